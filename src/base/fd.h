@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptors: released by scope, sent over sockets, read and written whole. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* The kernel's own bound (SCM_MAX_FD). */
+#define FD_MESSAGE_MAX 253
+
+/* Closes *FD when it is open and sets it to -1; errno is kept. */
+void fd_close (int *fd);
+
+/* `autoclose int fd = open (...)`: closed at the end of its scope unless given away with fd_steal. */
+#define autoclose __attribute__ ((cleanup (fd_close)))
+
+/* Gives *FD away: returns it and leaves -1. */
+int fd_steal (int *fd);
+
+/* Reads or writes exactly SIZE bytes, going on after EINTR and short counts. Both return 0 or a negative errno;
+ * an end of file before SIZE bytes is -EPIPE. fd_write_all never raises SIGPIPE on a socket. */
+int fd_read_all (int fd, void *data, size_t size);
+int fd_write_all (int fd, const void *data, size_t size);
+
+/* Sends SIZE bytes (at least one) and COUNT descriptors as one message. Returns 0 or a negative errno. The caller keeps
+ * its descriptors. On a stream socket what sendmsg left over is sent after the descriptors. */
+int fd_send (int socket, const void *data, size_t size, const int *fds, size_t count);
+
+/* Receives at most SIZE bytes with at most MOST descriptors, all of them CLOEXEC; descriptors beyond MOST are closed and
+ * give -EMSGSIZE, and so does a cut packet. Returns the number of bytes, 0 at the end of the stream, or a negative errno;
+ * *RET_COUNT descriptors are in FDS and are the caller's. */
+ssize_t fd_receive (int socket, void *data, size_t size, int *fds, size_t most, size_t *ret_count);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* adder.conf: one table of keys (config_table in config.c) that reads the file, prints `adder config show` and makes
+ * docs/configuration.md. Files are read in order, later ones win: the system's (ADDER_SYSCONFDIR/adder.conf), the
+ * user's ($XDG_CONFIG_HOME/adder/adder.conf), or only the one that was named. An unknown key or a value out of bounds is
+ * an error that names file, group and key. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+struct config {
+  /* [daemon] */
+  char *socket;            /* local socket; default: paths_runtime_dir()/adder.sock */
+  guint64 idle_exit_ms;    /* a daemon started in the background ends after so long without a request; 0: never */
+  /* [environment] */
+  char *environment;       /* default environment of a run: "science" */
+  /* [pool] */
+  guint64 parked;          /* parked sandboxes of each environment; default: cores + 2 */
+  guint64 max_running;     /* sandboxes running at once */
+  guint64 max_queued;      /* callers waiting for one */
+  guint64 queue_wait_ms;   /* the longest wait */
+  guint64 zygote_runs;     /* a zygote is replaced after so many runs */
+  guint64 zygote_age_ms;   /* or after so long */
+  guint64 zygote_start_ms; /* the longest that starting and importing may take */
+  guint64 crash_budget;    /* crashes of sandboxes in an hour after which the zygote is replaced */
+  /* [sandbox] */
+  char *min_isolation;     /* "2": a run is refused below this level */
+  char *cgroup;            /* "auto", "v1", "v2", "none" */
+  guint64 root_uid, root_gid; /* host ids that a root daemon's sandboxes run as */
+  /* [log] */
+  char *log_level;         /* "error", "warning", "info", "debug" */
+  char *log_format;        /* "text", "json"; "auto": text at a terminal */
+  gboolean log_code;       /* whether code may be logged; off */
+};
+
+/* FILE NULL: the usual places; a missing file there is fine, a missing FILE is an error. */
+struct config *config_load (const char *file, GError **error);
+void config_free (struct config *config);
+/* All keys with value and where it came from, as text for people or (JSON true) one object. */
+void config_show (const struct config *config, gboolean json, FILE *stream);
+/* docs/configuration.md: the keys of adder.conf, then the limits of sandbox/limits.h. */
+void config_write_documentation (FILE *stream);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The messages that cross the sandbox boundary: the one header that both sides share.
+ *
+ * Two channels. The control socket joins the daemon and a zygote (AF_UNIX, SOCK_SEQPACKET): strictly one answer for
+ * each request, so one thread of the daemon can pull it. Each sandbox has its own socket (AF_UNIX, SOCK_STREAM, frames
+ * of base/frame.h), which the daemon made: request and result never pass through the zygote. How a sandbox ended is
+ * told by the zygote, which reaps it, over a pipe of that sandbox.
+ *
+ * What comes from a sandbox after READY is untrusted: lengths are capped here, JSON is parsed strictly by the daemon. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "sandbox/limits.h"
+
+#define WIRE_VERSION 1u
+
+/* ---- control socket: daemon and zygote ---- */
+
+enum wire_control {
+  WIRE_LAUNCHED = 1, /* launcher, once: struct wire_control_header with the zygote's pidfd */
+  WIRE_SERVING,      /* zygote, once: struct wire_control_header, then JSON (see src/runner/README.md) */
+  WIRE_SPAWN,        /* daemon: struct wire_spawn with the descriptors of enum wire_spawn_fd */
+  WIRE_SPAWNED,      /* zygote: struct wire_control_header with the descriptors of enum wire_spawned_fd */
+  WIRE_REFUSED,      /* instead of LAUNCHED, SERVING or SPAWNED: struct wire_refused */
+};
+
+struct wire_control_header {
+  uint32_t kind;
+  uint32_t version; /* WIRE_VERSION */
+};
+
+enum { WIRE_SPAWN_PREFAULT = 1 << 0 }; /* touch ahead the pages that a typical run touches; left out when callers wait */
+
+struct wire_spawn {
+  struct wire_control_header header;
+  uint32_t flags;
+  uint32_t reserved;
+  struct limits limits; /* shape limits are what is wanted; the others are the most that hand-out may ask for */
+};
+
+enum wire_spawn_fd {
+  WIRE_SPAWN_SOCKET, /* the sandbox's end of its own socket */
+  WIRE_SPAWN_STDOUT, /* write ends of pipes */
+  WIRE_SPAWN_STDERR,
+  WIRE_SPAWN_EXIT, /* write end of the pipe on which the zygote reports struct wire_exit; it never enters the sandbox */
+  WIRE_SPAWN_FDS,
+};
+
+enum wire_spawned_fd {
+  WIRE_SPAWNED_WORKER,    /* pidfd of the process that will run the code */
+  WIRE_SPAWNED_INIT,      /* pidfd of its init: a SIGKILL there ends every process of the sandbox */
+  WIRE_SPAWNED_WORKSPACE, /* root of the workspace's tmpfs, with the directories work and tmp (and tmp/output) in it */
+  WIRE_SPAWNED_FDS,
+};
+
+struct wire_refused {
+  struct wire_control_header header;
+  struct fault fault;
+};
+
+/* Written once, whole, when the worker and its init are both reaped; then the pipe ends. End without it: the zygote died. */
+struct wire_exit {
+  int32_t code;   /* CLD_EXITED, CLD_KILLED or CLD_DUMPED, of the worker */
+  int32_t status; /* its exit status or signal */
+  int64_t user_us, system_us; /* worker, init and all that they reaped */
+  int64_t peak_rss_bytes;     /* the largest single process, shared pages included */
+  int64_t minor_faults;
+};
+
+/* ---- a sandbox's own socket ---- */
+
+enum wire_frame {
+  WIRE_READY = 1, /* sandbox, once: struct wire_ready; it is parked now */
+  WIRE_REQUEST,   /* daemon, once: JSON, with one descriptor (a sealed memfd: standard input) or none */
+  WIRE_DISPLAY,   /* sandbox: JSON, a display as it comes */
+  WIRE_RESULT,    /* sandbox, once: JSON, how the code ended; all output was written before */
+  WIRE_FAULT,     /* sandbox, before READY only: struct fault; it exits */
+};
+
+/* What a worker verified of its own confinement before it parked. */
+enum wire_mechanism {
+  WIRE_USER_NAMESPACE = 1 << 0, /* the nested one: further ones refused with ENOSPC */
+  WIRE_PID_NAMESPACE = 1 << 1,
+  WIRE_MOUNT_NAMESPACE = 1 << 2, /* read-only tree, own tmpfs */
+  WIRE_NET_NAMESPACE = 1 << 3,   /* empty, loopback down */
+  WIRE_IPC_NAMESPACE = 1 << 4,
+  WIRE_UTS_NAMESPACE = 1 << 5,
+  WIRE_CGROUP_NAMESPACE = 1 << 6,
+  WIRE_FRESH_PROC = 1 << 7,
+  WIRE_CAPABILITIES = 1 << 8, /* all five sets empty */
+  WIRE_LANDLOCK = 1 << 9,
+  WIRE_SECCOMP = 1 << 10,
+  WIRE_NO_NEW_PRIVS = 1 << 11,
+};
+
+struct wire_ready {
+  uint32_t version;    /* WIRE_VERSION */
+  uint32_t mechanisms; /* enum wire_mechanism */
+  int32_t landlock_abi;
+  uint32_t reserved;
+  uint64_t data_bytes; /* VmData of the worker: RLIMIT_DATA is set to this plus the memory limit where there is no cgroup */
+};
+
+#define WIRE_REQUEST_MAX (8u << 20) /* code of 1 MiB may grow sixfold when escaped */
+#define WIRE_RESULT_MAX (64u << 20)
+#define WIRE_DISPLAY_MAX (16u << 20)
+#define WIRE_FRAMES_MAX 10000u /* display frames of one run; more end it as output_limit */
+
+/* Where the launcher (adder-zygote) finds what the daemon hands it; descriptor 2 is a pipe for messages of a zygote that
+ * fails before it serves. */
+enum wire_launch_fd {
+  WIRE_LAUNCH_CONTROL = 3, /* control socket */
+  WIRE_LAUNCH_FILTER = 4,  /* sealed memfd: the seccomp program, an array of struct sock_filter */
+  WIRE_LAUNCH_INIT = 5,    /* the static adder-init, O_RDONLY, for execveat */
+};
+
+/* The first descriptor that is not standard: the sandbox's own socket, in worker and init numbering alike. */
+#define WIRE_SOCKET_FD 3

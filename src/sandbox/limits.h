@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything about a run that a user controls and that has a bound: one table, with unit, default and maximum.
+ * Profiles, the command line, requests, results and docs/configuration.md all read it; no number stands elsewhere. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum limit {
+  LIMIT_WALL,            /* ms from hand-out to the end */
+  LIMIT_CPU,             /* ms of processor time, all processes of the run together */
+  LIMIT_MEMORY,          /* bytes, all processes of the run together, beyond what the warm interpreter shares */
+  LIMIT_PIDS,            /* processes and threads at once */
+  LIMIT_FILE_SIZE,       /* bytes, one file (RLIMIT_FSIZE) */
+  LIMIT_OPEN_FILES,      /* descriptors of one process */
+  LIMIT_WORKSPACE,       /* bytes of the workspace: /work and /tmp together */
+  LIMIT_WORKSPACE_FILES, /* inodes of the workspace */
+  LIMIT_SHM,             /* bytes of /dev/shm */
+  LIMIT_OUTPUT,          /* bytes drained from stdout and stderr together before the run is ended */
+  LIMIT_REPLY,           /* bytes of each stream kept for the reply, as head and tail */
+  LIMIT_VALUE,           /* bytes of one representation of the value or of a traceback */
+  LIMIT_FILES,           /* files taken out of the workspace */
+  LIMIT_FILES_BYTES,     /* bytes of all of them together */
+  LIMIT_FILES_DEPTH,     /* directory levels below the workspace that are looked at */
+  LIMIT_STDIN,           /* bytes of standard input */
+  LIMIT_CODE,            /* bytes of code */
+  LIMIT_COUNT,
+};
+
+enum limit_unit { UNIT_COUNT, UNIT_BYTES, UNIT_MS };
+
+struct limit_row {
+  const char *name; /* as in results, profiles and requests: "wall_ms", "memory_bytes", "pids" */
+  enum limit_unit unit;
+  bool shape;       /* fixed when a sandbox is parked, so it selects the pool; the others are applied at hand-out */
+  uint64_t minimum, standard, maximum;
+  const char *text; /* one line for people */
+};
+
+extern const struct limit_row limit_table[LIMIT_COUNT];
+
+struct limits {
+  uint64_t value[LIMIT_COUNT];
+};
+
+/* All limits at their default, and all at their maximum. */
+struct limits limits_default (void);
+struct limits limits_maximum (void);
+
+/* The index of the limit called NAME, or -1. */
+int limit_find (const char *name);
