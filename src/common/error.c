@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what the kernel and libc-only code say to GError. */
+#include "common/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "adder.h"
+
+G_DEFINE_QUARK (adder - error - quark, adder_error)
+
+/* What errno means to a caller who decides by code; all the rest is "failed". */
+static AdderError
+code_of (int err)
+{
+  switch (err) {
+  case ENOENT:
+    return ADDER_ERROR_NOT_FOUND;
+  case ETIMEDOUT:
+    return ADDER_ERROR_TIMEOUT;
+  case ECANCELED:
+    return ADDER_ERROR_CANCELLED;
+  default:
+    return ADDER_ERROR_FAILED;
+  }
+}
+
+gboolean
+error_from_errno (GError **error, int err, const char *format, ...)
+{
+  err = abs (err);
+  va_list args;
+  va_start (args, format);
+  g_autofree char *what = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, ADDER_ERROR, code_of (err), "%s: %s", what, g_strerror (err));
+  return FALSE;
+}
+
+gboolean
+error_from_fault (const struct fault *fault, GError **error)
+{
+  return error_from_errno (error, fault->err, "%s", fault->step);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where things lie. A build tree and an installed tree are told apart by looking for a known file at a few
+ * places beside the object (program or shared library) that holds this code, so that neither needs an
+ * environment variable and an installed tree may be moved as a whole. */
+#include "common/paths.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "build-config.h"
+#include "common/error.h"
+
+/* The directory of the program or shared library that this function is in, or NULL when the system does not
+ * say. */
+static char *
+object_dir (void)
+{
+  Dl_info info;
+  struct link_map *map = NULL;
+  if (!dladdr1 ((const void *)(uintptr_t)object_dir, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+    return NULL;
+  /* The main program has no name in the link map, and dli_fname is only argv[0]. */
+  const char *name = map->l_name[0] != '\0' ? map->l_name : "/proc/self/exe";
+  char *path = realpath (name, NULL);
+  if (!path)
+    return NULL;
+  char *directory = g_path_get_dirname (path);
+  free (path);
+  return directory;
+}
+
+struct place {
+  const char *variable;      /* environment variable that wins */
+  const char *marker;        /* file that tells the folder */
+  const char *const *beside; /* relative to the object: installed trees first, then build trees */
+  const char *compiled;      /* where the build said it would be installed */
+  const char *what;
+};
+
+static const struct place libexec_place = {
+    .variable = "ADDER_LIBEXECDIR",
+    .marker = "adder-zygote",
+    .beside = (const char *const[]){"../libexec/adder", "../../libexec/adder", "src/runner",
+                                    "../../src/runner", "../src/runner", NULL},
+    .compiled = ADDER_LIBEXECDIR,
+    .what = "the runner's programs",
+};
+
+static const struct place data_place = {
+    .variable = "ADDER_DATADIR",
+    .marker = "profiles/standard.conf",
+    .beside = (const char *const[]){"../share/adder", "../../share/adder", ".", "../..", "..", NULL},
+    .compiled = ADDER_DATADIR,
+    .what = "profiles and environments",
+};
+
+static char *
+find_place (const struct place *place, GError **error)
+{
+  const char *given = g_getenv (place->variable);
+  if (given && given[0] != '\0')
+    return g_canonicalize_filename (given, NULL);
+
+  g_autofree char *object = object_dir ();
+  for (gsize i = 0; object && place->beside[i]; i++) {
+    g_autofree char *directory = g_canonicalize_filename (place->beside[i], object);
+    g_autofree char *marker = g_build_filename (directory, place->marker, NULL);
+    if (g_file_test (marker, G_FILE_TEST_EXISTS))
+      return g_steal_pointer (&directory);
+  }
+  g_autofree char *marker = g_build_filename (place->compiled, place->marker, NULL);
+  if (g_file_test (marker, G_FILE_TEST_EXISTS))
+    return g_strdup (place->compiled);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "cannot find %s: there is no %s beside %s or in %s (%s may name the folder)", place->what,
+               place->marker, object ? object : "the program", place->compiled, place->variable);
+  return NULL;
+}
+
+char *
+paths_libexec_dir (GError **error)
+{
+  return find_place (&libexec_place, error);
+}
+
+char *
+paths_data_dir (GError **error)
+{
+  return find_place (&data_place, error);
+}
+
+static gboolean
+is_own_directory (const char *path)
+{
+  struct stat st;
+  return stat (path, &st) == 0 && S_ISDIR (st.st_mode) && st.st_uid == geteuid ();
+}
+
+static char *
+runtime_dir_name (void)
+{
+  const char *given = g_getenv ("ADDER_RUNTIME_DIR");
+  if (given && given[0] != '\0')
+    return g_canonicalize_filename (given, NULL);
+  if (geteuid () == 0)
+    return g_strdup ("/run/adder");
+  /* su and setpriv leave the variable of the user before: a directory that is not ours is as good as none. */
+  const char *session = g_getenv ("XDG_RUNTIME_DIR");
+  if (session && g_path_is_absolute (session) && is_own_directory (session))
+    return g_build_filename (session, "adder", NULL);
+  return g_strdup_printf ("/tmp/adder-%u", (unsigned)geteuid ());
+}
+
+char *
+paths_runtime_dir (GError **error)
+{
+  g_autofree char *path = runtime_dir_name ();
+  if (g_mkdir_with_parents (path, 0700) < 0) {
+    error_from_errno (error, errno, "cannot make the runtime directory %s", path);
+    return NULL;
+  }
+  /* In /tmp somebody else may have been first: only what is ours, and no link, will do. */
+  autoclose int fd = open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat st;
+  if (fd < 0 || fstat (fd, &st) < 0) {
+    error_from_errno (error, errno, "cannot open the runtime directory %s", path);
+    return NULL;
+  }
+  if (st.st_uid != geteuid () || (st.st_mode & 077) != 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "the runtime directory %s must belong to user %u and be closed to others (mode 0700), but "
+                 "belongs to user %u "
+                 "with mode %04o",
+                 path, (unsigned)geteuid (), (unsigned)st.st_uid, st.st_mode & 07777);
+    return NULL;
+  }
+  return g_steal_pointer (&path);
+}
+
+GStrv
+paths_environment_dirs (void)
+{
+  g_autoptr (GPtrArray) dirs = g_ptr_array_new_with_free_func (g_free);
+  const char *given = g_getenv ("ADDER_ENVIRONMENTS_DIR");
+  if (given && given[0] != '\0') {
+    g_ptr_array_add (dirs, g_canonicalize_filename (given, NULL));
+  } else {
+    if (geteuid () != 0)
+      g_ptr_array_add (dirs, g_build_filename (g_get_user_data_dir (), "adder", "environments", NULL));
+    g_ptr_array_add (dirs, g_strdup ("/var/lib/adder/environments"));
+  }
+  g_ptr_array_add (dirs, NULL);
+  return (GStrv)g_ptr_array_free (g_steal_pointer (&dirs), FALSE);
+}
+
+char *
+paths_config_dir (void)
+{
+  const char *given = g_getenv ("ADDER_CONFIG_DIR");
+  if (given && given[0] != '\0')
+    return g_canonicalize_filename (given, NULL);
+  if (geteuid () == 0)
+    return g_strdup (ADDER_SYSCONFDIR);
+  return g_build_filename (g_get_user_config_dir (), "adder", NULL);
+}
