@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* The kernel's own bound (SCM_MAX_FD). */
@@ -19,16 +20,23 @@ void fd_close (int *fd);
 /* Gives *FD away: returns it and leaves -1. */
 int fd_steal (int *fd);
 
-/* Reads or writes exactly SIZE bytes, going on after EINTR and short counts. Both return 0 or a negative errno;
- * an end of file before SIZE bytes is -EPIPE. fd_write_all never raises SIGPIPE on a socket. */
+/* Reads or writes exactly SIZE bytes, going on after EINTR, EAGAIN and short counts. Both return 0 or a
+ * negative errno; an end of file before SIZE bytes is -EPIPE. fd_write_all never raises SIGPIPE on a socket.
+ */
 int fd_read_all (int fd, void *data, size_t size);
 int fd_write_all (int fd, const void *data, size_t size);
 
-/* Sends SIZE bytes (at least one) and COUNT descriptors as one message. Returns 0 or a negative errno. The caller keeps
- * its descriptors. On a stream socket what sendmsg left over is sent after the descriptors. */
+/* Sends SIZE bytes (at least one) and COUNT descriptors as one message. Returns 0 or a negative errno. The
+ * caller keeps its descriptors. On a stream socket what sendmsg left over is sent after the descriptors. */
 int fd_send (int socket, const void *data, size_t size, const int *fds, size_t count);
 
-/* Receives at most SIZE bytes with at most MOST descriptors, all of them CLOEXEC; descriptors beyond MOST are closed and
- * give -EMSGSIZE, and so does a cut packet. Returns the number of bytes, 0 at the end of the stream, or a negative errno;
- * *RET_COUNT descriptors are in FDS and are the caller's. */
+/* The same for bytes that lie in PARTS pieces; the pieces are used up. */
+int fd_send_parts (int socket, struct iovec *part, size_t parts, const int *fds, size_t count);
+
+/* Receives at most SIZE bytes with at most MOST descriptors, all of them CLOEXEC; descriptors beyond MOST are
+ * closed and give -EMSGSIZE, and so does a cut packet. FLAGS are those of recvmsg (MSG_DONTWAIT) or 0.
+ * Returns the number of bytes, 0 at the end of the stream, or a negative errno; *RET_COUNT descriptors are in
+ * FDS and are the caller's. */
+ssize_t fd_receive_flags (int socket, void *data, size_t size, int flags, int *fds, size_t most,
+                          size_t *ret_count);
 ssize_t fd_receive (int socket, void *data, size_t size, int *fds, size_t most, size_t *ret_count);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thin shims for system calls, and constants of newer kernels, that the C library (glibc 2.36 is the oldest
+ * we build with) does not give. All return what the kernel returns in the C library's manner: -1 and errno.
+ */
+#pragma once
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <linux/openat2.h>
+#include <linux/sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22 /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef F_SEAL_EXEC
+#define F_SEAL_EXEC 0x0020 /* Linux 6.3 */
+#endif
+
+/* Landlock beyond ABI 3. The structure grows at its end; its size says how much of it the caller knows. */
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15) /* ABI 5 */
+#endif
+#define SYSCALLS_LANDLOCK_NET_BIND_TCP    (1ULL << 0) /* ABI 4 */
+#define SYSCALLS_LANDLOCK_NET_CONNECT_TCP (1ULL << 1)
+#define SYSCALLS_LANDLOCK_SCOPE_ABSTRACT  (1ULL << 0) /* ABI 6 */
+#define SYSCALLS_LANDLOCK_SCOPE_SIGNAL    (1ULL << 1)
+struct syscalls_landlock_ruleset {
+  uint64_t handled_access_fs;
+  uint64_t handled_access_net; /* ABI 4 */
+  uint64_t scoped;             /* ABI 6 */
+};
+
+static inline int
+sys_openat2 (int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
+{
+  struct open_how how = {.flags = flags, .mode = mode, .resolve = resolve};
+  return (int)syscall (SYS_openat2, directory, path, &how, sizeof how);
+}
+
+static inline pid_t
+sys_clone3 (struct clone_args *args)
+{
+  return (pid_t)syscall (SYS_clone3, args, sizeof *args);
+}
+
+static inline int
+sys_pivot_root (const char *new_root, const char *put_old)
+{
+  return (int)syscall (SYS_pivot_root, new_root, put_old);
+}
+
+static inline int
+sys_capset (struct __user_cap_header_struct *header, const struct __user_cap_data_struct *data)
+{
+  return (int)syscall (SYS_capset, header, data);
+}
+
+static inline int
+sys_capget (struct __user_cap_header_struct *header, struct __user_cap_data_struct *data)
+{
+  return (int)syscall (SYS_capget, header, data);
+}
+
+static inline int
+sys_landlock_create_ruleset (const struct syscalls_landlock_ruleset *ruleset, size_t size, uint32_t flags)
+{
+  return (int)syscall (SYS_landlock_create_ruleset, ruleset, size, flags);
+}
+
+static inline int
+sys_landlock_add_rule (int ruleset, enum landlock_rule_type type, const void *rule, uint32_t flags)
+{
+  return (int)syscall (SYS_landlock_add_rule, ruleset, type, rule, flags);
+}
+
+static inline int
+sys_landlock_restrict_self (int ruleset, uint32_t flags)
+{
+  return (int)syscall (SYS_landlock_restrict_self, ruleset, flags);
+}
+
+static inline int
+sys_seccomp (unsigned int operation, unsigned int flags, void *arguments)
+{
+  return (int)syscall (SYS_seccomp, operation, flags, arguments);
+}
