@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to do about an exception that comes from the sandbox rather than from the code: one table, asked in order."""
+
+import errno
+
+NO_NETWORK = "There is no network in this sandbox. Pass data in as files instead."
+READ_ONLY = "Only /work, /tmp and /dev/shm can be written to."
+
+# (exception type names, errno values or None, words of the message or None, hint)
+TABLE = (
+    (("ModuleNotFoundError",), None, None, "This package is not in the environment, and none can be installed from inside a run."),
+    (("gaierror", "herror"), None, None, NO_NETWORK),
+    (("ConnectionError", "URLError", "NewConnectionError", "ConnectTimeout", "ConnectError"), None, None, NO_NETWORK),
+    (None, (errno.EAFNOSUPPORT, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL), None, NO_NETWORK),
+    (None, (errno.EROFS,), None, READ_ONLY),
+    (("PermissionError",), (errno.EACCES, errno.EPERM), None, READ_ONLY + " System calls that leave the sandbox are refused."),
+    (None, (errno.ENOSPC, errno.EDQUOT), None, "The workspace is full (limits workspace_bytes and workspace_files)."),
+    (None, (errno.EFBIG,), None, "The file is larger than the limit file_bytes."),
+    (None, (errno.EMFILE,), None, "Too many open files (limit open_files)."),
+    (("RuntimeError",), None, "can't start new thread", "Too many processes and threads (limit pids)."),
+    (("BlockingIOError", "OSError"), (errno.EAGAIN,), "temporarily unavailable", "Too many processes and threads (limit pids)."),
+    (("MemoryError",), None, None, "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."),
+    (("EOFError",), None, "EOF when reading a line", "Standard input is empty; pass it with the run, or do not call input()."),
+    (("FileNotFoundError",), None, None, "Files that are passed with the run lie in /work, the current directory."),
+)
+
+
+def find(error, message):
+    """The hint for ERROR with MESSAGE, or None."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    number = getattr(error, "errno", None)
+    for types, numbers, words, hint in TABLE:
+        if types is not None and names.isdisjoint(types):
+            continue
+        if numbers is not None and number not in numbers:
+            continue
+        if words is not None and words not in message:
+            continue
+        return hint
+    return None

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A zygote: load an environment's modules, warm up, then serve sandboxes for as long as the daemon lives.
+
+Started by adder-zygote as `python -I -B zygote.py --environment NAME --modules A,B`. It never runs user code. The call
+of `serve` comes back only in a sandbox, confined and about to be parked.
+"""
+
+import sys
+import types
+
+# Our modules live under a package name of their own, so that none of them can shadow, or be shadowed by, a user's.
+package = types.ModuleType("adder_runner")
+package.__path__ = [__file__.rpartition("/")[0]]
+sys.modules["adder_runner"] = package
+
+from adder_runner import _adder, execution, reseed, warmup  # noqa: E402
+
+import argparse  # noqa: E402
+import gc  # noqa: E402
+import importlib  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import platform  # noqa: E402
+
+
+def load(names):
+    """Imports the modules NAMES. Returns those that are loaded and, for the rest, why not."""
+    loaded, failed = [], []
+    for name in names:
+        try:
+            importlib.import_module(name)
+            loaded.append(name)
+        except Exception as error:  # a package may fail in any way; the environment still serves without it
+            failed.append({"module": name, "error": f"{type(error).__name__}: {error}"[:500]})
+    return loaded, failed
+
+
+def prepare(modules):
+    """Loads and warms up; returns what WIRE_SERVING tells the daemon."""
+    # The collector would touch every object, once for each import; what it could free here is little.
+    gc.disable()
+    loaded, failed = load(modules)
+    warmup.settle()
+    warmup.rehearse()
+    gc.collect()
+    gc.freeze()  # children never visit these objects, so their pages stay shared
+    huge_bytes = _adder.collapse()
+    pages = _adder.learn(warmup.rehearse)
+    return {
+        "version": platform.python_version(),
+        "loaded": loaded,
+        "failed": failed,
+        "threads": _adder.threads(),
+        "huge_bytes": huge_bytes,
+        "prefault_pages": pages,
+    }
+
+
+def park(environment):
+    """In a sandbox: become different from all others, wait for the one request, answer it."""
+    reseed.everything()
+    gc.enable()
+    _adder.ready()
+    payload, stdin_fd = _adder.receive()
+    if stdin_fd >= 0:
+        os.dup2(stdin_fd, 0)
+        os.close(stdin_fd)
+    request = json.loads(payload)
+    result = execution.execute(request)
+    _adder.send(_adder.RESULT, json.dumps(result).encode())
+    _adder.receive()  # the daemon ends us here; a hang-up does too
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--environment", required=True)
+    parser.add_argument("--modules", default="")
+    options = parser.parse_args()
+    modules = [name for name in options.modules.split(",") if name]
+    information = prepare(modules)
+    sys.argv = [""]
+    _adder.serve(json.dumps(information).encode())
+    park(options.environment)
+
+
+main()

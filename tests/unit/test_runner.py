@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runner's Python, tried without a sandbox: each run in a forked process of this interpreter."""
+
+import json
+import os
+import pathlib
+import sys
+import types
+
+import pytest
+
+RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner"
+
+package = types.ModuleType("adder_runner")
+package.__path__ = [str(RUNNER)]
+sys.modules.setdefault("adder_runner", package)
+
+from adder_runner import execution, hints, tracebacks  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """run(code) -> (result message, what was printed)."""
+    monkeypatch.setattr(execution, "WORK", str(tmp_path))
+
+    def start(code, **changes):
+        request = {"code": code, "name": "main.py", "arguments": [], "variables": {}, "environment": "test", "value_bytes": 4096, **changes}
+        answer, printed = tmp_path / ".answer", tmp_path / ".printed"
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                out = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                os.dup2(out, 1)
+                os.dup2(out, 2)
+                sys.stdin = open(os.devnull)
+                sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
+                sys.stderr = sys.__stderr__ = open(2, "w", closefd=False)
+                answer.write_text(json.dumps(execution.execute(request)))
+                status = 0
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        return json.loads(answer.read_text()), printed.read_text()
+
+    return start
+
+
+@pytest.mark.parametrize(
+    "code, value",
+    [
+        ("6 * 7", "42"),
+        ("x = 1", None),
+        ("None", None),
+        ("'a\\x00\\ud800'", "'a\\x00\\ud800'"),
+        ("x = [1, 2]\nx", "[1, 2]"),
+        ("if True:\n    3", None),
+        ("__name__", "'__main__'"),
+        ("import sys; sys.argv", "['main.py']"),
+        ("import sys; sys.modules['__main__'].__name__", "'__main__'"),
+    ],
+)
+def test_value_of_the_last_expression(run, code, value):
+    result, _ = run(code)
+    assert result == {"exit_code": 0, "value": value and {"text/plain": value}, "error": None, "warnings": []}
+
+
+def test_a_long_value_is_cut_in_the_middle(run):
+    result, _ = run("'é' * 100_000", value_bytes=1000)
+    text = result["value"]["text/plain"]
+    assert len(text.encode()) <= 1000
+    assert text.startswith("'éé") and text.endswith("éé'") and "bytes left out" in text
+
+
+@pytest.mark.parametrize(
+    "code, exit_code, error_type",
+    [
+        ("import sys; sys.exit()", 0, None),
+        ("import sys; sys.exit(0)", 0, None),
+        ("import sys; sys.exit(3)", 3, "SystemExit"),
+        ("raise SystemExit(256)", 0, None),
+        ("raise SystemExit(-1)", 255, "SystemExit"),
+        ("raise SystemExit('sorry')", 1, "SystemExit"),
+        ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
+        ("class E(BaseException): pass\nraise E", 1, "E"),
+        ("def f(): f()\nf()", 1, "RecursionError"),
+    ],
+)
+def test_exit_codes(run, code, exit_code, error_type):
+    result, _ = run(code)
+    assert result["exit_code"] == exit_code
+    assert (result["error"] or {"type": None})["type"] == error_type
+
+
+def test_a_text_given_to_exit_is_printed(run):
+    assert run("raise SystemExit('sorry')")[1] == "sorry\n"
+
+
+def test_traceback_names_the_users_lines_and_counts_the_librarys(run):
+    error = run("import json\ndef load(text):\n    return json.loads(text)\nload('{')")[0]["error"]
+    assert error["type"] == "JSONDecodeError" and error["line"] == 3
+    assert 'File "main.py", line 4' in error["traceback"] and "return json.loads(text)" in error["traceback"]
+    assert "frames inside json]" in error["traceback"]
+    assert str(RUNNER) not in error["traceback"] and "decoder.py" not in error["traceback"]
+
+
+def test_syntax_error_has_no_frames(run):
+    error = run("x = (\n")[0]["error"]
+    assert error["type"] == "SyntaxError" and error["line"] == 1
+    assert error["traceback"].startswith('  File "main.py", line 1')
+
+
+def test_cause_is_kept_and_inner_library_errors_are_not(run):
+    error = run("try:\n    1 / 0\nexcept Exception as e:\n    raise ValueError('bad') from e")[0]["error"]
+    assert "ZeroDivisionError" in error["traceback"] and "direct cause" in error["traceback"]
+    error = run("import configparser\nconfigparser.ConfigParser()['x']")[0]["error"]
+    assert error["traceback"].count("Traceback") == 1
+
+
+def test_exception_whose_str_fails(run):
+    code = "class E(Exception):\n    def __str__(self):\n        raise RuntimeError\nraise E()"
+    assert run(code)[0]["error"]["message"] == "<the exception's own __str__ failed>"
+
+
+def test_message_with_nul_and_lone_surrogate_is_clean(run):
+    assert run("raise ValueError('a\\x00b\\ud800c')")[0]["error"]["message"] == "a\ufffdb\ufffdc"
+
+
+def test_threads_and_exit_handlers_finish_first(run):
+    code = """
+import atexit, threading, time
+atexit.register(print, "handler")
+release = threading.Event()
+def late():
+    release.wait()
+    print("thread")
+threading.Thread(target=late).start()
+threading.Timer(0.05, release.set).start()
+print("main")
+"""
+    assert run(code)[1] == "main\nthread\nhandler\n"
+
+
+def test_failing_exit_handler_does_not_hide_the_error(run):
+    code = "import atexit\natexit.register(lambda: 1 / 0)\nraise ValueError('first')"
+    assert run(code)[0]["error"]["type"] == "ValueError"
+
+
+def test_workspace_modules_and_variables(run, tmp_path):
+    (tmp_path / "helper.py").write_text("def answer():\n    return 42\n")
+    result, _ = run("import helper, os, sys\n(helper.answer(), os.environ['MODE'], sys.argv[1:])", variables={"MODE": "test"}, arguments=["-x"])
+    assert result["value"]["text/plain"] == "(42, 'test', ['-x'])"
+
+
+@pytest.mark.parametrize(
+    "error, words",
+    [
+        (ModuleNotFoundError("No module named 'x'"), "not in the environment"),
+        (OSError(97, "Address family not supported"), "no network"),
+        (OSError(30, "Read-only file system"), "Only /work"),
+        (OSError(28, "No space left on device"), "workspace is full"),
+        (MemoryError(), "memory_bytes"),
+        (RuntimeError("can't start new thread"), "pids"),
+        (EOFError("EOF when reading a line"), "Standard input is empty"),
+        (ValueError("plain"), None),
+    ],
+)
+def test_hints(error, words):
+    hint = hints.find(error, str(error))
+    assert hint is None if words is None else words in hint
+
+
+@pytest.mark.parametrize(
+    "filename, library",
+    [
+        ("/usr/lib/python3/dist-packages/pandas/core/frame.py", "pandas"),
+        ("/venv/lib/python3.11/site-packages/six.py", "six"),
+        (f"/usr/lib/python{sys.version_info.major}.{sys.version_info.minor}/json/decoder.py", "json"),
+        ("<frozen importlib._bootstrap>", "importlib"),
+        ("pandas/_libs/index.pyx", "pandas"),
+        ("/opt/app/tool.py", "tool"),
+    ],
+)
+def test_library_names(filename, library):
+    assert tracebacks.library_of(filename) == library
