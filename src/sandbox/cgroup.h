@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Control groups, seen from the daemon: one group of the node (this daemon), one group of each sandbox below
+ * it. Three back ends behind this header: v2 where a part of the tree is delegated to us, v1 as root, and
+ * none, where every call succeeds and nothing is known.
+ *
+ * A node's group is held by a lock on its directory, so that a later daemon can tell what a dead one left and
+ * remove it. A node may be used by any number of threads; a group by one at a time. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
+
+struct cgroup_node;
+struct cgroup;
+
+/* Zero means: no limit of this kind. */
+struct cgroup_limits {
+  uint64_t
+      memory_bytes; /* swap is not given on top of it; all processes die together where the kernel can (v2) */
+  uint64_t pids;
+  uint32_t
+      cpu_percent; /* of one processor: 150 is one and a half. v1: only where it was asked for at creation */
+};
+
+struct cgroup_usage {
+  bool memory_known, cpu_known;
+  uint64_t oom_kills;  /* processes that the kernel killed for the memory limit */
+  uint64_t peak_bytes; /* 0 where the kernel does not tell (v2 before Linux 5.19) */
+  uint64_t cpu_us;     /* user and system time of all that ever ran in it */
+};
+
+enum {
+  /* v2 enables controllers only in groups without processes of their own: with this flag the calling process
+   * moves to a group "supervisor" beside the node's. A daemon says so; a library in somebody's process does
+   * not. */
+  CGROUP_MOVE_SELF = 1 << 0,
+};
+
+/* Makes the node's group below the group of the calling process, or below ROOT when that is not NULL (v2: a
+ * group's directory; v1: a directory that holds the hierarchies "memory", "pids", "cpuacct" ...). Removes
+ * what dead daemons left there. Returns 0, or a negative errno with FAULT. The caller closes the node. */
+int cgroup_node_open (enum cgroup_mode mode, const char *root, unsigned flags, struct cgroup_node **ret_node,
+                      struct fault *fault);
+
+/* Removes the node's group, which has no groups any more, and frees NODE. NULL is allowed. */
+void cgroup_node_close (struct cgroup_node *node);
+enum cgroup_mode cgroup_node_mode (const struct cgroup_node *node);
+
+/* The calling process's own group can be used as ROOT is meant: it tells without changing anything whether
+ * mode V1 or V2 would work. Returns 0, or a negative errno with FAULT saying what is in the way. */
+int cgroup_mode_check (enum cgroup_mode mode, unsigned flags, struct fault *fault);
+
+/* Makes a group called NAME (unique in the node, no slash) with LIMITS. The caller removes it. */
+int cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_limits *limits,
+                   struct cgroup **ret_group, struct fault *fault);
+
+/* Moves the process PID (of the caller's pid namespace) into GROUP. What it forks from then on is in it as
+ * well. */
+int cgroup_attach (struct cgroup *group, pid_t pid, struct fault *fault);
+
+/* Sets LIMITS anew; a memory limit below what is used makes the kernel reclaim or kill. */
+int cgroup_set_limits (struct cgroup *group, const struct cgroup_limits *limits, struct fault *fault);
+
+/* What was used up to now; good until the group is removed, also when all of its processes are dead. */
+int cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct fault *fault);
+
+/* Kills every process of GROUP. Does not wait. */
+int cgroup_kill (struct cgroup *group, struct fault *fault);
+
+/* Kills what is left in GROUP, waits for it (at most two seconds), removes it and frees GROUP in any case.
+ * NULL is allowed. Returns 0, or a negative errno with FAULT; what then stays is removed by the next daemon.
+ */
+int cgroup_remove (struct cgroup *group, struct fault *fault);

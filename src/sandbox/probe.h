@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this host can do: found out once, by trying rather than by guessing, and never changed afterwards. The
+ * engine picks its mechanisms from it, `adder doctor` prints it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sandbox/cgroup.h"
+
+/* Why user namespaces cannot be made. */
+enum probe_userns {
+  PROBE_USERNS_OK,
+  PROBE_USERNS_MAX,      /* user.max_user_namespaces is 0 or reached */
+  PROBE_USERNS_CLONE,    /* kernel.unprivileged_userns_clone is 0 (Debian, older) */
+  PROBE_USERNS_APPARMOR, /* kernel.apparmor_restrict_unprivileged_userns (Ubuntu) */
+  PROBE_USERNS_SECCOMP,  /* the filter of a container that we are in */
+  PROBE_USERNS_CHROOT,   /* refused to processes in a chroot */
+  PROBE_USERNS_KERNEL,   /* not built in */
+  PROBE_USERNS_OTHER,    /* another security module; the errno is in the text */
+};
+
+enum probe_cgroup {
+  PROBE_CGROUP_NONE,
+  PROBE_CGROUP_V1,
+  PROBE_CGROUP_V2,             /* delegated: we may make groups with memory and pids */
+  PROBE_CGROUP_V2_UNDELEGATED, /* there, but our group is not ours to divide */
+  PROBE_CGROUP_V1_FOREIGN, /* v1, and we are not root; or a mix of both whose v2 part has no memory controller
+                            */
+};
+
+/* The facts with a text each, in the order in which they are shown. */
+enum probe_fact {
+  PROBE_KERNEL,
+  PROBE_USER_NAMESPACES,
+  PROBE_PROC, /* a fresh /proc in a new pid namespace: refused where a container masks parts of /proc */
+  PROBE_SECCOMP,
+  PROBE_LANDLOCK,
+  PROBE_CGROUP,
+  PROBE_HUGE_PAGES,
+  PROBE_FACTS,
+};
+
+struct probe_line {
+  const char *name; /* "user namespaces"; static */
+  bool good;        /* all that we want of it is there */
+  char text[200];   /* for people: what was found, and the reason when it is not good */
+  char remedy[300]; /* how to switch it on: a command or a setting; empty when good or when nothing helps */
+};
+
+struct probe {
+  char release[65]; /* "6.18.44" as uname says */
+  unsigned major, minor;
+  bool root;
+  enum probe_userns userns;
+  bool fresh_proc;
+  bool seccomp;
+  int landlock_abi; /* 0: none */
+  enum probe_cgroup cgroup;
+  enum cgroup_mode cgroup_mode; /* the back end that will work */
+  bool huge_pages;              /* MADV_COLLAPSE */
+  unsigned level; /* the isolation level that can be reached, 0 to 3: docs/design.md has the ladder */
+  struct probe_line line[PROBE_FACTS];
+};
+
+/* Tries everything once, in a few milliseconds, in a short-lived child of its own where it must (no signal is
+ * sent for it, the caller's own children are left alone). FLAGS are those of cgroup_node_open. Never fails:
+ * what cannot be found out is not there. */
+void probe_host (struct probe *ret_probe, unsigned flags);
