@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* adder.conf: one table of keys (config_table in config.c) that reads the file, prints `adder config show` and makes
  * docs/configuration.md. Files are read in order, later ones win: the system's (ADDER_SYSCONFDIR/adder.conf), the
- * user's ($XDG_CONFIG_HOME/adder/adder.conf), or only the one that was named. An unknown key or a value out of bounds is
- * an error that names file, group and key. */
+ * user's ($XDG_CONFIG_HOME/adder/adder.conf); or only $ADDER_CONFIG_DIR/adder.conf where that is set; or only the one that
+ * was named. An unknown key or a value out of bounds is an error that names file, group and key. */
 #pragma once
 
 #include <glib.h>
@@ -10,7 +10,7 @@
 
 struct config {
   /* [daemon] */
-  char *socket;            /* local socket; default: paths_runtime_dir()/adder.sock */
+  char *socket;            /* local socket; NULL: config_socket() finds it in the runtime directory */
   guint64 idle_exit_ms;    /* a daemon started in the background ends after so long without a request; 0: never */
   /* [environment] */
   char *environment;       /* default environment of a run: "science" */
@@ -31,12 +31,16 @@ struct config {
   char *log_level;         /* "error", "warning", "info", "debug" */
   char *log_format;        /* "text", "json"; "auto": text at a terminal */
   gboolean log_code;       /* whether code may be logged; off */
+
+  char **sources;          /* of each row of the table in turn: the file it was read from, or "default" */
 };
 
 /* FILE NULL: the usual places; a missing file there is fine, a missing FILE is an error. */
 struct config *config_load (const char *file, GError **error);
 void config_free (struct config *config);
+/* The local socket's path: the configured one, else adder.sock in paths_runtime_dir(). The caller's. */
+char *config_socket (const struct config *config, GError **error);
 /* All keys with value and where it came from, as text for people or (JSON true) one object. */
 void config_show (const struct config *config, gboolean json, FILE *stream);
-/* docs/configuration.md: the keys of adder.conf, then the limits of sandbox/limits.h. */
+/* docs/configuration.md: the keys of adder.conf, then those of profiles with the limits of sandbox/limits.h. */
 void config_write_documentation (FILE *stream);

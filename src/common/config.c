@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* adder.conf: one table of keys. Reading, showing and documenting are three loops over it; a default is text
+ * that goes through the same parser as a file's value, so it cannot be out of its own bounds. */
+#include "common/config.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "adder.h"
+#include "build-config.h"
+#include "common/json.h"
+#include "common/paths.h"
+#include "common/size.h"
+
+enum config_type { CONFIG_TEXT, CONFIG_PATH, CONFIG_CHOICE, CONFIG_BOOLEAN, CONFIG_COUNT, CONFIG_DURATION };
+
+struct config_row {
+  const char *group, *key;
+  enum config_type type;
+  size_t offset;
+  const char *standard;     /* NULL: what computed() says, or nothing */
+  char *(*computed) (void); /* a default that depends on the host */
+  const char *computed_as;  /* what the documentation says of it */
+  guint64 minimum, maximum; /* of counts and durations */
+  const char *const *choices;
+  const char *text;
+};
+
+#define AT(field) offsetof (struct config, field)
+#define SECOND    G_GUINT64_CONSTANT (1000)
+#define HOUR      (3600 * SECOND)
+#define DAY       (24 * HOUR)
+
+static char *
+cores_and_two (void)
+{
+  return g_strdup_printf ("%u", g_get_num_processors () + 2);
+}
+
+static char *
+four_a_core (void)
+{
+  return g_strdup_printf ("%u", MAX (8, 4 * g_get_num_processors ()));
+}
+
+static const char *const levels[] = {"0", "1", "2", "3", NULL};
+static const char *const cgroup_kinds[] = {"auto", "v2", "v1", "none", NULL};
+static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
+static const char *const log_formats[] = {"auto", "text", "json", NULL};
+
+/* The highest id is -1 to the kernel, 0 would be the host's root: neither may be what a sandbox runs as. */
+#define ID_MAXIMUM 4294967294u
+
+static const struct config_row config_table[] = {
+    {"daemon", "socket", CONFIG_PATH, AT (socket), .computed_as = "adder.sock in the runtime directory",
+     .text = "The local socket on which `adder serve` answers."},
+    {"daemon", "idle_exit_ms", CONFIG_DURATION, AT (idle_exit_ms), "10min", .maximum = 7 * DAY,
+     .text = "A daemon that `adder run` started in the background ends after so long without a request. 0: "
+             "never."},
+    {"environment", "default", CONFIG_TEXT, AT (environment), "science",
+     .text = "The environment of a run that names none, and of a profile that names none."},
+    {"pool", "parked", CONFIG_COUNT, AT (parked), NULL, cores_and_two, "cores + 2", 1, 256,
+     .text = "Sandboxes of each environment that are kept ready, waiting for code."},
+    {"pool", "max_running", CONFIG_COUNT, AT (max_running), NULL, four_a_core, "4 for each core, at least 8",
+     1, 4096, .text = "Sandboxes that may run at once. Further runs wait."},
+    {"pool", "max_queued", CONFIG_COUNT, AT (max_queued), "256", .maximum = 65536,
+     .text = "Runs that may wait. A further one ends at once as `busy`."},
+    {"pool", "queue_wait_ms", CONFIG_DURATION, AT (queue_wait_ms), "30s", .maximum = HOUR,
+     .text = "The longest that a run waits for a sandbox before it ends as `busy`."},
+    {"pool", "zygote_runs", CONFIG_COUNT, AT (zygote_runs), "20000", .minimum = 1,
+     .maximum = 100 * 1000 * 1000,
+     .text = "A zygote is replaced after so many runs, because its sandboxes share its address layout."},
+    {"pool", "zygote_age_ms", CONFIG_DURATION, AT (zygote_age_ms), "6h", .minimum = 60 * SECOND,
+     .maximum = 30 * DAY, .text = "A zygote is replaced when it is so old."},
+    {"pool", "zygote_start_ms", CONFIG_DURATION, AT (zygote_start_ms), "60s", .minimum = SECOND,
+     .maximum = HOUR, .text = "The longest that a zygote may take to start and to load its modules."},
+    {"pool", "crash_budget", CONFIG_COUNT, AT (crash_budget), "50", .minimum = 1, .maximum = 100 * 1000,
+     .text = "Crashes of its sandboxes within an hour after which a zygote is replaced."},
+    {"sandbox", "min_isolation", CONFIG_CHOICE, AT (min_isolation), "2", .choices = levels,
+     .text = "A run is refused on a host that does not reach this level. A profile may ask for more."},
+    {"sandbox", "cgroup", CONFIG_CHOICE, AT (cgroup), "auto", .choices = cgroup_kinds,
+     .text =
+         "Which control groups hold a run's memory and processes. `auto`: the best that the host allows."},
+    {"sandbox", "root_uid", CONFIG_COUNT, AT (root_uid), "65530", .minimum = 1, .maximum = ID_MAXIMUM,
+     .text = "The user id of the host that a root daemon's sandboxes run as. Nothing else should use it."},
+    {"sandbox", "root_gid", CONFIG_COUNT, AT (root_gid), "65530", .minimum = 1, .maximum = ID_MAXIMUM,
+     .text = "The same for the group id."},
+    {"log", "level", CONFIG_CHOICE, AT (log_level), "info", .choices = log_levels,
+     .text = "The least important messages that are still logged."},
+    {"log", "format", CONFIG_CHOICE, AT (log_format), "auto", .choices = log_formats,
+     .text =
+         "`text`, or `json`: one object on each line. `auto`: text, and at the journal with its priorities."},
+    {"log", "code", CONFIG_BOOLEAN, AT (log_code), "false",
+     .text = "Whether the code of a run may be logged. Code can hold secrets."},
+};
+
+#define FIELD(config, row, type) ((type *)(void *)((char *)(config) + (row)->offset))
+
+static gboolean
+is_text (const struct config_row *row)
+{
+  return row->type == CONFIG_TEXT || row->type == CONFIG_PATH || row->type == CONFIG_CHOICE;
+}
+
+/* ---- reading ---- */
+
+static gboolean
+set_text (const struct config_row *row, struct config *config, const char *value, GError **error)
+{
+  if (row->type == CONFIG_PATH && !g_path_is_absolute (value)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is not an absolute path", value);
+    return FALSE;
+  }
+  if (row->type == CONFIG_CHOICE && !g_strv_contains (row->choices, value)) {
+    g_autofree char *known = g_strjoinv (", ", (GStrv)row->choices);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is none of: %s", value, known);
+    return FALSE;
+  }
+  if (value[0] == '\0') {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value is empty");
+    return FALSE;
+  }
+  char **field = FIELD (config, row, char *);
+  g_free (*field);
+  *field = g_strdup (value);
+  return TRUE;
+}
+
+static gboolean
+set_boolean (const struct config_row *row, struct config *config, const char *value, GError **error)
+{
+  gboolean yes = strcmp (value, "true") == 0;
+  if (!yes && strcmp (value, "false") != 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is neither true nor false", value);
+    return FALSE;
+  }
+  *FIELD (config, row, gboolean) = yes;
+  return TRUE;
+}
+
+static enum limit_unit
+unit_of (const struct config_row *row)
+{
+  return row->type == CONFIG_DURATION ? UNIT_MS : UNIT_COUNT;
+}
+
+static gboolean
+set_number (const struct config_row *row, struct config *config, const char *value, GError **error)
+{
+  guint64 number;
+  if (!quantity_parse (value, unit_of (row), &number, error))
+    return FALSE;
+  if (number < row->minimum || number > row->maximum) {
+    g_autofree char *least = quantity_format (row->minimum, unit_of (row));
+    g_autofree char *most = quantity_format (row->maximum, unit_of (row));
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not between %s and %s", value, least, most);
+    return FALSE;
+  }
+  *FIELD (config, row, guint64) = number;
+  return TRUE;
+}
+
+static gboolean
+set_value (const struct config_row *row, struct config *config, const char *value, GError **error)
+{
+  if (is_text (row))
+    return set_text (row, config, value, error);
+  if (row->type == CONFIG_BOOLEAN)
+    return set_boolean (row, config, value, error);
+  return set_number (row, config, value, error);
+}
+
+static const struct config_row *
+find_row (const char *group, const char *key)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (config_table); i++)
+    if (strcmp (config_table[i].group, group) == 0 && strcmp (config_table[i].key, key) == 0)
+      return &config_table[i];
+  return NULL;
+}
+
+static gboolean
+read_key (struct config *config, GKeyFile *keys, const char *file, const char *group, const char *key,
+          GError **error)
+{
+  const struct config_row *row = find_row (group, key);
+  if (!row) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "%s: [%s] %s: there is no such key (see adder config show)", file, group, key);
+    return FALSE;
+  }
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *value = g_key_file_get_string (keys, group, key, &problem);
+  if (!value || !set_value (row, config, g_strstrip (value), &problem)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: [%s] %s: %s", file, group, key,
+                 problem->message);
+    return FALSE;
+  }
+  char **source = &config->sources[row - config_table];
+  g_free (*source);
+  *source = g_strdup (file);
+  return TRUE;
+}
+
+static gboolean
+read_file (struct config *config, const char *file, gboolean required, GError **error)
+{
+  g_autoptr (GKeyFile) keys = g_key_file_new ();
+  g_autoptr (GError) problem = NULL;
+  if (!g_key_file_load_from_file (keys, file, G_KEY_FILE_NONE, &problem)) {
+    gboolean missing = g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
+                       g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOTDIR);
+    if (missing && !required)
+      return TRUE;
+    g_set_error (error, ADDER_ERROR, missing ? ADDER_ERROR_NOT_FOUND : ADDER_ERROR_INVALID,
+                 "cannot read the configuration %s: %s", file, problem->message);
+    return FALSE;
+  }
+  g_auto (GStrv) groups = g_key_file_get_groups (keys, NULL);
+  for (gsize i = 0; groups[i]; i++) {
+    g_auto (GStrv) names = g_key_file_get_keys (keys, groups[i], NULL, NULL);
+    for (gsize j = 0; names && names[j]; j++)
+      if (!read_key (config, keys, file, groups[i], names[j], error))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+set_defaults (struct config *config)
+{
+  config->sources = g_new0 (char *, G_N_ELEMENTS (config_table) + 1);
+  for (gsize i = 0; i < G_N_ELEMENTS (config_table); i++) {
+    const struct config_row *row = &config_table[i];
+    config->sources[i] = g_strdup ("default");
+    g_autofree char *value = row->computed ? row->computed () : g_strdup (row->standard);
+    g_autoptr (GError) problem = NULL;
+    if (value && !set_value (row, config, value, &problem))
+      g_error ("the default of [%s] %s is wrong: %s", row->group, row->key, problem->message);
+  }
+}
+
+struct config *
+config_load (const char *file, GError **error)
+{
+  struct config *config = g_new0 (struct config, 1);
+  set_defaults (config);
+
+  g_autofree char *directory = paths_config_dir ();
+  g_autofree char *user = g_build_filename (directory, "adder.conf", NULL);
+  const char *system = ADDER_SYSCONFDIR "/adder.conf";
+  const char *given = g_getenv ("ADDER_CONFIG_DIR");
+  gboolean alone = (given && given[0] != '\0') || strcmp (user, system) == 0;
+
+  gboolean ok =
+      file ? read_file (config, file, TRUE, error)
+           : (alone || read_file (config, system, FALSE, error)) && read_file (config, user, FALSE, error);
+  if (!ok)
+    g_clear_pointer (&config, config_free);
+  return config;
+}
+
+void
+config_free (struct config *config)
+{
+  if (!config)
+    return;
+  for (gsize i = 0; i < G_N_ELEMENTS (config_table); i++)
+    if (is_text (&config_table[i]))
+      g_free (*FIELD (config, &config_table[i], char *));
+  g_strfreev (config->sources);
+  g_free (config);
+}
+
+char *
+config_socket (const struct config *config, GError **error)
+{
+  if (config->socket)
+    return g_strdup (config->socket);
+  g_autofree char *directory = paths_runtime_dir (error);
+  return directory ? g_build_filename (directory, "adder.sock", NULL) : NULL;
+}
+
+/* ---- showing ---- */
+
+static json_t *
+value_json (const struct config *config, const struct config_row *row)
+{
+  if (is_text (row))
+    return json_text_or_null (*FIELD (config, row, char *));
+  if (row->type == CONFIG_BOOLEAN)
+    return json_boolean (*FIELD (config, row, gboolean));
+  return json_integer ((json_int_t)*FIELD (config, row, guint64));
+}
+
+/* As it may stand in adder.conf. */
+static char *
+value_text (const struct config *config, const struct config_row *row)
+{
+  if (is_text (row))
+    return g_strdup (*FIELD (config, row, char *));
+  if (row->type == CONFIG_BOOLEAN)
+    return g_strdup (*FIELD (config, row, gboolean) ? "true" : "false");
+  return g_strdup_printf ("%" G_GUINT64_FORMAT, *FIELD (config, row, guint64));
+}
+
+static void
+show_json (const struct config *config, FILE *stream)
+{
+  g_autoptr (json_t) all = json_object ();
+  for (gsize i = 0; i < G_N_ELEMENTS (config_table); i++) {
+    const struct config_row *row = &config_table[i];
+    json_t *group = json_object_get (all, row->group);
+    if (!group) {
+      group = json_object ();
+      json_object_set_new (all, row->group, group);
+    }
+    json_object_set_new (group, row->key,
+                         json_pack ("{s:o, s:o}", "value", value_json (config, row), "source",
+                                    json_text_or_null (config->sources[i])));
+  }
+  g_autofree char *text = json_to_text (all);
+  fprintf (stream, "%s\n", text);
+}
+
+void
+config_show (const struct config *config, gboolean json, FILE *stream)
+{
+  if (json) {
+    show_json (config, stream);
+    return;
+  }
+  const char *group = "";
+  for (gsize i = 0; i < G_N_ELEMENTS (config_table); i++) {
+    const struct config_row *row = &config_table[i];
+    if (strcmp (group, row->group) != 0)
+      fprintf (stream, "%s[%s]\n", group[0] ? "\n" : "", row->group);
+    group = row->group;
+    g_autofree char *value = value_text (config, row);
+    if (!value)
+      fprintf (stream, "# %s is %s\n", row->key, row->computed_as);
+    else
+      fprintf (stream, "%s = %s\n", row->key, value);
+    if (strcmp (config->sources[i], "default") != 0)
+      fprintf (stream, "#   from %s\n", config->sources[i]);
+  }
+}
+
+/* ---- documenting ---- */
+
+static char *
+kind_text (const struct config_row *row)
+{
+  switch (row->type) {
+  case CONFIG_PATH:
+    return g_strdup ("absolute path");
+  case CONFIG_CHOICE: {
+    g_autofree char *known = g_strjoinv ("`, `", (GStrv)row->choices);
+    return g_strdup_printf ("`%s`", known);
+  }
+  case CONFIG_BOOLEAN:
+    return g_strdup ("`true`, `false`");
+  case CONFIG_COUNT:
+  case CONFIG_DURATION: {
+    g_autofree char *least = quantity_format (row->minimum, unit_of (row));
+    g_autofree char *most = quantity_format (row->maximum, unit_of (row));
+    return g_strdup_printf ("%s to %s", least, most);
+  }
+  case CONFIG_TEXT:
+  default:
+    return g_strdup ("text");
+  }
+}
+
+static void
+write_keys (FILE *stream)
+{
+  const char *group = "";
+  for (gsize i = 0; i < G_N_ELEMENTS (config_table); i++) {
+    const struct config_row *row = &config_table[i];
+    if (strcmp (group, row->group) != 0)
+      fprintf (stream, "\n### [%s]\n\n| key | default | values | what it is |\n|---|---|---|---|\n",
+               row->group);
+    group = row->group;
+    g_autofree char *kind = kind_text (row);
+    if (row->computed_as)
+      fprintf (stream, "| `%s` | %s | %s | %s |\n", row->key, row->computed_as, kind, row->text);
+    else
+      fprintf (stream, "| `%s` | `%s` | %s | %s |\n", row->key, row->standard, kind, row->text);
+  }
+}
+
+static void
+write_limits (FILE *stream)
+{
+  fputs ("\n| limit | default | least | most | what is bounded |\n|---|---|---|---|---|\n", stream);
+  for (int i = 0; i < LIMIT_COUNT; i++) {
+    const struct limit_row *row = &limit_table[i];
+    g_autofree char *standard = quantity_format (row->standard, row->unit);
+    g_autofree char *least = quantity_format (row->minimum, row->unit);
+    g_autofree char *most = quantity_format (row->maximum, row->unit);
+    fprintf (stream, "| `%s` | %s | %s | %s | %s%s |\n", row->name, standard, least, most, row->text,
+             row->shape ? " *" : "");
+  }
+}
+
+void
+config_write_documentation (FILE *stream)
+{
+  fputs ("<!-- Made by `adder config document`; a test compares the two. Change src/common/config.c instead. "
+         "-->\n"
+         "# Configuration\n"
+         "\n"
+         "Adder needs no configuration. What a host or a user wants otherwise stands in `adder.conf`, a file "
+         "of groups and\n"
+         "keys. The system's (`/etc/adder/adder.conf` for a package, below the prefix of the build "
+         "otherwise) is read first,\n"
+         "then the user's (`$XDG_CONFIG_HOME/adder/adder.conf`, so `~/.config/adder/adder.conf`); a key in "
+         "the later one wins.\n"
+         "Where `$ADDER_CONFIG_DIR` is set, only `adder.conf` in that folder is read. An unknown key or a "
+         "value out of bounds\n"
+         "is an error that names file, group and key. `adder config show` prints what is in force and where "
+         "it came from.\n"
+         "\n"
+         "A duration is a number with `ms`, `s`, `min`, `h` or `d`, a size one with `K`, `M`, `G` or `T` (or "
+         "`KiB` ..., powers of\n"
+         "1024; `kB`, `MB` ..., powers of 1000). Without a unit, a number is in what the key's name ends in: "
+         "`_ms`, `_bytes`.\n"
+         "\n"
+         "## adder.conf\n",
+         stream);
+  write_keys (stream);
+  fputs (
+      "\n"
+      "## Profiles\n"
+      "\n"
+      "A profile is a named set of limits, one file `NAME.conf`. Adder brings some (`adder profile list`); a "
+      "user's own lie\n"
+      "in `profiles/` beside `adder.conf`, and one of the same name wins.\n"
+      "\n"
+      "| group and key | values | what it is |\n"
+      "|---|---|---|\n"
+      "| `[profile] title` | text | One line for people. |\n"
+      "| `[profile] environment` | a name | The environment of a run that names none; else the "
+      "configuration's. |\n"
+      "| `[profile] min_isolation` | 0 to 3 | A run is refused on a host that does not reach this level. |\n"
+      "| `[limits] NAME` | see below | What a run gets that asks for nothing. |\n"
+      "\n"
+      "## Limits\n"
+      "\n"
+      "Set for one run with `adder run --limit NAME=VALUE`, or `adder_request_set_limit`. A value above the "
+      "most is an error, never\n"
+      "a silent cut. A limit that is not the default's and is marked * needs a sandbox of its own making, so "
+      "the run starts\n"
+      "some milliseconds later.\n",
+      stream);
+  write_limits (stream);
+  fputs ("\n"
+         "## Environment variables\n"
+         "\n"
+         "| variable | what it is |\n"
+         "|---|---|\n"
+         "| `ADDER_CONFIG_DIR` | Folder with `adder.conf` and `profiles/`, in place of the usual ones. |\n"
+         "| `ADDER_RUNTIME_DIR` | Folder for socket, lock and log of the daemon: else `/run/adder` for root, "
+         "`$XDG_RUNTIME_DIR/adder`, or `/tmp/adder-UID`. |\n"
+         "| `ADDER_ENVIRONMENTS_DIR` | Folder with environments, in place of the usual ones. |\n"
+         "| `ADDER_LIBEXECDIR` | Folder with the runner's programs, when Adder was moved. |\n"
+         "| `ADDER_DATADIR` | Folder with the profiles and environments that Adder brings. |\n"
+         "| `NO_COLOR` | Set to anything: no colours at a terminal. |\n",
+         stream);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON by jansson, with scope release and errors as GError. */
+#include "common/json.h"
+
+#include <stdlib.h>
+
+#include "adder.h"
+
+json_t *
+json_parse_object (const char *text, gsize length, const char *what, GError **error)
+{
+  json_error_t problem;
+  json_t *value = json_loadb (text, length, JSON_REJECT_DUPLICATES, &problem);
+  if (!value) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not JSON: %s (line %d, column %d)", what,
+                 problem.text, problem.line, problem.column);
+    return NULL;
+  }
+  if (!json_is_object (value)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s must be a JSON object", what);
+    json_decref (value);
+    return NULL;
+  }
+  return value;
+}
+
+char *
+json_to_text (const json_t *value)
+{
+  /* jansson's allocator is malloc unless somebody changed it; callers free with g_free, which is free since
+   * GLib 2.46. */
+  char *text = json_dumps (value, JSON_COMPACT | JSON_ENCODE_ANY);
+  g_assert (text);
+  return text;
+}
+
+json_t *
+json_text_or_null (const char *text)
+{
+  if (!text)
+    return json_null ();
+  g_autofree char *clean = g_utf8_make_valid (text, -1);
+  return json_string (clean);
+}

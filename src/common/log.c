@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Log messages: one sink for the process, set by the program. */
+#include "common/log.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/json.h"
+
+static struct {
+  GMutex lock;
+  log_sink sink;
+  void *data;
+  int level; /* read without the lock: a message that nobody wants costs one load */
+} logging = {.level = -1};
+
+struct level_row {
+  const char *name;
+  int priority; /* of syslog(3), which the journal reads as <N> */
+};
+
+static const struct level_row level_rows[] = {
+    [LOG_LEVEL_ERROR] = {"error", 3},
+    [LOG_LEVEL_WARNING] = {"warning", 4},
+    [LOG_LEVEL_INFO] = {"info", 6},
+    [LOG_LEVEL_DEBUG] = {"debug", 7},
+};
+
+void
+log_set_sink (log_sink sink, enum log_level level, void *data)
+{
+  g_mutex_lock (&logging.lock);
+  logging.sink = sink;
+  logging.data = data;
+  g_atomic_int_set (&logging.level, sink ? (int)level : -1);
+  g_mutex_unlock (&logging.lock);
+}
+
+/* A name that a caller chose must not be able to begin a line of its own or to drive a terminal. */
+static char *
+one_line (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  GString *line = g_string_sized_new (strlen (valid));
+  for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
+    gunichar c = g_utf8_get_char (at);
+    if (g_unichar_iscntrl (c))
+      g_string_append_printf (line, "\\x%02x", c);
+    else
+      g_string_append_unichar (line, c);
+  }
+  return g_string_free (line, FALSE);
+}
+
+void
+log_message (enum log_level level, const char *format, ...)
+{
+  if ((int)level > g_atomic_int_get (&logging.level))
+    return;
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *line = one_line (text);
+
+  g_mutex_lock (&logging.lock);
+  if (logging.sink)
+    logging.sink (level, line, logging.data);
+  g_mutex_unlock (&logging.lock);
+}
+
+static char *
+time_text (gint64 time_us)
+{
+  g_autoptr (GDateTime) seconds = g_date_time_new_from_unix_utc (time_us / G_USEC_PER_SEC);
+  g_autofree char *text = g_date_time_format (seconds, "%Y-%m-%dT%H:%M:%S");
+  return g_strdup_printf ("%s.%03dZ", text, (int)(time_us % G_USEC_PER_SEC / 1000));
+}
+
+char *
+log_line (enum log_level level, const char *message, gboolean json, gboolean prefixed, gint64 time_us)
+{
+  const struct level_row *row = &level_rows[level];
+  if (prefixed && !json)
+    return g_strdup_printf ("<%d>%s\n", row->priority, message);
+  g_autofree char *when = time_text (time_us);
+  if (!json)
+    return g_strdup_printf ("%s %s: %s\n", when, row->name, message);
+  g_autoptr (json_t) object =
+      json_pack ("{s:s, s:s, s:s}", "time", when, "level", row->name, "message", message);
+  g_autofree char *text = json_to_text (object);
+  return g_strdup_printf ("%s\n", text);
+}
+
+/* ---- standard error ---- */
+
+static struct {
+  gboolean json, prefixed;
+} format_of_stderr;
+
+static void
+write_to_stderr (enum log_level level, const char *message, G_GNUC_UNUSED void *data)
+{
+  g_autofree char *line =
+      log_line (level, message, format_of_stderr.json, format_of_stderr.prefixed, g_get_real_time ());
+  /* One write a line, so that lines of several processes on one log do not mix. A log that is gone stops
+   * nobody. */
+  (void)fd_write_all (STDERR_FILENO, line, strlen (line));
+}
+
+/* systemd sets JOURNAL_STREAM to device:inode of the stream it gave us; a redirected standard error has
+ * another. */
+static gboolean
+stderr_is_journal (void)
+{
+  const char *stream = g_getenv ("JOURNAL_STREAM");
+  struct stat st;
+  if (!stream || fstat (STDERR_FILENO, &st) < 0)
+    return FALSE;
+  g_autofree char *own = g_strdup_printf ("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+  return strcmp (stream, own) == 0;
+}
+
+void
+log_to_stderr (const char *level, const char *format)
+{
+  enum log_level most = LOG_LEVEL_INFO;
+  for (guint i = 0; i < G_N_ELEMENTS (level_rows); i++)
+    if (strcmp (level_rows[i].name, level) == 0)
+      most = (enum log_level)i;
+  format_of_stderr.json = strcmp (format, "json") == 0;
+  format_of_stderr.prefixed = stderr_is_journal ();
+  log_set_sink (write_to_stderr, most, NULL);
+}
