@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running python and pip of the host: never through a shell, always with a deadline, and with none of the
+ * caller's settings that would steer them elsewhere. Nothing here runs code that an agent wrote. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "engine/environment_private.h"
+
+/* What is handed on. Everything else stays behind: PYTHONPATH, PYTHONHOME, PIP_TARGET, PIP_USER and their kin
+ * would make another environment than the one that was asked for. */
+static const char *const handed_on[] = {
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "PIP_CONFIG_FILE",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS",
+    "PIP_NO_INDEX",
+    "PIP_CERT",
+    "PIP_CLIENT_CERT",
+    "PIP_PROXY",
+    "PIP_TRUSTED_HOST",
+    "PIP_DEFAULT_TIMEOUT",
+    "PIP_TIMEOUT",
+    "PIP_RETRIES",
+    "PIP_CACHE_DIR",
+    "PIP_KEYRING_PROVIDER",
+};
+
+/* A line longer than this is given in pieces: the longest we need is the list of a thousand packages. */
+#define LINE_MAX_BYTES (1 << 20)
+
+struct stream {
+  int fd;
+  gboolean is_stderr;
+  GString *line;
+};
+
+static GStrv
+short_environment (const char *const *settings)
+{
+  GStrv environment = g_new0 (char *, 1);
+  for (gsize i = 0; i < G_N_ELEMENTS (handed_on); i++) {
+    const char *value = g_getenv (handed_on[i]);
+    if (value)
+      environment = g_environ_setenv (environment, handed_on[i], value, TRUE);
+  }
+  for (gsize i = 0; settings && settings[i]; i++) {
+    const char *equals = strchr (settings[i], '=');
+    g_autofree char *name = g_strndup (settings[i], (gsize)(equals - settings[i]));
+    environment = g_environ_setenv (environment, name, equals + 1, TRUE);
+  }
+  return environment;
+}
+
+/* Runs in the child between fork and exec: only what is async-signal-safe. */
+static void
+prepare_child (gpointer data)
+{
+  (void)data;
+  sigset_t none;
+  sigemptyset (&none);
+  sigprocmask (SIG_SETMASK, &none, NULL);
+  signal (SIGPIPE, SIG_DFL);
+  umask (022);
+  /* We wait in the thread that started it, so this ends it when Adder is killed, and not before. */
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static void
+give_line (const struct command *command, struct stream *stream)
+{
+  if (command->line)
+    command->line (stream->line->str, stream->is_stderr, command->data);
+  g_string_truncate (stream->line, 0);
+}
+
+/* Reads what is there. Returns FALSE at the end of the stream. */
+static gboolean
+read_lines (const struct command *command, struct stream *stream)
+{
+  char buffer[8192];
+  ssize_t count = read (stream->fd, buffer, sizeof buffer);
+  if (count < 0)
+    return errno == EINTR || errno == EAGAIN;
+  for (ssize_t i = 0; i < count; i++) {
+    if (buffer[i] == '\n' || stream->line->len >= LINE_MAX_BYTES)
+      give_line (command, stream);
+    if (buffer[i] != '\n' && buffer[i] != '\0')
+      g_string_append_c (stream->line, buffer[i]);
+  }
+  if (count == 0 && stream->line->len > 0)
+    give_line (command, stream);
+  return count > 0;
+}
+
+/* Reads both streams to their ends. Returns FALSE when DEADLINE_US was first. */
+static gboolean
+read_streams (const struct command *command, struct stream streams[2], gint64 deadline_us)
+{
+  while (streams[0].fd >= 0 || streams[1].fd >= 0) {
+    gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
+    if (left_ms <= 0)
+      return FALSE;
+    struct pollfd polled[2] = {
+        {.fd = streams[0].fd, .events = POLLIN},
+        {.fd = streams[1].fd, .events = POLLIN},
+    };
+    if (poll (polled, 2, (int)MIN (left_ms, G_MAXINT)) < 0 && errno != EINTR)
+      return FALSE;
+    for (int i = 0; i < 2; i++)
+      if (polled[i].revents != 0 && !read_lines (command, &streams[i]))
+        fd_close (&streams[i].fd);
+  }
+  return TRUE;
+}
+
+static int
+wait_for (GPid pid)
+{
+  int status = 0;
+  while (waitpid (pid, &status, 0) < 0)
+    if (errno != EINTR)
+      return 127;
+  return WIFEXITED (status) ? WEXITSTATUS (status) : 128 + WTERMSIG (status);
+}
+
+gboolean
+command_run (const struct command *command, int *ret_status, GError **error)
+{
+  g_auto (GStrv) environment = short_environment (command->settings);
+  g_autoptr (GError) cause = NULL;
+  GPid pid = 0;
+  struct stream streams[2] = {{.fd = -1}, {.fd = -1, .is_stderr = TRUE}};
+  if (!g_spawn_async_with_pipes ("/", (char **)command->argv, environment,
+                                 G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES, prepare_child, NULL, &pid,
+                                 NULL, &streams[0].fd, &streams[1].fd, &cause)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot run %s: %s", command->argv[0],
+                 cause->message);
+    return FALSE;
+  }
+  for (int i = 0; i < 2; i++)
+    streams[i].line = g_string_new (NULL);
+  gboolean in_time =
+      read_streams (command, streams, g_get_monotonic_time () + (gint64)command->timeout_ms * 1000);
+  if (!in_time)
+    kill (pid, SIGKILL);
+  int status = wait_for (pid);
+  for (int i = 0; i < 2; i++) {
+    fd_close (&streams[i].fd);
+    g_string_free (streams[i].line, TRUE);
+  }
+  if (!in_time) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT, "%s did not end within %u seconds",
+                 command->argv[0], command->timeout_ms / 1000);
+    return FALSE;
+  }
+  *ret_status = status;
+  return TRUE;
+}
