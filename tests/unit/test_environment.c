@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Environments against made-up interpreters (shell scripts that answer as Python would) and the host's own
+ * python3. Nothing is fetched: packages come from a wheel that the test writes itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "engine/environment.h"
+#include "engine/environment_private.h"
+
+/* Not below /tmp: every sandbox has that for itself, so environments there are refused. */
+struct place {
+  char *root;
+  char *environments;
+};
+
+static void
+remove_tree (const char *path)
+{
+  const char *const argv[] = {"/bin/rm", "-rf", "--", path, NULL};
+  g_assert_true (g_spawn_sync ("/", (char **)argv, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL));
+}
+
+static void
+place_set_up (struct place *place, gconstpointer data)
+{
+  (void)data;
+  place->root = g_strdup ("/var/tmp/adder-test-XXXXXX");
+  g_assert_nonnull (g_mkdtemp (place->root));
+  place->environments = g_build_filename (place->root, "environments", NULL);
+  g_assert_cmpint (g_mkdir (place->environments, 0755), ==, 0);
+  g_setenv ("ADDER_ENVIRONMENTS_DIR", place->environments, TRUE);
+}
+
+static void
+place_tear_down (struct place *place, gconstpointer data)
+{
+  (void)data;
+  remove_tree (place->root);
+  g_free (place->root);
+  g_free (place->environments);
+}
+
+static char *
+write_file (const char *directory, const char *name, const char *text, int mode)
+{
+  g_autofree char *path = g_build_filename (directory, name, NULL);
+  g_autofree char *parent = g_path_get_dirname (path);
+  g_assert_cmpint (g_mkdir_with_parents (parent, 0755), ==, 0);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_assert_cmpint (g_chmod (path, mode), ==, 0);
+  return g_steal_pointer (&path);
+}
+
+/* A program that says what ANSWER, a JSON object, says. */
+static char *
+write_interpreter (const struct place *place, const char *name, const char *answer)
+{
+  g_autofree char *script = g_strdup_printf ("#!/bin/sh\ncat <<'END'\n%s\nEND\n", answer);
+  return write_file (place->root, name, script, 0755);
+}
+
+/* As the interpreter's answer would be, with PREFIX for all prefixes and what is below it. */
+static char *
+answer_for (const char *executable, const char *prefix, const char *change)
+{
+  return g_strdup_printf (
+      "{\"executable\": \"%s\", \"implementation\": \"CPython\", \"version\": \"3.12.1\", \"minor\": 12,"
+      " \"free_threaded\": false, \"prefixes\": [\"%s\", \"%s\", \"%s\", \"%s\"],"
+      " \"needed\": [\"%s/lib/python3.12\"], \"packages\": [\"%s/lib/python3.12/site-packages\"],"
+      " \"wanted\": [\"/\", \"/nowhere\"] %s}",
+      executable, prefix, prefix, prefix, prefix, prefix, prefix, change);
+}
+
+static void
+write_manifest (const struct place *place, const char *name, const char *text)
+{
+  g_autofree char *file = g_build_filename (name, "environment.conf", NULL);
+  g_free (write_file (place->environments, file, text, 0644));
+}
+
+static void
+assert_error (GError **error, int code, const char *part)
+{
+  g_assert_error (*error, ADDER_ERROR, code);
+  if (!strstr ((*error)->message, part))
+    g_error ("\"%s\" does not say \"%s\"", (*error)->message, part);
+  g_clear_error (error);
+}
+
+/* ---- finding ---- */
+
+static void
+test_names (void)
+{
+  const char *const clean[] = {"science", "a", "0", "my-env_2"};
+  const char *const unclean[] = {"", "-a", "_a", "A", "a/b", "..", "a b", "ä", "a.b"};
+  for (gsize i = 0; i < G_N_ELEMENTS (clean); i++)
+    g_assert_true (environment_name_is_clean (clean[i]));
+  for (gsize i = 0; i < G_N_ELEMENTS (unclean); i++)
+    g_assert_false (environment_name_is_clean (unclean[i]));
+  g_autofree char *longest = g_strnfill (64, 'x');
+  g_autofree char *longer = g_strnfill (65, 'x');
+  g_assert_true (environment_name_is_clean (longest));
+  g_assert_false (environment_name_is_clean (longer));
+
+  g_assert_true (environment_module_is_clean ("matplotlib.pyplot"));
+  const char *const unclean_modules[] = {"", ".", "a.", ".a", "a..b", "1a", "a;b", "a b", "a,b", "os\n"};
+  for (gsize i = 0; i < G_N_ELEMENTS (unclean_modules); i++)
+    g_assert_false (environment_module_is_clean (unclean_modules[i]));
+}
+
+static void
+test_system (struct place *place, gconstpointer data)
+{
+  (void)place;
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  struct environment *environment = environment_find ("system", &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (environment->python, ==, "/usr/bin/python3");
+  g_assert_null (environment->directory);
+  g_assert_null (environment->cache);
+  g_assert_cmpint (g_strv_length (environment->modules), ==, 0);
+  g_assert_true (g_str_has_prefix (environment->version, "3."));
+  g_assert_cmpstr (environment->roots[0], ==, "/usr");
+  for (gsize i = 1; environment->roots[i]; i++)
+    g_assert_false (g_str_has_prefix (environment->roots[i], "/usr/"));
+
+  json_t *object = environment_describe (environment, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (json_string_value (json_object_get (object, "name")), ==, "system");
+  g_assert_true (json_is_null (json_object_get (object, "directory")));
+  g_assert_true (json_is_array (json_object_get (object, "packages")));
+  g_assert_true (json_is_boolean (json_object_get (object, "ipython")));
+  json_decref (object);
+  environment_free (environment);
+}
+
+static void
+test_not_found (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  write_manifest (place, "one", "[environment]\npython=/usr/bin/python3\n");
+  g_assert_null (environment_find ("other", &error));
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "one, system; \"adder env create other\"");
+  g_assert_null (environment_find ("../one", &error));
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "there is no environment \"../one\", only one, system");
+}
+
+static void
+test_manifest (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  write_manifest (place, "good", "[environment]\npython=/usr/bin/python3\nmodules=json;os.path;\n");
+  g_autofree char *cache = g_build_filename (place->environments, "good", "cache", NULL);
+  g_assert_cmpint (g_mkdir (cache, 0755), ==, 0);
+  struct environment *environment = environment_find ("good", &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (environment->modules[0], ==, "json");
+  g_assert_cmpstr (environment->modules[1], ==, "os.path");
+  g_assert_null (environment->modules[2]);
+  g_assert_cmpstr (environment->cache, ==, cache);
+  environment_free (environment);
+
+  static const struct {
+    const char *text, *says;
+  } bad[] = {
+      {"not a key file", "cannot read"},
+      {"[environment]\nmodules=json;\n", "absolute path of an interpreter"},
+      {"[environment]\npython=python3\n", "absolute path of an interpreter"},
+      {"[environment]\npython=/nowhere/python\n", "cannot run /nowhere/python"},
+      {"[environment]\npython=/usr/bin/python3\nmodule=json\n", "unknown key, module"},
+      {"[environment]\npython=/usr/bin/python3\nmodules=json;a b;\n", "\"a b\" in modules"},
+      {"[environment]\npython=/bin/false\n", "does not answer as Python 3.9"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    write_manifest (place, "bad", bad[i].text);
+    g_assert_null (environment_find ("bad", &error));
+    assert_error (&error, ADDER_ERROR_UNSUPPORTED, bad[i].says);
+  }
+
+  g_autoptr (GPtrArray) list = environment_list ();
+  g_assert_cmpuint (list->len, ==, 2);
+  g_assert_cmpstr (((struct environment *)list->pdata[0])->name, ==, "good");
+  g_assert_cmpstr (((struct environment *)list->pdata[1])->name, ==, "system");
+}
+
+/* ---- what the interpreter says ---- */
+
+static void
+test_unusable (struct place *place, gconstpointer data)
+{
+  (void)data;
+  static const struct {
+    const char *change, *says;
+  } rows[] = {
+      {", \"implementation\": \"PyPy\"", "needs CPython"},
+      {", \"minor\": 8, \"version\": \"3.8.18\"", "it is Python 3.8.18"},
+      {", \"free_threaded\": true", "free-threaded"},
+      {", \"executable\": \"\"", "its own version and path"},
+      {", \"needed\": [\"/home\"]", "it needs /home"},
+      {", \"needed\": [\"/tmp\"]", "private directory"},
+      {", \"packages\": [\"/etc\"]", "more than the interpreter"},
+  };
+  g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *name = g_strdup_printf ("python%zu", i);
+    g_autofree char *whole = answer_for ("/usr/bin/python3", prefix, "");
+    /* A key may stand only once: the one to change is taken out first. */
+    json_t *answer = json_loads (whole, 0, NULL);
+    g_autofree char *text = g_strdup_printf ("{%s}", rows[i].change + 1);
+    json_t *change = json_loads (text, 0, NULL);
+    json_object_update (answer, change);
+    g_autofree char *changed = json_dumps (answer, 0);
+    g_autofree char *python = write_interpreter (place, name, changed);
+    g_assert_null (facts_of (python, &error));
+    assert_error (&error, ADDER_ERROR_UNSUPPORTED, rows[i].says);
+    json_decref (answer);
+    json_decref (change);
+  }
+}
+
+static void
+test_roots (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
+  g_autofree char *link = g_build_filename (place->root, "link", NULL);
+  g_free (write_file (prefix, "lib/python3.12/site-packages/one.py", "", 0644));
+  g_assert_cmpint (symlink (prefix, link), ==, 0);
+  g_autofree char *answer = answer_for ("/usr/bin/python3", link, "");
+  g_autofree char *python = write_interpreter (place, "python", answer);
+  struct facts *facts = facts_of (python, &error);
+  g_assert_no_error (error);
+  /* Shown by the name that the interpreter knows and by the one that it leads to; "/" is never shown. */
+  g_assert_true (g_strv_contains ((const char *const *)facts->roots, link));
+  g_assert_true (g_strv_contains ((const char *const *)facts->roots, prefix));
+  g_assert_cmpstr (facts->roots[0], ==, "/usr");
+  for (gsize i = 0; facts->roots[i]; i++)
+    g_assert_cmpstr (facts->roots[i], !=, "/");
+  facts_unref (facts);
+}
+
+static void
+test_home_prefix (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  /* A Python with --prefix=$HOME: its libraries are shown, the home directory is not. */
+  g_free (write_file (place->root, "lib/python3.12/site-packages/one.py", "", 0644));
+  g_autofree char *home = g_strdup (g_get_home_dir ());
+  g_autofree char *answer = answer_for ("/usr/bin/python3", place->root, "");
+  g_autofree char *python = write_interpreter (place, "python", answer);
+  if (g_test_subprocess ()) {
+    struct facts *facts = facts_of (g_getenv ("TEST_PYTHON"), &error);
+    g_assert_no_error (error);
+    g_assert_false (g_strv_contains ((const char *const *)facts->roots, g_get_home_dir ()));
+    g_autofree char *library = g_build_filename (g_get_home_dir (), "lib/python3.12", NULL);
+    g_assert_true (g_strv_contains ((const char *const *)facts->roots, library));
+    facts_unref (facts);
+    return;
+  }
+  /* GLib remembers the home directory, so another process has to ask. */
+  g_setenv ("HOME", place->root, TRUE);
+  g_setenv ("TEST_PYTHON", python, TRUE);
+  g_test_trap_subprocess (NULL, 20 * G_USEC_PER_SEC, 0);
+  g_setenv ("HOME", home, TRUE);
+  g_test_trap_assert_passed ();
+}
+
+static void
+test_remembered (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
+  g_free (write_file (prefix, "lib/python3.12/site-packages/one.py", "", 0644));
+  g_autofree char *answer = answer_for ("/usr/bin/python3", prefix, "");
+  g_autofree char *count = g_build_filename (place->root, "count", NULL);
+  g_autofree char *script = g_strdup_printf ("#!/bin/sh\necho x >>%s\ncat <<'END'\n%s\nEND\n", count, answer);
+  g_autofree char *python = write_file (place->root, "python", script, 0755);
+  for (int i = 0; i < 3; i++)
+    facts_unref (facts_of (python, &error));
+  g_assert_no_error (error);
+  g_autofree char *asked = NULL;
+  g_assert_true (g_file_get_contents (count, &asked, NULL, NULL));
+  g_assert_cmpstr (asked, ==, "x\n");
+
+  g_free (write_file (prefix, "lib/python3.12/site-packages/two.py", "", 0644));
+  facts_unref (facts_of (python, &error));
+  g_autofree char *asked_again = NULL;
+  g_assert_true (g_file_get_contents (count, &asked_again, NULL, NULL));
+  g_assert_cmpstr (asked_again, ==, "x\nx\n");
+}
+
+static void
+test_deadline (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *program = write_file (place->root, "slow", "#!/bin/sh\nexec sleep 60\n", 0755);
+  const char *const argv[] = {program, NULL};
+  struct command command = {.argv = argv, .timeout_ms = 100};
+  int status = -1;
+  g_assert_false (command_run (&command, &status, &error));
+  assert_error (&error, ADDER_ERROR_TIMEOUT, "did not end within");
+  g_assert_cmpint (status, ==, -1);
+}
+
+static void
+collect (const char *line, gboolean from_stderr, gpointer data)
+{
+  g_string_append_printf (data, "%s%s|", from_stderr ? "!" : "", line);
+}
+
+static void
+test_command_environment (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GString) lines = g_string_new (NULL);
+  g_autofree char *program =
+      write_file (place->root, "show",
+                  "#!/bin/sh\necho \"$PYTHONPATH,$PIP_TARGET,$PIP_PROXY,$MINE,$(pwd),$(umask)\"\nprintf 'no "
+                  "end' >&2\ncat\nexit 3\n",
+                  0755);
+  g_setenv ("PYTHONPATH", "/leak", TRUE);
+  g_setenv ("PIP_TARGET", "/leak", TRUE);
+  g_setenv ("PIP_PROXY", "proxy", TRUE);
+  const char *const argv[] = {program, NULL};
+  const char *const settings[] = {"MINE=a=b", NULL};
+  struct command command = {
+      .argv = argv, .settings = settings, .timeout_ms = 10000, .line = collect, .data = lines};
+  int status = -1;
+  g_assert_true (command_run (&command, &status, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (status, ==, 3);
+  g_assert_nonnull (strstr (lines->str, ",,proxy,a=b,/,0022|"));
+  g_assert_nonnull (strstr (lines->str, "!no end|"));
+  g_unsetenv ("PYTHONPATH");
+  g_unsetenv ("PIP_TARGET");
+  g_unsetenv ("PIP_PROXY");
+}
+
+/* ---- making and removing ---- */
+
+static gboolean
+python_can_make_venvs (void)
+{
+  const char *const argv[] = {"/usr/bin/python3", "-I", "-c", "import venv, ensurepip", NULL};
+  struct command command = {.argv = argv, .timeout_ms = 20000};
+  int status = 1;
+  return command_run (&command, &status, NULL) && status == 0;
+}
+
+/* A package "adderdemo" as a wheel, written with nothing but Python's own zipfile; returns a requirements
+ * file that names it by its path. */
+static char *
+write_wheel (const struct place *place)
+{
+  static const char code[] =
+      "import sys, zipfile\n"
+      "with zipfile.ZipFile(sys.argv[1], 'w') as wheel:\n"
+      "    info = 'adderdemo-1.0.dist-info/'\n"
+      "    wheel.writestr('adderdemo.py', 'ANSWER = 42\\n')\n"
+      "    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: adderdemo\\nVersion: 1.0\\n')\n"
+      "    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: "
+      "true\\nTag: "
+      "py3-none-any\\n')\n"
+      "    wheel.writestr(info + 'RECORD', 'adderdemo.py,,\\n' + info + 'METADATA,,\\n' + info + "
+      "'WHEEL,,\\n' + info + "
+      "'RECORD,,\\n')\n";
+  g_autofree char *wheel = g_build_filename (place->root, "adderdemo-1.0-py3-none-any.whl", NULL);
+  const char *const argv[] = {"/usr/bin/python3", "-I", "-c", code, wheel, NULL};
+  struct command command = {.argv = argv, .timeout_ms = 20000};
+  int status = 1;
+  g_assert_true (command_run (&command, &status, NULL));
+  g_assert_cmpint (status, ==, 0);
+  g_autofree char *text = g_strdup_printf ("%s\n", wheel);
+  return write_file (place->root, "requirements.txt", text, 0644);
+}
+
+static void
+assert_no_folder (const struct place *place, const char *name)
+{
+  g_autofree char *path = g_build_filename (place->environments, name, NULL);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+}
+
+static void
+test_create (struct place *place, gconstpointer data)
+{
+  (void)data;
+  if (!python_can_make_venvs ()) {
+    g_test_skip ("/usr/bin/python3 cannot make virtual environments: python3-venv is missing");
+    return;
+  }
+  g_autoptr (GError) error = NULL;
+  g_autofree char *requirements = write_wheel (place);
+  const char *const modules[] = {"json", "adderdemo", NULL};
+  struct environment_recipe recipe = {.name = "made", .requirements = requirements, .modules = modules};
+  g_autofree char *log = g_build_filename (place->root, "log", NULL);
+  FILE *progress = fopen (log, "we");
+  mode_t mask = umask (077);
+  gboolean created = environment_create (&recipe, progress, &error);
+  umask (mask);
+  fclose (progress);
+  g_assert_no_error (error);
+  g_assert_true (created);
+  g_autofree char *said = NULL;
+  g_assert_true (g_file_get_contents (log, &said, NULL, NULL));
+  g_assert_nonnull (strstr (said, "environment made is ready"));
+
+  struct environment *environment = environment_find ("made", &error);
+  g_assert_no_error (error);
+  g_assert_true (g_str_has_suffix (environment->python, "/made/venv/bin/python"));
+  g_assert_cmpstr (environment->modules[1], ==, "adderdemo");
+  g_autofree char *venv = g_build_filename (environment->directory, "venv", NULL);
+  g_assert_true (g_strv_contains ((const char *const *)environment->roots, venv));
+
+  /* Readable to all in spite of the umask, and compiled ahead. */
+  static const char code[] = "import adderdemo, os, stat, sys\n"
+                             "assert os.path.exists(adderdemo.__cached__), adderdemo.__cached__\n"
+                             "for path in [adderdemo.__file__, sys.argv[1], sys.prefix]:\n"
+                             "    assert os.stat(path).st_mode & stat.S_IROTH, path\n";
+  g_autofree char *manifest = g_build_filename (environment->directory, "environment.conf", NULL);
+  const char *const argv[] = {environment->python, "-I", "-B", "-c", code, manifest, NULL};
+  struct command command = {.argv = argv, .timeout_ms = 20000};
+  int status = 1;
+  g_assert_true (command_run (&command, &status, NULL));
+  g_assert_cmpint (status, ==, 0);
+
+  json_t *object = environment_describe (environment, &error);
+  g_assert_no_error (error);
+  g_autofree char *described = json_dumps (object, JSON_COMPACT);
+  g_assert_nonnull (strstr (described, "{\"name\":\"adderdemo\",\"version\":\"1.0\"}"));
+  json_decref (object);
+
+  /* It notices what is installed and removed. */
+  g_autofree char *before = environment_fingerprint (environment);
+  g_autofree char *same = environment_fingerprint (environment);
+  g_assert_cmpstr (before, ==, same);
+  g_autofree char *site = g_strdup_printf ("%s/lib/python%.4s/site-packages", venv, environment->version);
+  g_free (write_file (site, "further.py", "", 0644));
+  g_autofree char *after = environment_fingerprint (environment);
+  g_assert_cmpstr (before, !=, after);
+
+  g_assert_false (environment_create (&recipe, NULL, &error));
+  assert_error (&error, ADDER_ERROR_INVALID, "there is an environment made already");
+  g_assert_true (environment_remove ("made", &error));
+  assert_no_folder (place, "made");
+  environment_free (environment);
+}
+
+static void
+test_create_fails_whole (struct place *place, gconstpointer data)
+{
+  (void)data;
+  if (!python_can_make_venvs ()) {
+    g_test_skip ("/usr/bin/python3 cannot make virtual environments: python3-venv is missing");
+    return;
+  }
+  g_autoptr (GError) error = NULL;
+  g_autofree char *requirements =
+      write_file (place->root, "bad.txt", "/nowhere/absent-1.0-py3-none-any.whl\n", 0644);
+  struct environment_recipe recipe = {.name = "half", .requirements = requirements};
+  g_assert_false (environment_create (&recipe, NULL, &error));
+  assert_error (&error, ADDER_ERROR_FAILED, "/nowhere/absent-1.0-py3-none-any.whl");
+  assert_no_folder (place, "half");
+
+  const char *const modules[] = {"absent_module", NULL};
+  struct environment_recipe adopting = {.name = "half", .python = "/usr/bin/python3", .modules = modules};
+  g_assert_false (environment_create (&adopting, NULL, &error));
+  assert_error (&error, ADDER_ERROR_FAILED, "No module named 'absent_module'");
+  assert_no_folder (place, "half");
+}
+
+static void
+test_create_refused (struct place *place, gconstpointer data)
+{
+  (void)place;
+  (void)data;
+  const char *const bad_modules[] = {"os; print(1)", NULL};
+  const struct {
+    struct environment_recipe recipe;
+    int code;
+    const char *says;
+  } rows[] = {
+      {{.name = "../x"}, ADDER_ERROR_INVALID, "cannot be the name"},
+      {{.name = "system"}, ADDER_ERROR_INVALID, "cannot be made"},
+      {{.name = "x", .requirements = "/nowhere.txt"}, ADDER_ERROR_NOT_FOUND, "/nowhere.txt"},
+      {{.name = "x", .python = "/nowhere/python"}, ADDER_ERROR_NOT_FOUND, "/nowhere/python"},
+      {{.name = "x", .python = "/bin/false"}, ADDER_ERROR_UNSUPPORTED, "/bin/false"},
+      {{.name = "x", .python = "/usr/bin/python3", .modules = bad_modules},
+       ADDER_ERROR_INVALID,
+       "name of a module"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_false (environment_create (&rows[i].recipe, NULL, &error));
+    assert_error (&error, rows[i].code, rows[i].says);
+  }
+}
+
+static void
+test_adopt (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  struct environment_recipe recipe = {.name = "mine", .python = "/usr/bin/python3"};
+  g_assert_true (environment_create (&recipe, NULL, &error));
+  g_assert_no_error (error);
+  struct environment *environment = environment_find ("mine", &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (environment->python, ==, "/usr/bin/python3");
+  g_autofree char *venv = g_build_filename (place->environments, "mine", "venv", NULL);
+  g_assert_false (g_file_test (venv, G_FILE_TEST_EXISTS));
+  environment_free (environment);
+  g_assert_true (environment_remove ("mine", &error));
+  assert_no_folder (place, "mine");
+  g_assert_true (g_file_test ("/usr/bin/python3", G_FILE_TEST_EXISTS));
+}
+
+/* What a crash leaves is not an environment, can be removed, and is cleared away by the next maker; what
+ * another program is at work on is left alone. */
+static void
+test_left_by_crash (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  struct environment_recipe recipe = {.name = "mine", .python = "/usr/bin/python3"};
+  g_autofree char *folder = g_build_filename (place->environments, "mine", NULL);
+  g_autofree char *left = write_file (folder, "venv/deep/down/file", "x", 0644);
+  g_assert_null (environment_find ("mine", &error));
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment mine");
+
+  autoclose int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_assert_cmpint (flock (fd, LOCK_EX), ==, 0);
+  g_assert_false (environment_create (&recipe, NULL, &error));
+  assert_error (&error, ADDER_ERROR_BUSY, "by another program");
+  g_assert_false (environment_remove ("mine", &error));
+  assert_error (&error, ADDER_ERROR_BUSY, "by another program");
+  fd_close (&fd);
+
+  g_assert_true (environment_create (&recipe, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_false (g_file_test (left, G_FILE_TEST_EXISTS));
+  g_assert_true (environment_remove ("mine", &error));
+
+  g_free (write_file (folder, "venv/file", "x", 0644));
+  g_assert_true (environment_remove ("mine", &error));
+  assert_no_folder (place, "mine");
+  g_assert_false (environment_remove ("mine", &error));
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment mine");
+  g_assert_false (environment_remove ("system", &error));
+  assert_error (&error, ADDER_ERROR_INVALID, "stays");
+}
+
+/* Removing follows no links: what they lead to stays. */
+static void
+test_remove_follows_no_links (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *kept = write_file (place->root, "kept/file", "x", 0644);
+  g_autofree char *target = g_path_get_dirname (kept);
+  g_autofree char *folder = g_build_filename (place->environments, "mine", NULL);
+  g_autofree char *link = g_build_filename (folder, "link", NULL);
+  g_assert_cmpint (g_mkdir (folder, 0755), ==, 0);
+  g_assert_cmpint (symlink (target, link), ==, 0);
+  g_assert_true (environment_remove ("mine", &error));
+  g_assert_true (g_file_test (kept, G_FILE_TEST_EXISTS));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/environment/names", test_names);
+#define ADD(path, function)                                                                                  \
+  g_test_add ("/environment/" path, struct place, NULL, place_set_up, function, place_tear_down)
+  ADD ("system", test_system);
+  ADD ("not-found", test_not_found);
+  ADD ("manifest", test_manifest);
+  ADD ("unusable", test_unusable);
+  ADD ("roots", test_roots);
+  ADD ("home-prefix", test_home_prefix);
+  ADD ("remembered", test_remembered);
+  ADD ("deadline", test_deadline);
+  ADD ("command-environment", test_command_environment);
+  ADD ("create", test_create);
+  ADD ("create-fails-whole", test_create_fails_whole);
+  ADD ("create-refused", test_create_refused);
+  ADD ("adopt", test_adopt);
+  ADD ("left-by-crash", test_left_by_crash);
+  ADD ("remove-follows-no-links", test_remove_follows_no_links);
+  return g_test_run ();
+}
