@@ -248,9 +248,16 @@ install_packages (const struct creation *creation, const char *python, GError **
   gboolean installed =
       run_step (creation, &listener, (const char *const *)argv->pdata, NULL, PIP_TIMEOUT_MS, what, error);
   g_free (listener.trouble);
-  if (installed)
-    tell (creation, "%u packages installed", listener.packages);
-  return installed;
+  if (!installed)
+    return FALSE;
+  tell (creation, "%u packages installed", listener.packages);
+  /* Kept beside the venv, so that anybody can see whether the list has changed since. */
+  g_autofree char *copy = g_build_filename (creation->directory, "requirements.txt", NULL);
+  if (g_file_set_contents (copy, text, -1, &cause) && chmod (copy, 0644) == 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot write %s: %s", copy,
+               cause ? cause->message : g_strerror (errno));
+  return FALSE;
 }
 
 /* Compiles ahead, since the tree is read-only where it is used. A package may hold files that no Python can

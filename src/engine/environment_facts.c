@@ -21,6 +21,8 @@
 
 #define PROBE_TIMEOUT_MS 20000
 #define OLDEST_MINOR     9
+/* A program that is no Python is likely to quote our code when it complains, which helps nobody. */
+#define ANSWER_MAX_BYTES 300
 
 /* `needed` and `packages` must be shown, `prefixes` and `wanted` are shown where they may be; the last are
  * the paths of .pth files and the directories of the libraries that the interpreter is linked with. A Python
@@ -213,7 +215,9 @@ ask (const char *python, GError **error)
   if (status != 0 || !object) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "%s does not answer as Python 3.%d or later does: %s", python, OLDEST_MINOR,
-                 message ? message : "it said nothing");
+                 !message                              ? "it said nothing"
+                 : strlen (message) > ANSWER_MAX_BYTES ? "it is some other program"
+                                                       : message);
     return NULL;
   }
   return json_parse_object (object, strlen (object), "the interpreter's answer", error);
