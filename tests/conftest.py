@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the end-to-end and attack suites. tests/README.md says how they are organised and run."""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import pytest
+
+sys.dont_write_bytecode = True
+import harness  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "quick: a fast, representative subset: -m quick")
+    config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
+
+
+def pytest_report_header(config):
+    names = ", ".join(user.name + (f" (left out: {user.why_not})" if user.why_not else "") for user in harness.users())
+    return f"adder: build {build_directory()}, run as {names}"
+
+
+def build_directory():
+    return pathlib.Path(os.environ.get("ADDER_BUILD", harness.REPOSITORY / "build")).resolve()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.failed:
+        for entry in harness.gathered[-6:]:
+            if isinstance(entry, harness.Result):
+                report.sections.append(("result", repr(entry)))
+            else:
+                command, status, out, err = entry
+                said = f"exit status {status}\nstdout: {harness.shortened(str(out))}\nstderr: {harness.shortened(str(err))}"
+                report.sections.append((f"{harness.shortened(' '.join(map(str, command)), 2000)}", said))
+
+
+@pytest.fixture(autouse=True)
+def forget_results():
+    harness.gathered.clear()
+
+
+@pytest.fixture(scope="session")
+def common_directory():
+    """A directory that every user of the suites can reach; pytest's own are for one user only."""
+    path = tempfile.mkdtemp(prefix="adder-tests-", dir="/tmp")
+    os.chmod(path, 0o755)
+    yield pathlib.Path(path)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def installation(common_directory):
+    build = build_directory()
+    if not (build / "build.ninja").exists():
+        pytest.exit(f"no build in {build}: set ADDER_BUILD, or run meson setup and ninja", 2)
+    installed = harness.Installation(build, common_directory / "installed")
+    mounts, cgroups = harness.host_mounts(), harness.host_cgroups()
+    yield installed
+    left = installed.processes()
+    assert not left, f"processes that outlived the suites: {left}"
+    mounts = [line for line in harness.host_mounts() - mounts if str(common_directory) in line]
+    assert not mounts, f"mounts that outlived the suites: {mounts}"
+
+
+@pytest.fixture(scope="session", params=harness.users(), ids=lambda user: user.name)
+def user(request):
+    if request.param.why_not:
+        pytest.skip(request.param.why_not)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def shared_adder(installation, user, common_directory):
+    """One user's Adder and daemon for all tests that leave it as it was."""
+    directory = common_directory / user.name
+    directory.mkdir()
+    adder = harness.Adder(installation, user, directory)
+    adder.environment = "science" if has_science(adder) else "system"
+    yield adder
+    try:
+        adder.stop()
+    finally:
+        adder.kill()
+
+
+@pytest.fixture
+def adder(shared_adder):
+    """The shared one, with an empty scratch directory."""
+    for entry in shared_adder.scratch.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+    return shared_adder
+
+
+@pytest.fixture
+def make_adder(installation, user, common_directory):
+    """Makes Adders with a daemon of their own, for tests that stop, kill or configure it. Environment: system."""
+    made = []
+
+    def make(config="", variables=None):
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="own-", dir=common_directory))
+        os.chmod(directory, 0o755)
+        if "[environment]" not in config:
+            config = "[environment]\ndefault = system\n" + config
+        own = harness.Adder(installation, user, directory, config, variables)
+        own.environment = "system"
+        made.append(own)
+        return own
+
+    yield make
+    for own in made:
+        own.kill()
+        shutil.rmtree(own.directory, ignore_errors=True)
+
+
+@pytest.fixture
+def own_adder(make_adder):
+    return make_adder()
+
+
+def has_science(adder):
+    shown = adder.call("env", "show", "science", "--json")
+    return shown.returncode == 0
+
+
+@pytest.fixture
+def science(adder):
+    """The shared Adder, for tests that need pandas and its like."""
+    if adder.environment != "science":
+        pytest.skip("no environment `science`: make it with `adder env create science`, or set ADDER_ENVIRONMENTS_DIR")
+    return adder

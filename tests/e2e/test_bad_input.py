@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input gets one clear sentence that names the thing, exit code 125, and leaves nothing running."""
+import os
+import subprocess
+
+import pytest
+
+from harness import quick
+
+# name: (arguments, words of the sentence); {...} are paths in the scratch directory.
+CASES = {
+    "a file that is not there": (["{nowhere}.py"], ["nowhere.py", "No such file"]),
+    "a directory as code": (["{directory}"], ["directory"]),
+    "code that is not UTF-8": (["{latin}"], ["UTF-8"]),
+    "code over 1 MiB": (["{huge}"], ["MiB"]),
+    "an input file that is not there": (["--file", "{nowhere}.csv", "-c", "1"], ["nowhere.csv", "No such file"]),
+    "an input file that may not be read": (["--file", "{unreadable}", "-c", "1"], ["unreadable"]),
+    "an input directory": (["--file", "{directory}", "-c", "1"], ["directory"]),
+    "a name that leads out": (["--file", "{plain}:../x", "-c", "1"], ["../x"]),
+    "a name deep within that leads out": (["--file", "{plain}:a/../../x", "-c", "1"], ["a/../../x"]),
+    "an absolute name": (["--file", "{plain}:/etc/x", "-c", "1"], ["/etc/x"]),
+    "an empty name": (["--file", "{plain}:", "-c", "1"], ["name"]),
+    "a standard input that is not there": (["--stdin", "{nowhere}.txt", "-c", "1"], ["nowhere.txt", "No such file"]),
+    "a limit over its maximum": (["--limit", "pids=1000000", "-c", "1"], ["pids", "4096"]),
+    "a limit under its minimum": (["--limit", "memory_bytes=1", "-c", "1"], ["memory_bytes"]),
+    "a limit that is not there": (["--limit", "no_such_limit=1", "-c", "1"], ["no_such_limit"]),
+    "a limit without a number": (["--limit", "pids=many", "-c", "1"], ["pids", "many"]),
+    "a limit without a value": (["--limit", "pids", "-c", "1"], ["pids"]),
+    "a negative limit": (["--limit", "pids=-1", "-c", "1"], ["pids"]),
+    "a number that is too large for any machine": (["--limit", "pids=99999999999999999999999", "-c", "1"], ["pids"]),
+    "a time-out over its maximum": (["--timeout", "999999", "-c", "1"], ["wall_ms"]),
+    "a time-out that is no time": (["--timeout", "soon", "-c", "1"], ["soon"]),
+    "a time-out that is not a number": (["--timeout", "nan", "-c", "1"], ["nan"]),
+    "a memory over its maximum": (["--memory", "1000T", "-c", "1"], ["memory"]),
+    "a memory that is no size": (["--memory", "lots", "-c", "1"], ["lots"]),
+    "an unknown profile": (["--profile", "no-such-profile", "-c", "1"], ["no-such-profile", "standard"]),
+    "a profile with a path for a name": (["--profile", "../standard", "-c", "1"], ["../standard"]),
+    "an unknown environment": (["--env", "no-such-environment", "-c", "1"], ["no-such-environment", "system"]),
+    "an environment with a path for a name": (["--env", "../../etc", "-c", "1"], ["../../etc"]),
+    "an output directory that may not be written": (["--out", "{closed}", "-c", "open('x', 'w').write('1')"], ["closed"]),
+    "a file as an output directory": (["--out", "{plain}", "-c", "open('x', 'w').write('1')"], ["plain"]),
+    "a variable without a value": (["--set-env", "NAME", "-c", "1"], ["NAME"]),
+    "a variable without a name": (["--set-env", "=x", "-c", "1"], ["=x"]),
+    "an unknown option": (["--no-such-option", "-c", "1"], ["--no-such-option"]),
+    "an option without its value": (["-c", "1", "--timeout"], ["--timeout"]),
+    "a file and code": (["{plain}", "-c", "1"], ["-c"]),
+    "no code at all": ([], ["code"]),
+}
+
+
+@pytest.fixture
+def paths(adder):
+    made = {
+        "plain": adder.file("plain.txt", "print(1)"), "latin": adder.file("latin.py", b"print('\xe9')\n"),
+        "huge": adder.file("huge.py", b"#" * ((1 << 20) + 1)), "directory": adder.folder("directory"),
+        "closed": adder.folder("closed"), "unreadable": adder.file("unreadable", "x"), "nowhere": adder.scratch / "nowhere",
+    }
+    made["closed"].chmod(0o500)
+    made["unreadable"].chmod(0)
+    return made
+
+
+@pytest.mark.parametrize("name", quick(CASES, "a file that is not there", "an unknown profile", "a limit over its maximum"))
+def test_bad_input(adder, paths, name):
+    arguments, words = CASES[name]
+    if adder.user.uid == 0 and ("may not" in name):
+        pytest.skip("root may read and write everything")
+    arguments = [argument.format(**paths) if argument.startswith("{") else argument for argument in arguments]
+
+    told = adder.call("run", *arguments)
+    assert told.returncode == 125 and told.stdout == ""
+    lines = told.stderr.rstrip("\n").splitlines()
+    assert len(lines) == 1, "one sentence"
+    assert len(lines[0]) < 600
+    for word in words:
+        assert word.lower() in lines[0].lower()
+
+    result = adder.json(*arguments)
+    assert (result.outcome, result.exit_status) == ("failed", 125)
+    for word in words:
+        assert word.lower() in result.error["message"].lower()
+
+
+def test_the_largest_code(adder):
+    tail = b"\nprint('ran')\n"
+    result = adder.json(adder.file("large.py", b"#" * ((1 << 20) - len(tail)) + tail))
+    assert (result.outcome, result.stdout) == ("ok", "ran\n")
+
+
+def test_environment_whose_python_is_gone(make_adder):
+    adder = make_adder()
+    environments = adder.folder("environments")
+    adder.variables["ADDER_ENVIRONMENTS_DIR"] = str(environments)
+    venv = adder.scratch / "venv"
+    subprocess.run([*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", venv], check=True, cwd=adder.scratch,
+                   env=adder.process_environment())
+    made = adder.call("env", "create", "mine", "--python", venv / "bin/python")
+    assert made.returncode == 0
+    assert adder.run("print(1)", env="mine").outcome == "ok"
+    (venv / "bin/python").unlink()
+    result = adder.run("print(1)", env="mine")
+    assert result.outcome == "failed" and str(venv) in result.error["message"]
+    assert adder.run("print(1)").outcome == "ok"
+    adder.stop()
+
+
+@pytest.mark.parametrize("text, words", [
+    ("[pool]\nparked = many\n", ["parked", "many"]),
+    ("[pool]\nno_such_key = 1\n", ["no_such_key"]),
+    ("[no such group]\nx = 1\n", ["no such group"]),
+    ("no key file at all\n", ["adder.conf"]),
+    ("[pool]\nparked = 100000\n", ["parked"]),
+], ids=["no number", "no such key", "no such group", "no key file", "out of bounds"])
+def test_bad_configuration(make_adder, text, words):
+    adder = make_adder()
+    adder.configure(text)
+    ended = adder.call("run", "-c", "print(1)")
+    assert ended.returncode == 125 and ended.stdout == ""
+    assert len(ended.stderr.strip().splitlines()) == 1
+    for word in [*words, "adder.conf"]:
+        assert word in ended.stderr
+    assert adder.json("-c", "print(1)").outcome == "failed"
+    assert adder.daemon() is None and not list(adder.runtime.glob("*.sock"))
+
+
+def test_runtime_directory_open_to_others(make_adder):
+    adder = make_adder()
+    adder.runtime.chmod(0o755)
+    result = adder.run("1")
+    assert result.outcome == "failed" and str(adder.runtime) in result.error["message"] and "0700" in result.error["message"]
+    adder.runtime.chmod(0o700)
+    assert adder.run("1").outcome == "ok"
+    adder.stop()
+
+
+def test_runtime_directory_of_somebody_else(make_adder):
+    adder = make_adder()
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a directory away")
+    os.chown(adder.runtime, 12345, 12345)
+    result = adder.run("1")
+    assert result.outcome == "failed" and str(adder.runtime) in result.error["message"]
+
+
+def test_runtime_directory_that_is_a_link(make_adder):
+    adder = make_adder()
+    elsewhere = adder.folder("elsewhere")
+    elsewhere.chmod(0o700)
+    adder.runtime.rmdir()
+    adder.runtime.symlink_to(elsewhere)
+    result = adder.run("1")
+    assert result.outcome == "failed" and not list(elsewhere.iterdir())
+
+
+def test_runtime_directory_with_a_long_name(make_adder):
+    """A socket's path has at most 107 bytes."""
+    adder = make_adder()
+    adder.runtime = adder.directory / ("long" * 40)
+    result = adder.run("print(1)")
+    assert result.outcome == "ok" or "long" in result.error["message"]
+    if result.outcome == "ok":
+        adder.stop()
+
+
+def test_full_disk(adder):
+    """/dev/full refuses every write: the sentence goes to standard error, and the exit code says so."""
+    with open("/dev/full", "w") as full:
+        process = adder.popen("run", "-c", "print('x' * 100)", stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 125 and b"No space left" in err and len(err.splitlines()) == 1
+
+
+def test_output_directory_on_a_full_disk(adder):
+    if os.geteuid() != 0 or adder.user.uid != 0:
+        pytest.skip("only root can mount a small file system to fill")
+    directory = adder.folder("small")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", directory], check=True)
+    try:
+        result = adder.run("open('x', 'wb').write(bytes(1_000_000))", "--out", directory)
+        assert "No space left" in str(result.fields) and "x" in str(result.fields)
+        assert os.listdir(directory) == [], "each whole or not at all"
+    finally:
+        subprocess.run(["umount", directory], check=True)
+
+
+def test_nothing_was_left_running(adder):
+    """After all of these the daemon is the same and answers."""
+    before = adder.daemon()
+    adder.run("1", "--profile", "no-such-profile")
+    assert adder.run("print(1)").stdout == "1\n"
+    assert before in (None, adder.daemon())
+
+

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environments: any interpreter serves, and one that changed on disk is noticed."""
+import os
+import subprocess
+
+import pytest
+
+import harness
+
+
+@pytest.fixture
+def adopted(make_adder):
+    """An Adder with an environment `mine`: a small venv that somebody made and Adder adopted."""
+    adder = make_adder()
+    adder.variables["ADDER_ENVIRONMENTS_DIR"] = str(adder.folder("environments"))
+    adder.venv = adder.scratch / "venv"
+    subprocess.run([*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", adder.venv], check=True,
+                   cwd=adder.scratch, env=adder.process_environment())
+    [adder.packages] = adder.venv.glob("lib/python3*/site-packages")
+    adder.environment = "mine"
+    return adder
+
+
+def install(adder, name, text):
+    """What pip does, as far as it shows: a module and its metadata in site-packages."""
+    (adder.packages / f"{name}.py").write_text(text)
+    metadata = adder.packages / f"{name}-1.0.dist-info"
+    metadata.mkdir(exist_ok=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    for path in (adder.packages / f"{name}.py", metadata, metadata / "METADATA"):
+        adder.own(path)
+
+
+def create(adder, *options):
+    ended = adder.call("env", "create", "mine", "--python", adder.venv / "bin/python", *options)
+    assert ended.returncode == 0
+
+
+def zygotes(adder):
+    pid = adder.daemon()
+    return {process for process in harness.descendants(pid) if process.parent == pid}
+
+
+@pytest.mark.quick
+def test_adopted_environment(adopted):
+    create(adopted)
+    result = adopted.run("import sys\nprint(sys.prefix, sys.executable)")
+    assert result.stdout == f"{adopted.venv} {adopted.venv}/bin/python\n"
+    shown = harness.strict_json(adopted.call("env", "show", "mine", "--json").stdout)
+    assert shown["python"] == str(adopted.venv / "bin/python")
+    assert adopted.call("env", "remove", "mine").returncode == 0
+    assert adopted.venv.exists(), "what was adopted is not Adder's to delete"
+    assert adopted.run("1").outcome == "failed"
+    adopted.stop()
+
+
+def test_packages_are_seen(adopted):
+    install(adopted, "something", "x = 1\n")
+    create(adopted)
+    assert adopted.run("import something\nprint(something.x)").stdout == "1\n"
+    adopted.stop()
+
+
+def test_package_installed_later_gets_a_new_zygote(adopted):
+    create(adopted)
+    assert adopted.run("import something").outcome == "error"
+    before = zygotes(adopted)
+    install(adopted, "something", "x = 2\n")
+    assert adopted.run("import something\nprint(something.x)").stdout == "2\n"
+    assert not before & zygotes(adopted) or len(zygotes(adopted)) > len(before), "a zygote that knows of it"
+    harness.wait_until(lambda: not any(process.alive() for process in before), "the old one to have gone")
+    adopted.stop()
+
+
+def test_unchanged_environment_keeps_its_zygote(adopted):
+    create(adopted)
+    adopted.run("1")
+    before = zygotes(adopted)
+    for _ in range(5):
+        adopted.run("1")
+    assert zygotes(adopted) == before
+    adopted.stop()
+
+
+def test_runs_under_way_survive_a_change(adopted):
+    create(adopted)
+    gate = adopted.start("print('started', flush=True)\nimport time\ntime.sleep(2)\nprint('done')")
+    assert gate.stdout.readline() == b"started\n"
+    install(adopted, "something", "x = 3\n")
+    assert adopted.run("import something\nprint(something.x)").stdout == "3\n"
+    assert gate.communicate(timeout=60)[0] == b"done\n" and gate.returncode == 0
+    adopted.stop()
+
+
+def test_names_of_environments(adopted):
+    for name in ("../x", "Upper", "a b", "", "x" * 65, "system"):
+        ended = adopted.call("env", "create", name, "--python", adopted.venv / "bin/python")
+        assert ended.returncode != 0 and ended.stderr.strip(), name
+    assert os.listdir(adopted.variables["ADDER_ENVIRONMENTS_DIR"]) == []
+
+
+def test_interpreter_that_does_not_serve(adopted):
+    for python in ("/bin/true", "/nonexistent/python", adopted.scratch):
+        ended = adopted.call("env", "create", "mine", "--python", python)
+        assert ended.returncode != 0 and str(python) in ended.stderr
+    assert os.listdir(adopted.variables["ADDER_ENVIRONMENTS_DIR"]) == [], "whole or not at all"

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits and outcomes: each is told from facts, with the number that was reached, and the exit code of the table."""
+import signal
+
+import pytest
+
+import harness
+
+BUSY = "while True: pass"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("option", [["--timeout", "1"], ["--limit", "wall_ms=700"]])
+def test_timeout(adder, option):
+    result = adder.run("print('started', flush=True)\n" + BUSY, *option)
+    assert (result.outcome, result.exit_status) == ("timeout", 124)
+    assert result.stdout == "started\n"
+    assert result.usage["wall_ms"] >= result.limits["wall_ms"]
+
+
+def test_timeout_of_code_that_sleeps(adder):
+    assert adder.run("import time\ntime.sleep(1000)", "--limit", "wall_ms=500").outcome == "timeout"
+
+
+def test_timeout_names_its_number(adder):
+    result = adder.run(BUSY, "--limit", "wall_ms=700")
+    assert "0.7" in str(result.error) or "700" in str(result.error)
+
+
+@pytest.mark.quick
+def test_cpu_limit(adder):
+    result = adder.run(BUSY, "--limit", "cpu_ms=400", "--timeout", "60")
+    assert (result.outcome, result.exit_status) == ("cpu_limit", 137)
+    assert result.usage["cpu_ms"] >= 350
+
+
+def test_cpu_limit_of_all_processes_together(adder):
+    code = "import os\nfor i in range(3): os.fork()\n" + BUSY
+    result = adder.run(code, "--limit", "cpu_ms=1500", "--timeout", "60")
+    assert result.outcome == "cpu_limit"
+
+
+def test_sleep_costs_no_processor_time(adder):
+    result = adder.run("import time\ntime.sleep(0.8)", "--limit", "cpu_ms=500")
+    assert result.outcome == "ok"
+
+
+@pytest.mark.quick
+def test_memory_limit(adder):
+    result = adder.run("b = []\nwhile True: b.append(b'x' * 1_000_000)", "--memory", "100M", "--timeout", "60")
+    assert (result.outcome, result.exit_status) == ("memory_limit", 137)
+
+
+def test_memory_within_the_limit(adder):
+    result = adder.run("b = bytearray(b'x') * 70_000_000\nprint(len(b))", "--memory", "100M")
+    assert (result.outcome, result.stdout) == ("ok", "70000000\n")
+
+
+@pytest.mark.parametrize("size, count", [("100M", 100 << 20), ("0.5G", 1 << 29), ("67108864", 1 << 26), ("1GiB", 1 << 30)])
+def test_sizes(adder, size, count):
+    result = adder.run("pass", "--memory", size)
+    assert result.outcome == "failed" or result.limits["memory_bytes"] == count
+
+
+@pytest.mark.quick
+def test_output_limit(adder):
+    result = adder.run("while True: print('x' * 1000)", "--limit", "output_bytes=100000")
+    assert (result.outcome, result.exit_status) == ("output_limit", 137)
+    assert result.stdout_bytes >= 100000 and result.stdout.startswith("xxx")
+
+
+def test_output_limit_counts_both_streams(adder):
+    result = adder.run("import sys\nfor i in range(100): sys.stdout.write('x' * 600); sys.stderr.write('x' * 600)",
+                       "--limit", "output_bytes=100000")
+    assert result.outcome == "output_limit"
+
+
+def test_output_within_the_limit(adder):
+    result = adder.run("import sys\nsys.stdout.write('x' * 100000)", "--limit", "output_bytes=100000")
+    assert (result.outcome, result.stdout_bytes) == ("ok", 100000)
+
+
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM", "SIGKILL", "SIGBUS", "SIGFPE", "SIGILL", "SIGUSR1", "SIGSYS"])
+def test_crashes(adder, name):
+    number = getattr(signal, name)
+    result = adder.run(f"import os\nprint('before', flush=True)\nos.kill(os.getpid(), {int(number)})\nwhile True: pass")
+    assert result.outcome == "crashed" and result.stdout == "before\n"
+    assert result.exit_status == 128 + number and result.signal == number
+    assert name in str(result.error)
+
+
+def test_segmentation_fault(adder):
+    result = adder.run("import ctypes\nctypes.string_at(0)")
+    assert (result.outcome, result.exit_status) == ("crashed", 139)
+
+
+def test_abort(adder):
+    result = adder.run("import os\nos.abort()")
+    assert (result.outcome, result.exit_status) == ("crashed", 134)
+
+
+def test_a_child_that_crashes_is_the_codes_own_matter(adder):
+    result = adder.run("import os\npid = os.fork()\nif pid == 0: os.kill(os.getpid(), 11)\nprint(os.waitpid(pid, 0)[1])")
+    assert (result.outcome, result.stdout) == ("ok", "11\n")
+
+
+def test_killed_by_itself_is_not_out_of_memory(adder):
+    """The kernel's count decides, not the signal."""
+    result = adder.run("import os\nb = bytearray(b'x') * 50_000_000\nos.kill(os.getpid(), 9)", "--memory", "100M")
+    assert result.outcome == "crashed" and result.signal == 9
+
+
+def test_pids(adder):
+    code = """
+import os
+children = 0
+try:
+    while True:
+        if os.fork() == 0:
+            while True: os.read(0, 1) or __import__("signal").pause()
+        children += 1
+except OSError as error:
+    print(children, error.errno)
+"""
+    for pids in (5, 20):
+        result = adder.run(code, "--limit", f"pids={pids}")
+        assert result.outcome == "ok"
+        children, errno = map(int, result.stdout.split())
+        assert errno == 11 and pids - 4 <= children <= pids + 1
+
+
+def test_threads_count(adder):
+    code = """
+import threading
+gate, count = threading.Event(), 0
+try:
+    while True:
+        threading.Thread(target=gate.wait, daemon=True).start()
+        count += 1
+except RuntimeError:
+    print(count)
+"""
+    result = adder.run(code, "--limit", "pids=20")
+    assert result.outcome == "ok" and 14 <= int(result.stdout) <= 20
+
+
+def test_open_files(adder):
+    code = "import os\ncount = 0\ntry:\n    while True: os.dup(0); count += 1\nexcept OSError as e: print(count, e.errno)"
+    result = adder.run(code, "--limit", "open_files=32")
+    count, errno = map(int, result.stdout.split())
+    assert errno == 24 and 32 - 8 <= count <= 32
+
+
+def test_shared_memory_size(adder):
+    code = "f = open('/dev/shm/x', 'wb')\ntry:\n    while True: f.write(bytes(65536)); f.flush()\nexcept OSError as e: print(e.errno, f.tell() >> 20)"
+    result = adder.run(code, "--limit", "shm_bytes=2M")
+    assert result.outcome == "ok" and result.stdout.split()[0] == "28" and int(result.stdout.split()[1]) <= 2
+
+
+def test_workspace_file_count(adder):
+    code = "count = 0\ntry:\n    while True: open(str(count), 'w').close(); count += 1\nexcept OSError as e: print(count, e.errno)"
+    result = adder.run(code, "--limit", "workspace_files=100", "--limit", "files=0")
+    count, errno = map(int, result.stdout.split())
+    assert errno == 28 and 80 <= count <= 100
+
+
+def test_standard_input_over_its_limit(adder):
+    result = adder.run("1", "--stdin", adder.file("x", bytes(2000)), "--limit", "stdin_bytes=1000")
+    assert result.outcome == "failed" and "1000" in result.error["message"].replace(",", "")
+
+
+def test_limits_cannot_be_raised_from_inside(adder):
+    code = """
+import resource
+for name in ("RLIMIT_NPROC", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_CPU", "RLIMIT_CORE", "RLIMIT_DATA"):
+    soft, hard = resource.getrlimit(getattr(resource, name))
+    if hard == resource.RLIM_INFINITY:
+        continue
+    try:
+        resource.setrlimit(getattr(resource, name), (hard + 1, hard + 1))
+        print("raised", name)
+    except (ValueError, OSError):
+        pass
+"""
+    result = adder.run(code)
+    assert (result.outcome, result.stdout) == ("ok", "")
+
+
+def test_no_core_files(adder):
+    result = adder.run("import os, resource\nprint(resource.getrlimit(resource.RLIMIT_CORE))\nos.abort()")
+    assert result.stdout in ("(0, 0)\n", "") and result.files == []
+
+
+@pytest.mark.parametrize("name", sorted(harness.LIMITS))
+def test_every_limit_can_be_named(adder, name):
+    limits = adder.run("pass").limits
+    value = limits[name] // 2 if name not in ("code_bytes", "files_depth") else limits[name]
+    result = adder.run("pass", "--limit", f"{name}={value}")
+    assert result.outcome == "ok" and result.limits[name] == value
+
+
+@pytest.mark.parametrize("name", sorted(harness.LIMITS))
+def test_every_limit_has_a_maximum(adder, name):
+    result = adder.run("pass", "--limit", f"{name}={1 << 50}")
+    assert result.outcome == "failed" and name in result.error["message"]
+    assert any(character.isdigit() for character in result.error["message"]), "it names the maximum"
+
+
+@pytest.mark.quick
+def test_busy(make_adder):
+    adder = make_adder("[pool]\nmax_running = 1\nmax_queued = 1\nqueue_wait_ms = 300\n")
+    first = adder.start("print('started', flush=True)\nwhile True: pass", "--timeout", "100")
+    assert first.stdout.readline() == b"started\n"
+    second = adder.run("1")
+    assert (second.outcome, second.exit_status) == ("busy", 75)
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=60)
+    assert adder.run("1").outcome == "ok"
+    adder.stop()
+
+
+def test_queue_is_served(make_adder):
+    adder = make_adder("[pool]\nmax_running = 2\n")
+    running = [adder.start(f"print({index})") for index in range(12)]
+    assert [process.communicate(timeout=100)[0] for process in running] == [b"%d\n" % index for index in range(12)]
+    adder.stop()

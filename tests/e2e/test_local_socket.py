@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hostile clients of the local socket: each is dropped, and the daemon serves the next."""
+import array
+import json
+import os
+import random
+import socket
+import struct
+
+import pytest
+
+from harness import status_bytes, wait_until
+
+
+def header(kind, length):
+    return struct.pack("=II", kind, length)
+
+
+def frame(kind, payload):
+    return header(kind, len(payload)) + payload
+
+
+GARBAGE = random.Random(1).randbytes(1 << 20)
+DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+
+SENT = {
+    "nothing": b"",
+    "one byte": b"\1",
+    "half a header": header(1, 10)[:5],
+    "a header and no more": header(1, 10),
+    "half a frame": header(1, 10) + b"12345",
+    "a megabyte of garbage": GARBAGE,
+    "zeroes": bytes(100_000),
+    "the greatest length": header(1, 0xFFFFFFFF) + b"x" * 1000,
+    "the greatest positive length": header(1, 0x7FFFFFFF) + b"x" * 1000,
+    "an unknown kind": frame(0xFFFFFFFF, b"{}"),
+    "an empty frame": frame(1, b""),
+    "no JSON": frame(1, b"not JSON"),
+    "JSON of another kind": frame(1, b"[1, 2]"),
+    "a number": frame(1, b"5"),
+    "an empty object": frame(1, b"{}"),
+    "JSON that is cut off": frame(1, b'{"a": '),
+    "JSON that is not UTF-8": frame(1, b'{"a": "\xff"}'),
+    "JSON with a NUL": frame(1, b'{"a": "\\u0000"}'),
+    "JSON with a raw NUL": frame(1, b'{"a": "\0"}'),
+    "deep JSON": frame(1, DEEP),
+    "wrong types": frame(1, b'{"version": {}, "protocol": [], "kind": 5, "type": null, "code": 7}'),
+    "many small frames": frame(1, b"{}") * 1000,
+    "an HTTP request": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+}
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def send(connection, data):
+    try:
+        connection.sendall(data)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # dropped already, which is right
+
+
+@pytest.fixture(scope="session")
+def _warm(shared_adder):
+    shared_adder.run("1")
+
+
+@pytest.fixture
+def unharmed(adder, _warm):
+    """After the test, the same daemon answers, and holds no descriptor more."""
+    adder.run("1")
+    pid = adder.daemon()
+    before = descriptors(pid)
+    yield adder
+    assert adder.run("print(1)").stdout == "1\n"
+    assert adder.daemon() == pid
+    wait_until(lambda: descriptors(pid) <= before + 3, f"the daemon to close what it was given: it had {before}")
+
+
+@pytest.mark.parametrize("name", SENT)
+@pytest.mark.parametrize("ending", ["hangs up", "reads on", "closes its half"])
+def test_hostile_bytes(unharmed, name, ending):
+    with unharmed.connect() as connection:
+        send(connection, SENT[name])
+        if ending == "closes its half":
+            connection.shutdown(socket.SHUT_WR)
+        if ending != "hangs up" and len(SENT[name]) > 1000:
+            # It answers with an error or drops us; what it must not do is to wait for ever with nothing to wait for.
+            try:
+                while connection.recv(65536):
+                    pass
+            except ConnectionResetError:
+                pass
+
+
+@pytest.mark.parametrize("kind", [kind for kind in range(20) if kind != 3])
+def test_every_kind_with_an_empty_object(unharmed, kind):
+    """Also in an order that makes no sense, twice over. Kind 3 is STOP, which is obeyed."""
+    with unharmed.connect() as connection:
+        send(connection, frame(kind, b"{}") + frame(kind, b"{}"))
+
+
+def test_idle_clients(unharmed):
+    idle = [unharmed.connect() for _ in range(150)]
+    assert unharmed.run("print(1)").stdout == "1\n"
+    for connection in idle:
+        connection.close()
+
+
+def test_slow_client(unharmed):
+    """Half a header, held open: nobody else waits for it."""
+    with unharmed.connect() as connection:
+        connection.send(header(1, 100)[:3])
+        for index in range(5):
+            assert unharmed.run(f"print({index})").stdout == f"{index}\n"
+
+
+def test_descriptors_that_nobody_asked_for(unharmed):
+    pipes = [os.pipe() for _ in range(60)]
+    numbers = array.array("i", [number for pair in pipes for number in pair])
+    for _ in range(10):
+        with unharmed.connect() as connection:
+            try:
+                connection.sendmsg([frame(1, b"{}")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+                connection.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+            except OSError:
+                pass
+    for pair in pipes:
+        os.close(pair[0])
+        os.close(pair[1])
+
+
+def test_many_connections_come_and_go(unharmed):
+    for _ in range(500):
+        unharmed.connect().close()
+
+
+def test_client_that_hangs_up_during_its_run(unharmed):
+    """test_daemon.py looks for the processes; here many of them in a row."""
+    for _ in range(5):
+        run = unharmed.start("print('started', flush=True)\nwhile True: pass", "--timeout", "100")
+        assert run.stdout.readline() == b"started\n"
+        run.kill()
+        run.communicate(timeout=60)
+
+
+def test_other_users_cannot_connect(make_adder, user):
+    if os.geteuid() != 0 or user.uid != 0:
+        pytest.skip("needs root, to be somebody else afterwards")
+    adder = make_adder()
+    adder.run("1")
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            os.setresgid(12345, 12345, 12345)
+            os.setresuid(12345, 12345, 12345)
+            try:
+                adder.connect()
+            except PermissionError:
+                status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0
+    adder.stop()
+
+
+# ---- clients that know the protocol (src/frontends/protocol.h) and abuse it ----
+
+HELLO, REFUSED, STOP, STOPPING, STATUS, RUN, CODE, STARTED, STDOUT, STDERR, DISPLAY, SAVED, RESULT = range(1, 14)
+
+
+class Client:
+    """A connection that has said HELLO."""
+
+    def __init__(self, adder, hello=True):
+        self.connection = adder.connect()
+        if hello:
+            self.send(HELLO, {"protocol": 1, "version": "0.0.0", "built": 0})
+            kind, answer = self.receive()
+            assert kind == HELLO and json.loads(answer)["pid"] == adder.daemon()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def send(self, kind, payload=b"", descriptors=()):
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        whole = frame(kind, data)
+        try:
+            sent = self.connection.sendmsg([whole], beside)
+            send(self.connection, whole[sent:])
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+
+    def exactly(self, count):
+        data = b""
+        while len(data) < count:
+            try:
+                piece = self.connection.recv(count - len(data))
+            except ConnectionResetError:
+                piece = b""
+            if not piece:
+                return None
+            data += piece
+        return data
+
+    def receive(self):
+        """The next frame, or (None, None) at the end."""
+        head = self.exactly(8)
+        if head is None:
+            return None, None
+        kind, length = struct.unpack("=II", head)
+        return kind, self.exactly(length)
+
+    def last(self):
+        """The frames up to an answer or the end; the answer."""
+        while True:
+            kind, payload = self.receive()
+            if kind in (None, REFUSED, RESULT, STATUS, STOPPING):
+                return kind, payload
+
+    def run(self, code, body=None, descriptors=()):
+        self.send(RUN, {"environment": "system", **(body or {})}, descriptors)
+        self.send(CODE, code if isinstance(code, bytes) else code.encode())
+        return self.last()
+
+
+def outcome(answer):
+    kind, payload = answer
+    return json.loads(payload[8:])["outcome"] if kind == RESULT else {None: "dropped", REFUSED: "refused"}[kind]
+
+
+@pytest.mark.quick
+def test_client_of_our_own(unharmed):
+    """Several requests on one connection; so the tests below mean something."""
+    with Client(unharmed) as client:
+        for index in range(5):
+            kind, payload = client.run(f"print({index})")
+            assert kind == RESULT and json.loads(payload[8:])["stdout"] == f"{index}\n"
+        client.send(STATUS, b"")
+        kind, payload = client.last()
+        assert kind in (STATUS, REFUSED, None)
+
+
+BODIES = {
+    "no JSON": b"nonsense", "a list": b"[]", "null": b"null", "an unknown field": {"no_such_field": 1}, "deep": DEEP,
+    "a name that is a number": {"name": 5}, "a name with a path": {"name": "../../etc/passwd"}, "a long name": {"name": "n" * 100_000},
+    "an empty name": {"name": ""}, "a name with control characters": {"name": "a\nb\x1b"}, "arguments that are text": {"arguments": "x"},
+    "arguments of other types": {"arguments": [1, None, {}]}, "a million arguments": {"arguments": ["x"] * 300_000},
+    "variables that are a list": {"variables": []}, "variables of other types": {"variables": {"a": 1}}, "a variable without a name": {"variables": {"": "x"}},
+    "a variable with =": {"variables": {"a=b": "x"}}, "variables of the loader": {"variables": {"LD_PRELOAD": "/work/x.so", "PYTHONPATH": "/work", "PYTHONSTARTUP": "/work/x"}},
+    "a large variable": {"variables": {"a": "x" * 1_000_000}}, "limits that are text": {"limits": {"pids": "5"}}, "a negative limit": {"limits": {"pids": -5}},
+    "a limit that is real": {"limits": {"pids": 1.5}}, "a limit out of bounds": {"limits": {"pids": (1 << 63) - 1}}, "a limit below": {"limits": {"memory_bytes": 0}},
+    "an environment with a path": {"environment": "../../../etc"}, "a profile with a path": {"profile": "../../../etc/passwd"},
+    "files without descriptors": {"files": ["a", "b"]}, "files that lead out": {"files": ["../x"]}, "stdin without a descriptor": {"stdin": True},
+    "a directory without a descriptor": {"save": True}, "another owner": {"owner": "uid:0"}, "a conversation that is a number": {"conversation": 5},
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bad_request(unharmed, name):
+    body = BODIES[name]
+    with Client(unharmed) as client:
+        client.send(RUN, body if isinstance(body, bytes) else {"environment": "system", **body})
+        client.send(CODE, b"print(1)")
+        answer = client.last()
+    assert outcome(answer) in ("refused", "failed", "dropped", "ok")
+    if "path" in name or "leads out" in name or "without" in name:
+        assert outcome(answer) != "ok" or name == "a name with a path"
+
+
+@pytest.mark.parametrize("order", [
+    [CODE], [RUN], [RUN, RUN], [RUN, STATUS], [RUN, HELLO], [RUN, STOPPING], [HELLO], [HELLO, HELLO], [STOPPING], [STARTED], [RESULT], [REFUSED], [STDOUT] * 3,
+], ids=lambda order: " ".join(map(str, order)))
+def test_frames_out_of_order(unharmed, order):
+    with Client(unharmed) as client:
+        for kind in order:
+            client.send(kind, b"{}")
+        client.connection.shutdown(socket.SHUT_WR)
+        client.last()
+
+
+@pytest.mark.parametrize("hello", [b"{}", b"[]", b"x", b'{"protocol": "1"}', b'{"protocol": -1, "version": "", "built": 0}', b'{"protocol": 99, "version": "9", "built": 0}',
+                                   b'{"protocol": 1, "version": "' + b"v" * 100_000 + b'", "built": 0}', b'{"protocol": 1, "version": "a.b.c.d", "built": 9223372036854775807}'])
+def test_odd_hello(unharmed, hello):
+    with Client(unharmed, hello=False) as client:
+        client.send(HELLO, hello)
+        client.send(STATUS, b"{}")
+        client.connection.shutdown(socket.SHUT_WR)
+        while client.receive()[0] is not None:
+            pass
+
+
+def odd_descriptors():
+    """Things that are no file to put into a workspace."""
+    import select
+    reader, writer = os.pipe()
+    left, right = socket.socketpair()
+    epoll, event, memory = select.epoll(), os.eventfd(0), os.memfd_create("x")
+    return {"a directory": os.open("/", os.O_RDONLY), "a path": os.open("/etc/passwd", os.O_PATH), "a pipe's write end": writer, "a pipe that never ends": reader,
+            "a socket": left.detach(), "its other end": right.detach(), "an epoll": os.dup(epoll.fileno()), "an eventfd": event, "an empty memfd": memory,
+            "a device without end": os.open("/dev/zero", os.O_RDONLY), "a file open for writing": os.open("/dev/null", os.O_WRONLY),
+            "a link": os.open("/proc/self/exe", os.O_PATH | os.O_NOFOLLOW), "a process": os.pidfd_open(os.getpid())}
+
+
+@pytest.mark.parametrize("name", ["a directory", "a path", "a pipe's write end", "a pipe that never ends", "a socket", "an epoll", "an eventfd", "an empty memfd",
+                                  "a device without end", "a file open for writing", "a link", "a process"])
+@pytest.mark.parametrize("place", ["file", "stdin", "save"])
+def test_odd_descriptors(unharmed, name, place):
+    given = odd_descriptors()
+    body = {"file": {"files": ["x"]}, "stdin": {"stdin": True}, "save": {"save": True}}[place]
+    with Client(unharmed) as client:
+        client.connection.settimeout(45)
+        client.send(RUN, {"environment": "system", "limits": {"wall_ms": 3000}, **body}, [given[name]])
+        client.send(CODE, b"open('y', 'w').write('1')")
+        if "never ends" in name:
+            # Nothing will come of it while we hold the other end; hanging up has to be enough.
+            assert unharmed.run("print(1)").stdout == "1\n"
+        else:
+            assert outcome(client.last()) in ("refused", "failed", "ok", "dropped")
+    for number in given.values():
+        os.close(number)
+
+
+@pytest.mark.parametrize("count", [2, 100, 253])
+def test_more_descriptors_than_names(unharmed, count):
+    null = os.open("/dev/null", os.O_RDONLY)
+    with Client(unharmed) as client:
+        assert outcome(client.run("print(1)", {"files": ["x"]}, [null] * count)) in ("refused", "failed", "dropped")
+    os.close(null)
+
+
+@pytest.mark.parametrize("size", [(1 << 20) + 1, 5 << 20, (16 << 20) + 1, 0xFFFFFFFF])
+def test_code_that_is_too_long(unharmed, size):
+    with Client(unharmed) as client:
+        client.send(RUN, {"environment": "system"})
+        send(client.connection, header(CODE, size))
+        send(client.connection, b"#" * min(size, 17 << 20))
+        client.connection.shutdown(socket.SHUT_WR)
+        assert outcome(client.last()) in ("refused", "failed", "dropped", "cancelled")
+
+
+def test_client_that_does_not_read(unharmed):
+    """Output that nobody takes is held back in the sandbox, and does not fill the daemon."""
+    pid = unharmed.daemon()
+    before = status_bytes(pid, "VmRSS")
+    with Client(unharmed) as client:
+        client.send(RUN, {"environment": "system", "limits": {"output_bytes": 1 << 30, "wall_ms": 5000}})
+        client.send(CODE, b"import os\nwhile True: os.write(1, b'x' * 65536)")
+        for index in range(20):
+            assert unharmed.run(f"print({index})").stdout == f"{index}\n"
+        assert status_bytes(pid, "VmRSS") < before + (64 << 20)
+
+
+def test_half_closed_connection_cancels(unharmed):
+    with Client(unharmed) as client:
+        client.send(RUN, {"environment": "system"})
+        client.send(CODE, b"print('started', flush=True)\nwhile True: pass")
+        while client.receive()[0] != STDOUT:
+            pass
+        client.connection.shutdown(socket.SHUT_WR)
+        assert outcome(client.last()) == "cancelled"
+
+
+def test_requests_sent_ahead(unharmed):
+    """All at once, before any answer."""
+    with Client(unharmed) as client:
+        for index in range(10):
+            client.send(RUN, {"environment": "system"})
+            client.send(CODE, f"print({index})".encode())
+        told = []
+        for _ in range(10):
+            kind, payload = client.last()
+            if kind == RESULT:
+                told.append(json.loads(payload[8:]))
+        assert [result["stdout"] for result in told if result["outcome"] == "ok"] == [f"{index}\n" for index in range(10)][:len(told)]
+
+
+def test_random_frames(unharmed):
+    """The same each time: seeded."""
+    chance = random.Random(7)
+    for _ in range(150):
+        with Client(unharmed, hello=chance.random() < 0.7) as client:
+            for _ in range(chance.randrange(1, 5)):
+                payload = chance.choice([b"{}", b"", chance.randbytes(chance.randrange(200)), b'{"environment": "system"}', b'{"only_idle": true}'])
+                kind = chance.choice([k for k in range(0, 16) if k != STOP])
+                client.send(kind, payload)
+            if chance.random() < 0.5:
+                client.connection.shutdown(socket.SHUT_WR)

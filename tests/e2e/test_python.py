@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python as people write it: what a script may count on."""
+import textwrap
+
+import pytest
+
+RUNNER_WORDS = ("execution.py", "zygote", "libexec", "_adder", "runner", "tracebacks.py")
+
+
+def dedent(code):
+    return textwrap.dedent(code).lstrip("\n")
+
+
+# ---- exceptions ----
+
+@pytest.mark.quick
+def test_exception(adder):
+    result = adder.run("a = 1\nb = 0\na / b\n")
+    assert (result.outcome, result.exit_code, result.exit_status) == ("error", 1, 1)
+    error = result.error
+    assert (error["type"], error["message"], error["line"]) == ("ZeroDivisionError", "division by zero", 3)
+    assert error["traceback"].startswith("Traceback (most recent call last):\n")
+    assert error["traceback"].rstrip().endswith("ZeroDivisionError: division by zero")
+    assert 'File "main.py", line 3' in error["traceback"] and "a / b" in error["traceback"]
+    assert not any(word in error["traceback"] for word in RUNNER_WORDS)
+
+
+def test_output_before_an_exception_is_kept(adder):
+    result = adder.run("print('before')\nraise KeyError('k')")
+    assert result.stdout == "before\n" and result.error["type"] == "KeyError" and result.error["message"] == "'k'"
+
+
+def test_nested_calls(adder):
+    result = adder.run(dedent("""
+        def inner(x):
+            return 1 / x
+
+        def outer(x):
+            return inner(x)
+
+        outer(0)
+        """))
+    traceback = result.error["traceback"]
+    frames = [line.strip() for line in traceback.splitlines() if line.strip().startswith("File ")]
+    assert frames == ['File "main.py", line 7, in <module>', 'File "main.py", line 5, in outer',
+                      'File "main.py", line 2, in inner']
+    assert result.error["line"] in (2, 7)
+
+
+def test_syntax_error(adder):
+    result = adder.run("x = 1\ny = = 2\n")
+    assert (result.outcome, result.exit_code) == ("error", 1)
+    assert (result.error["type"], result.error["line"]) == ("SyntaxError", 2)
+    assert "y = = 2" in result.error["traceback"] and "^" in result.error["traceback"]
+    assert not any(word in result.error["traceback"] for word in RUNNER_WORDS)
+
+
+def test_indentation_error(adder):
+    result = adder.run("if True:\nx = 1\n")
+    assert result.error["type"] == "IndentationError" and result.error["line"] == 2
+
+
+def test_exception_with_a_cause(adder):
+    result = adder.run(dedent("""
+        try:
+            int("x")
+        except ValueError as cause:
+            raise RuntimeError("outer") from cause
+        """))
+    assert result.error["type"] == "RuntimeError" and result.error["line"] == 4
+    assert "direct cause" in result.error["traceback"] and "invalid literal" in result.error["traceback"]
+
+
+def test_exception_inside_a_library(adder):
+    result = adder.run("import json\n\njson.loads('{')\n")
+    assert result.error["type"].endswith("JSONDecodeError") and result.error["line"] == 3
+    assert 'File "main.py", line 3' in result.error["traceback"]
+
+
+def test_exception_in_an_imported_module_of_the_workspace(adder):
+    module = adder.file("helper.py", "def broken():\n    raise LookupError('in the module')\n")
+    result = adder.run("import helper\nhelper.broken()\n", "--file", module)
+    assert result.error["type"] == "LookupError"
+    assert "helper.py" in result.error["traceback"] and "line 2" in result.error["traceback"]
+    assert "raise LookupError" in result.error["traceback"]
+
+
+def test_exception_of_the_users_own(adder):
+    result = adder.run("class Mine(Exception):\n    pass\nraise Mine('日本 \\ud800')")
+    assert result.outcome == "error" and result.error["type"].endswith("Mine")
+    assert result.error["message"].startswith("日本")
+
+
+@pytest.mark.parametrize("code", [
+    "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+    "class E(Exception):\n    def __str__(self): return 5\nraise E",
+    "raise BaseException('base')",
+    "raise KeyboardInterrupt",
+    "raise GeneratorExit",
+    "raise ExceptionGroup('g', [ValueError(1), TypeError(2)])",
+    "import sys\nsys.excepthook = None\nraise ValueError",
+    "import sys\ndel sys.stderr\nraise ValueError",
+    "import sys\nsys.stderr = sys.stdout = None\nraise ValueError('quiet')",
+    "import traceback\ntraceback.format_exception = traceback.TracebackException = None\nraise ValueError",
+    "import builtins\nfor name in list(vars(builtins)):\n    if name[0].islower() and name not in ('delattr', 'list', 'vars'):\n"
+    "        delattr(builtins, name)\nraise ValueError",
+], ids=["str fails", "str is no text", "BaseException", "KeyboardInterrupt", "GeneratorExit", "group", "no excepthook",
+        "no stderr", "no streams", "no traceback module", "no builtins"])
+def test_awkward_exceptions(adder, code):
+    result = adder.run(code)
+    assert result.outcome == "error" and result.exit_code != 0
+    assert result.error is not None
+
+
+def test_deep_recursion(adder):
+    result = adder.run("def f(n):\n    return f(n + 1)\nf(0)\n")
+    assert result.error["type"] == "RecursionError"
+    assert len(result.error["traceback"]) < 20000, "repeated frames are folded"
+
+
+# ---- how it ends ----
+
+@pytest.mark.parametrize("code, exit_code", [
+    ("import sys; sys.exit()", 0),
+    ("import sys; sys.exit(0)", 0),
+    ("import sys; sys.exit(None)", 0),
+    ("import sys; sys.exit(3)", 3),
+    ("raise SystemExit(3)", 3),
+    ("exit(4)", 4),
+    ("import sys; sys.exit(True)", 1),
+    ("import sys; sys.exit('a message')", 1),
+    ("import sys; sys.exit(256)", 0),
+    ("import sys; sys.exit(-1)", 255),
+    ("import os; os._exit(0)", 0),
+    ("import os; os._exit(3)", 3),
+])
+@pytest.mark.quick
+def test_exit_codes(adder, code, exit_code):
+    result = adder.run("print('before', flush=True)\n" + code)
+    assert result.exit_status == exit_code and result.exit_code & 0xFF == exit_code
+    assert result.outcome == ("ok" if exit_code == 0 else result.outcome)
+    assert result.outcome in ("ok", "error")
+    assert result.stdout == "before\n"
+    if "message" in code:
+        assert "a message" in result.stderr + str(result.error)
+
+
+def test_exit_in_a_thread_does_not_end_the_run(adder):
+    result = adder.run("import sys, threading\nt = threading.Thread(target=sys.exit, args=(5,))\nt.start(); t.join()\nprint('on')")
+    assert (result.outcome, result.stdout, result.exit_code) == ("ok", "on\n", 0)
+
+
+@pytest.mark.quick
+def test_atexit_and_threads_finish_first(adder):
+    result = adder.run(dedent("""
+        import atexit, threading, time
+        gate = threading.Event()
+        atexit.register(print, "atexit")
+        def work():
+            gate.wait()
+            time.sleep(0.2)
+            print("thread")
+        threading.Thread(target=work).start()
+        print("main")
+        gate.set()
+        "value"
+        """))
+    assert result.outcome == "ok"
+    assert result.stdout == "main\nthread\natexit\n"
+    assert result.text == "'value'"
+
+
+def test_daemon_threads_do_not_hold_a_run(adder):
+    result = adder.run("import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\nprint(1)",
+                       "--timeout", "30")
+    assert result.outcome == "ok" and result.stdout == "1\n"
+
+
+def test_children_do_not_hold_a_run(adder):
+    result = adder.run("import subprocess\nsubprocess.Popen(['sleep', '1000'])\nprint(1)", "--timeout", "30")
+    assert result.outcome == "ok" and result.stdout == "1\n"
+
+
+def test_exit_handlers_that_fail(adder):
+    result = adder.run("import atexit\natexit.register(lambda: 1/0)\nprint('main')")
+    assert result.stdout == "main\n" and "ZeroDivisionError" in result.stderr + str(result.error)
+
+
+def test_exception_in_a_thread_is_told(adder):
+    result = adder.run("import threading\nt = threading.Thread(target=lambda: 1/0)\nt.start(); t.join()")
+    assert result.outcome == "ok" and "ZeroDivisionError" in result.stderr
+    assert not any(word in result.stderr for word in RUNNER_WORDS)
+
+
+def test_what_was_buffered_comes_out(adder):
+    result = adder.run("import sys\nsys.stdout.write('no newline')\nsys.stderr.write('nor here')\nf = open('x', 'w'); f.write('kept')")
+    assert (result.stdout, result.stderr) == ("no newline", "nor here")
+    assert result.files[0]["bytes"] == 4
+
+
+# ---- the script's surroundings ----
+
+@pytest.mark.quick
+def test_script_with_arguments(adder):
+    script = adder.file("tool.py", "import sys\nif __name__ == '__main__':\n    print(sys.argv, __file__)\n")
+    result = adder.json(script, "--", "--fast", "a b", "", "日本")
+    assert result.stdout == "['tool.py', '--fast', 'a b', '', '日本'] /work/tool.py\n"
+
+
+def test_surroundings_of_a_script(adder):
+    result = adder.run(dedent("""
+        import json, os, sys
+        print(json.dumps({
+            "argv": sys.argv, "name": __name__, "cwd": os.getcwd(), "main": sys.modules["__main__"].__dict__ is globals(),
+            "path": sys.path[0], "own": sorted(name for name in globals() if not name.startswith("__")),
+            "umask": os.umask(0o22), "doc": __doc__, "interactive": hasattr(sys, "ps1"),
+        }))
+        """)).told()
+    assert result["argv"] == ["main.py"] and result["name"] == "__main__" and result["main"] is True
+    assert result["cwd"] == "/work" and result["path"] in ("", "/work")
+    assert result["own"] == ["json", "os", "sys"], "the runner's own names are not the script's"
+    assert result["doc"] is None and result["interactive"] is False
+
+
+def test_code_from_standard_input(adder):
+    result = adder.json("-", input="print('from a pipe')")
+    assert result.stdout == "from a pipe\n"
+
+
+def test_source_of_the_code_is_known(adder):
+    result = adder.run("import inspect\ndef f():\n    return 1\nprint(inspect.getsource(f))")
+    assert result.outcome == "ok" and "return 1" in result.stdout
+
+
+def test_pickle_and_dataclasses_of_main(adder):
+    result = adder.run(dedent("""
+        import dataclasses, pickle
+        @dataclasses.dataclass
+        class Point:
+            x: int
+        print(pickle.loads(pickle.dumps(Point(3))))
+        """))
+    assert result.stdout == "Point(x=3)\n"
+
+
+@pytest.mark.quick
+def test_standard_input(adder):
+    given = adder.file("in.txt", "Ann\n42\nrest\nof it")
+    result = adder.run("name = input('who? ')\nage = int(input())\nimport sys\nprint(name, age, repr(sys.stdin.read()))",
+                       "--stdin", given)
+    assert result.outcome == "ok" and result.stdout == "who? Ann 42 'rest\\nof it'\n"
+
+
+def test_no_standard_input(adder):
+    result = adder.run("input()")
+    assert (result.outcome, result.error["type"]) == ("error", "EOFError")
+
+
+def test_binary_standard_input(adder):
+    given = adder.file("in.bin", bytes(range(256)) * 1000)
+    result = adder.run("import hashlib, sys\nprint(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())", "--stdin", given)
+    import hashlib
+    assert result.stdout.strip() == hashlib.sha256(bytes(range(256)) * 1000).hexdigest()
+
+
+def test_subprocess_reads_standard_input(adder):
+    given = adder.file("in.txt", "three\nlines\nhere\n")
+    result = adder.run("import subprocess\nprint(subprocess.run(['wc', '-l'], capture_output=True, text=True).stdout.split()[0])",
+                       "--stdin", given)
+    assert result.stdout == "3\n"
+
+
+def test_variables(adder):
+    result = adder.run("import os\nprint(os.environ['MODE'], os.environ['EMPTY'] == '', os.environ['ODD'])",
+                       "--set-env", "MODE=test", "--set-env", "EMPTY=", "--set-env", "ODD=a=b 日本")
+    assert result.stdout == "test True a=b 日本\n"
+
+
+def test_variables_reach_children(adder):
+    result = adder.run("import subprocess\nsubprocess.run(['sh', '-c', 'echo $MODE'])", "--set-env", "MODE=test")
+    assert result.stdout == "test\n"
+
+
+def test_time_zones_and_locale(adder):
+    result = adder.run(dedent("""
+        import datetime, locale, time, zoneinfo
+        t = datetime.datetime(2024, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo("Asia/Tokyo"))
+        print(t.astimezone(zoneinfo.ZoneInfo("Europe/Berlin")).isoformat())
+        print(locale.getpreferredencoding().lower(), open("x", "w").encoding.lower())
+        assert abs(time.time() - datetime.datetime.now().timestamp()) < 100
+        """))
+    assert result.outcome == "ok"
+    assert result.stdout == "2024-07-01T05:00:00+02:00\nutf-8 utf-8\n"
+
+
+def test_unicode_everywhere(adder):
+    source = adder.file("日本.py", "名前 = '🐍 ünïcode'\nprint(名前)\nimport sys; print(名前, file=sys.stderr)\n"
+                                 "open('ファイル.txt', 'w').write(名前)\n名前\n")
+    result = adder.json(source)
+    assert result.stdout == result.stderr == "🐍 ünïcode\n" and result.text == "'🐍 ünïcode'"
+    assert result.names == ["ファイル.txt"]
+
+
+@pytest.mark.parametrize("code", [
+    b"\xef\xbb\xbfprint('\xc3\xa9')\n",
+    b"# -*- coding: utf-8 -*-\nprint('\xc3\xa9')\n",
+    b"print('\xc3\xa9')\r\n",
+    b"print('\xc3\xa9')",
+], ids=["byte order mark", "coding line", "carriage returns", "no last newline"])
+def test_forms_of_source(adder, code):
+    assert adder.json(adder.file("form.py", code)).stdout == "é\n"
+
+
+def test_nul_in_source(adder):
+    """The exact wording is Python's; a result it must be."""
+    result = adder.json(adder.file("nul.py", b"print(1)\n\0\n"))
+    assert (result.outcome, result.error["type"]) in (("error", "SyntaxError"), ("error", "ValueError"))
+
+
+# ---- what people use ----
+
+THINGS = {
+    "threads": """
+        import concurrent.futures
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            print(sum(pool.map(lambda x: x * x, range(100))))
+        """,
+    "multiprocessing": """
+        import multiprocessing
+        def square(x):
+            return x * x
+        with multiprocessing.Pool(2) as pool:
+            print(sum(pool.map(square, range(100))))
+        """,
+    "subprocess": """
+        import subprocess, sys
+        code = "print(sum(x * x for x in range(100)))"
+        print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip())
+        """,
+    "asyncio": """
+        import asyncio
+        async def square(x):
+            await asyncio.sleep(0.001)
+            return x * x
+        async def main():
+            return sum(await asyncio.gather(*(square(x) for x in range(100))))
+        print(asyncio.run(main()))
+        """,
+    "asyncio with a child process": """
+        import asyncio
+        async def main():
+            child = await asyncio.create_subprocess_exec("echo", "328350", stdout=asyncio.subprocess.PIPE)
+            return (await child.communicate())[0].decode().strip()
+        print(asyncio.run(main()))
+        """,
+    "sqlite3": """
+        import sqlite3
+        base = sqlite3.connect("/work/base.db")
+        base.execute("create table t (x integer)")
+        base.executemany("insert into t values (?)", [(x * x,) for x in range(100)])
+        base.commit()
+        print(base.execute("select sum(x) from t").fetchone()[0])
+        """,
+    "tempfile": """
+        import os, tempfile
+        with tempfile.NamedTemporaryFile("w+") as file, tempfile.TemporaryDirectory() as directory:
+            assert file.name.startswith("/tmp/") and os.path.isdir(directory)
+            print(sum(x * x for x in range(100)), file=file, flush=True)
+            file.seek(0)
+            print(file.read().strip())
+        """,
+    "shared memory": """
+        from multiprocessing import shared_memory
+        block = shared_memory.SharedMemory(create=True, size=100000)
+        block.buf[:3] = b"abc"
+        block.close(); block.unlink()
+        print(sum(x * x for x in range(100)))
+        """,
+    "locks": """
+        import multiprocessing, threading
+        with multiprocessing.Lock(), threading.Lock():
+            print(sum(x * x for x in range(100)))
+        """,
+    "signals": """
+        import os, signal
+        told = []
+        signal.signal(signal.SIGTERM, lambda *_: told.append(1))
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.signal(signal.SIGALRM, lambda *_: told.append(2))
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        signal.pause()
+        assert told == [1, 2]
+        print(sum(x * x for x in range(100)))
+        """,
+    "ctypes": """
+        import ctypes
+        callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda x: x * x)
+        print(sum(callback(x) for x in range(100)))
+        """,
+    "a shell": """
+        import os
+        assert os.system("exit 3") == 3 << 8
+        print(os.popen("echo 328350").read().strip())
+        """,
+    "archives": """
+        import io, zipfile, tarfile, gzip, lzma, bz2
+        with zipfile.ZipFile("a.zip", "w") as archive:
+            archive.writestr("x", "328350")
+        print(zipfile.ZipFile("a.zip").read("x").decode())
+        """,
+    "mapped files": """
+        import mmap
+        with open("m", "w+b") as file:
+            file.truncate(10000)
+            with mmap.mmap(file.fileno(), 0) as view:
+                view[:6] = b"328350"
+        print(open("m", "rb").read(6).decode())
+        """,
+    "both names of the workspace": """
+        open("/workspace/x", "w").write("328350")
+        print(open("/work/x").read())
+        """,
+    "a home": """
+        import os, pathlib
+        (pathlib.Path.home() / ".thing").write_text("328350")
+        print(pathlib.Path(os.path.expanduser("~/.thing")).read_text())
+        """,
+    "the user's name": """
+        import getpass, os, pwd
+        assert getpass.getuser() and pwd.getpwuid(os.getuid()).pw_name
+        print(328350)
+        """,
+    "the number of processors": """
+        import os
+        assert os.cpu_count() >= 1 and len(os.sched_getaffinity(0)) >= 1
+        print(328350)
+        """,
+    "the output directory": """
+        import os
+        assert os.path.isdir("/tmp/output")
+        open("/tmp/output/x.txt", "w").write("x")
+        print(328350)
+        """,
+}
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_things_that_people_use(adder, name):
+    result = adder.run(dedent(THINGS[name]))
+    assert (result.outcome, result.stderr) == ("ok", "")
+    assert result.stdout == "328350\n"
+
+
+def test_environment_without_packages(adder):
+    """`system` is always there."""
+    result = adder.run("import sys\nprint(sys.version_info[0])", env="system")
+    assert (result.outcome, result.stdout) == ("ok", "3\n")
+
+
+def test_missing_module(adder):
+    result = adder.run("import no_such_module_anywhere")
+    assert result.error["type"] == "ModuleNotFoundError" and "no_such_module_anywhere" in result.error["message"]
+
+
+def test_warnings_point_at_the_users_line(adder):
+    result = adder.run("import warnings\nwarnings.warn('look')\n")
+    assert result.outcome == "ok" and "main.py:2: UserWarning: look" in result.stderr
+
+
+def test_warnings_of_python_itself_are_shown_as_by_python(adder):
+    """DeprecationWarning is shown in __main__, as python shows it."""
+    result = adder.run("import warnings\nwarnings.warn('old', DeprecationWarning)\n")
+    assert "DeprecationWarning: old" in result.stderr

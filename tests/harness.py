@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the suites share: an installed Adder, users to run it as, results that are checked as they come in.
+
+Every result that passes through Adder.run() is held against the contract (each field there, of its type, the command's
+exit code as the outcome says), so that each test checks it again on its own case. What a test gathered is printed whole
+when it fails (see conftest.py).
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+DEADLINE = 60  # seconds; generous, since no test is decided by time
+
+OUTCOMES = {
+    "ok": None, "error": None, "refused": 126, "approval_required": 126, "timeout": 124, "cpu_limit": 137,
+    "memory_limit": 137, "output_limit": 137, "crashed": None, "cancelled": 130, "busy": 75, "failed": 125,
+}
+
+NULL = type(None)
+FIELDS = {
+    "schema_version": int, "run_id": str, "outcome": str, "exit_code": (int, NULL), "signal": (int, NULL),
+    "stdout": str, "stderr": str, "stdout_bytes": int, "stderr_bytes": int, "truncated": bool,
+    "result_id": (str, NULL), "value": (dict, NULL), "displays": list, "charts": list, "error": (dict, NULL),
+    "violations": list, "denials": list, "files": list, "changes": list, "warnings": list,
+    "approval_id": (str, NULL), "session": (dict, NULL), "usage": dict, "limits": dict, "isolation": dict,
+}
+ERROR_FIELDS = {"type": str, "message": str, "traceback": (str, NULL), "line": (int, NULL), "hint": (str, NULL)}
+FILE_FIELDS = {
+    "file_id": (str, NULL), "name": str, "mime": (str, NULL), "bytes": int, "sha256": (str, NULL),
+    "url": (str, NULL),
+}
+USAGE_FIELDS = {"queue_ms": (int, float), "wall_ms": (int, float), "cpu_ms": (int, float),
+                "peak_memory_bytes": (int, NULL)}
+
+# The limits of the table in docs/configuration.md.
+LIMITS = {
+    "wall_ms", "cpu_ms", "memory_bytes", "pids", "file_bytes", "open_files", "workspace_bytes", "workspace_files",
+    "shm_bytes", "output_bytes", "reply_bytes", "value_bytes", "files", "files_bytes", "files_depth", "stdin_bytes",
+    "code_bytes",
+}
+
+def quick(names, *chosen):
+    """The parameters NAMES, of which those CHOSEN belong to the quick subset."""
+    assert set(chosen) <= set(names)
+    return [pytest.param(name, marks=pytest.mark.quick) if name in chosen else name for name in names]
+
+
+gathered = []  # what the running test saw; conftest.py empties it before each and prints it after a failing one
+
+
+def wait_until(condition, what, deadline=DEADLINE):
+    """Polls until CONDITION() is true and returns what it gave; fails naming WHAT."""
+    end = time.monotonic() + deadline
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited {deadline} s in vain: {what}"
+        time.sleep(0.01)
+
+
+def shortened(value, most=6000):
+    """The same object with very long texts cut in the middle, for people."""
+    if isinstance(value, str) and len(value) > most:
+        half = most // 2
+        return f"{value[:half]} ... {len(value) - most} characters ... {value[-half:]}"
+    if isinstance(value, dict):
+        return {key: shortened(item, most) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shortened(item, most) for item in value]
+    return value
+
+
+class Result:
+    """The result object of one `adder run --json`: its fields as attributes, and the command's own exit code."""
+
+    def __init__(self, fields, exit_status):
+        self.fields = fields
+        self.exit_status = exit_status
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["fields"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __repr__(self):
+        return json.dumps(shortened(self.fields), indent=2, ensure_ascii=False)
+
+    @property
+    def text(self):
+        """The value as plain text, or None."""
+        return self.value and self.value.get("text/plain")
+
+    @property
+    def names(self):
+        return sorted(file["name"] for file in self.files)
+
+    def told(self):
+        """stdout as the JSON that the code printed."""
+        return json.loads(self.stdout)
+
+
+def fits(value, kind):
+    """isinstance, but True is no number."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
+
+
+def check_fields(fields, table, where):
+    missing = sorted(set(table) - set(fields))
+    assert not missing, f"{where} lacks {missing}"
+    for name, kind in table.items():
+        assert fits(fields[name], kind), f"{where}.{name} is {fields[name]!r}, not of type {kind}"
+
+
+def check_result(fields, exit_status):
+    """The contract of every result, whatever the outcome."""
+    check_fields(fields, FIELDS, "result")
+    assert fields["schema_version"] == 1
+    outcome = fields["outcome"]
+    assert outcome in OUTCOMES
+    expected = OUTCOMES[outcome]
+    if outcome == "crashed":
+        assert fields["signal"], "a crash names its signal"
+        expected = 128 + fields["signal"]
+    elif outcome in ("ok", "error"):
+        expected = fields["exit_code"] & 0xFF
+    assert exit_status == expected, f"outcome {outcome} ends the command with {exit_status}, not {expected}"
+
+    if outcome == "error":
+        assert fields["error"] is not None or fields["exit_code"] != 0, "an error says which"
+    if outcome == "failed":
+        assert fields["error"] and fields["error"]["message"], "a failure says why"
+    if fields["error"] is not None:
+        check_fields(fields["error"], ERROR_FIELDS, "error")
+    for index, file in enumerate(fields["files"]):
+        check_fields(file, FILE_FIELDS, f"files[{index}]")
+        parts = file["name"].split("/")
+        assert not file["name"].startswith("/") and ".." not in parts and "" not in parts and "." not in parts
+    for name in ("warnings",):
+        assert all(isinstance(item, str) and item for item in fields[name])
+    for bundle in fields["displays"] + ([fields["value"]] if fields["value"] else []):
+        assert isinstance(bundle, dict) and all("/" in mime for mime in bundle)
+
+    if outcome not in ("failed", "busy", "refused", "approval_required"):
+        assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", fields["run_id"])
+        check_fields(fields["usage"], USAGE_FIELDS, "usage")
+        assert set(fields["limits"]) == LIMITS
+        assert all(isinstance(value, int) for value in fields["limits"].values())
+        check_fields(fields["isolation"], {"level": int, "missing": list}, "isolation")
+        assert fields["isolation"]["level"] in (2, 3)
+
+
+def strict_pairs(pairs):
+    names = [name for name, _ in pairs]
+    assert len(names) == len(set(names)), f"a name twice in one object: {names}"
+    return dict(pairs)
+
+
+def strict_json(text):
+    """Parses TEXT, refusing what JSON does not have: NaN, names twice, anything after the object."""
+    def constant(name):
+        raise AssertionError(f"{name} is not JSON")
+    return json.loads(text, object_pairs_hook=strict_pairs, parse_constant=constant)
+
+
+# ---- processes ----
+
+class Process:
+    """A process as /proc shows it; equal only to itself, even when the pid is given out anew."""
+
+    def __init__(self, pid):
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_bytes()
+        fields = stat[stat.rindex(b")") + 2:].split()
+        self.pid = int(pid)
+        self.name = stat[stat.index(b"(") + 1:stat.rindex(b")")].decode(errors="replace")
+        self.state, self.parent, self.start = fields[0].decode(), int(fields[1]), int(fields[19])
+
+    def __eq__(self, other):
+        return (self.pid, self.start) == (other.pid, other.start)
+
+    def __hash__(self):
+        return hash((self.pid, self.start))
+
+    def __repr__(self):
+        return f"{self.pid} ({self.name}, {self.state}, parent {self.parent})"
+
+    def alive(self):
+        try:
+            now = Process(self.pid)
+        except (OSError, ValueError):
+            return False
+        return now == self and now.state not in "ZX"
+
+    def signal(self, number):
+        """Sends NUMBER to this process and no other that may have its pid by now."""
+        assert self.pid > 1
+        try:
+            descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            return
+        try:
+            if self.alive():
+                signal.pidfd_send_signal(descriptor, number)
+        except ProcessLookupError:
+            pass
+        finally:
+            os.close(descriptor)
+
+    def namespace(self, kind):
+        try:
+            return os.readlink(f"/proc/{self.pid}/ns/{kind}")
+        except OSError:
+            return None
+
+
+def processes():
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                found.append(Process(entry))
+            except (OSError, ValueError):
+                pass
+    return found
+
+
+def descendants(pid):
+    children = {}
+    for process in processes():
+        children.setdefault(process.parent, []).append(process)
+    assert pid > 1, "that would be everybody"
+    found, queue = [], [pid]
+    while queue:
+        for child in children.get(queue.pop(), []):
+            found.append(child)
+            queue.append(child.pid)
+    return found
+
+
+def private_bytes(pid):
+    """Memory that is the process's alone."""
+    text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return 1024 * sum(int(size) for size in re.findall(r"^Private_(?:Clean|Dirty):\s+(\d+) kB", text, re.M))
+
+
+def status_bytes(pid, name):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return 1024 * int(re.search(rf"^{name}:\s+(\d+) kB", text, re.M).group(1))
+
+
+# ---- what a host holds besides processes ----
+
+def host_mounts():
+    return {line.split(" ", 3)[3] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()}
+
+
+def host_cgroups():
+    """Every cgroup with Adder's name in its path."""
+    found = set()
+    for directory, names, _ in os.walk("/sys/fs/cgroup"):
+        found.update(os.path.join(directory, name) for name in names
+                     if "adder" in os.path.join(directory, name).lower())
+    return found
+
+
+# ---- the installed product ----
+
+class Installation:
+    """The build, installed below a directory of its own that every user can reach."""
+
+    def __init__(self, build, root):
+        self.build, self.root = build, root
+        subprocess.run(["meson", "install", "-C", str(build), "--no-rebuild", "--quiet", "--destdir", str(root)],
+                       check=True, umask=0o022, stdout=subprocess.DEVNULL)
+        self.prefix = pathlib.Path(root) / "usr/local"
+        self.program = self.prefix / "bin/adder"
+        assert self.program.exists(), f"{build} installs no adder"
+
+    def files(self):
+        """(device, inode) of each file, to recognise processes that execute one."""
+        found = {}
+        for directory, _, names in os.walk(self.root):
+            for name in names:
+                path = os.path.join(directory, name)
+                stat = os.stat(path)
+                found[stat.st_dev, stat.st_ino] = path
+        return found
+
+    def processes(self):
+        """Processes that execute a file of the installation: command lines, daemons, launchers, inits."""
+        files, found = self.files(), []
+        for process in processes():
+            try:
+                stat = os.stat(f"/proc/{process.pid}/exe")
+            except OSError:
+                continue
+            if (stat.st_dev, stat.st_ino) in files and process.alive():
+                found.append(process)
+        return found
+
+
+class User:
+    def __init__(self, name, uid, prefix, why_not=None):
+        self.name, self.uid, self.prefix, self.why_not = name, uid, prefix, why_not
+
+    def __repr__(self):
+        return self.name
+
+
+def users():
+    """Whom the suites run as: the one who runs them and, where that is root, nobody as well. Of those who cannot be,
+    why_not says the reason."""
+    if os.geteuid() != 0:
+        return [User("user", os.geteuid(), []), User("root", 0, [], "the tests do not run as root")]
+    why_not = None if shutil.which("setpriv") else "no setpriv (package util-linux)"
+    nobody = User("nobody", 65534, ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], why_not)
+    return [User("root", 0, []), nobody]
+
+
+class Adder:
+    """The command line of one user, with a home, a configuration and a runtime directory of its own."""
+
+    def __init__(self, installation, user, directory, config="", variables=None):
+        self.installation, self.user = installation, user
+        self.directory = pathlib.Path(directory)
+        self.home, self.runtime, self.config, self.scratch = (
+            self.directory / name for name in ("home", "run", "config", "scratch"))
+        for path in (self.home, self.runtime, self.config, self.scratch):
+            path.mkdir(mode=0o700)
+            self.own(path)
+        self.variables = variables or {}
+        self.environment = None  # --env of every run, unless the test says another
+        if config:
+            self.configure(config)
+
+    def own(self, path):
+        if os.geteuid() == 0:
+            os.chown(path, self.user.uid, self.user.uid)
+        return path
+
+    def configure(self, text):
+        path = self.config / "adder.conf"
+        path.write_text(text)
+        path.chmod(0o644)
+
+    def file(self, name, content):
+        """A file in the scratch directory, readable by the user."""
+        path = self.scratch / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        for each in (path, *path.parents):
+            if each == self.scratch:
+                break
+            self.own(each)
+        return path
+
+    def folder(self, name):
+        path = self.scratch / name
+        path.mkdir(parents=True)
+        return self.own(path)
+
+    def process_environment(self):
+        kept = {name: os.environ[name] for name in ("PATH", "ADDER_ENVIRONMENTS_DIR", "ASAN_OPTIONS",
+                                                     "UBSAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
+        return {**kept, "HOME": str(self.home), "LANG": "C.UTF-8", "ADDER_RUNTIME_DIR": str(self.runtime),
+                "ADDER_CONFIG_DIR": str(self.config), **self.variables}
+
+    def command(self, *arguments):
+        return [*self.user.prefix, str(self.installation.program), *map(str, arguments)]
+
+    def popen(self, *arguments, **options):
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                   "cwd": self.scratch, "env": self.process_environment(), **options}
+        return subprocess.Popen(self.command(*arguments), **options)
+
+    def call(self, *arguments, timeout=DEADLINE * 2, input=None, **options):
+        """One command to its end; stdout and stderr as text."""
+        if input is not None:
+            options["stdin"] = subprocess.PIPE
+        with self.popen(*arguments, **options) as process:
+            try:
+                out, err = process.communicate(input if input is None else input.encode(), timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                out, err = process.communicate()
+                gathered.append((self.command(*arguments), None, out, err))
+                raise AssertionError(f"no end within {timeout} s: adder {' '.join(map(str, arguments))[:300]}")
+        ended = subprocess.CompletedProcess(process.args, process.returncode, out.decode(), err.decode())
+        gathered.append((process.args, ended.returncode, ended.stdout, ended.stderr))
+        return ended
+
+    def json(self, *arguments, **options):
+        """One `adder run ... --json`; the result, checked against the contract."""
+        ended = self.call("run", "--json", *arguments, **options)
+        return self.parse(ended.stdout, ended.stderr, ended.returncode)
+
+    @staticmethod
+    def parse(stdout, stderr, exit_status):
+        assert stdout.endswith("\n") and stdout.count("\n") == 1, "exactly one line with one object"
+        fields = strict_json(stdout)
+        gathered[-1] = (gathered[-1][0], exit_status, "(below)", stderr)
+        result = Result(fields, exit_status)
+        gathered.append(result)
+        assert stderr == "", "with --json, nothing else is written"
+        check_result(fields, exit_status)
+        return result
+
+    def run(self, code, *options, env=None, **others):
+        """Runs CODE. Options come before it, as strings; env: an environment other than the usual one."""
+        environment = env or self.environment
+        chosen = ["--env", environment] if environment else []
+        if "\0" not in code and len(code.encode(errors="surrogatepass")) < 100000:
+            return self.json(*chosen, *options, "-c", code, **others)
+        return self.json(*chosen, *options, self.file("code.py", code), **others)
+
+    def start(self, code, *options, env=None, json_reply=False, **others):
+        """Starts a run that streams, and returns its process."""
+        environment = env or self.environment
+        chosen = ["--env", environment] if environment else []
+        chosen += ["--json"] if json_reply else []
+        return self.popen("run", *chosen, *options, "-c", code, **others)
+
+    @property
+    def socket(self):
+        return self.runtime / "adder.sock"
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(DEADLINE)
+        connection.connect(str(self.socket))
+        return connection
+
+    def daemon(self):
+        """The daemon's pid, from its socket, or None. It is a process of the installation, or the test fails."""
+        try:
+            with self.connect() as connection:
+                credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        except OSError:
+            return None
+        pid = int.from_bytes(credentials[:4], sys.byteorder)
+        executable = os.path.realpath(f"/proc/{pid}/exe")
+        assert pid > 1 and executable.startswith(str(self.installation.root)), f"{pid} ({executable}) is no daemon of ours"
+        return pid
+
+    def status(self):
+        ended = self.call("status", "--json")
+        assert ended.returncode == 0, ended
+        return strict_json(ended.stdout)
+
+    def traces(self):
+        """All that this daemon has running, to be looked for when it is gone."""
+        pid = self.daemon()
+        return Traces([], set()) if pid is None else Traces.of(pid)
+
+    def stop(self):
+        """Ends the daemon as a user would and asserts that it takes everything along."""
+        pid = self.daemon()
+        if pid is None:
+            return
+        traces = self.traces()
+        ended = self.call("stop")
+        assert ended.returncode == 0, ended
+        traces.wait_gone()
+        assert self.daemon() is None
+        left = sorted(path.name for path in self.runtime.iterdir() if path.suffix != ".lock")
+        assert left == [], f"the runtime directory still holds {left}"
+
+    def kill(self):
+        """For finalisers: no daemon stays, whatever state it is in. Nothing is signalled before it is certain that the
+        pid is a daemon of this very installation: a wrong pid here would cost the host."""
+        pid = self.daemon()
+        if pid is None or Process(pid) not in self.installation.processes():
+            return
+        traces = self.traces()
+        for process in traces.processes:
+            process.signal(signal.SIGKILL)
+
+
+class Traces:
+    """Processes and namespaces of a daemon."""
+
+    def __init__(self, processes_, namespaces):
+        self.processes, self.namespaces = processes_, namespaces
+
+    @classmethod
+    def of(cls, pid):
+        found = [Process(pid), *descendants(pid)]
+        own = os.readlink("/proc/self/ns/pid")
+        spaces = {process.namespace("pid") for process in found} - {None, own}
+        return cls(found, spaces)
+
+    def left(self):
+        now = [process for process in self.processes if process.alive()]
+        now += [process for process in processes()
+                if process.namespace("pid") in self.namespaces and process.alive() and process not in now]
+        return now
+
+    def wait_gone(self):
+        wait_until(lambda: not self.left(), "processes of the daemon to be gone: " + repr(self.processes))
