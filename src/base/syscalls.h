@@ -29,7 +29,10 @@
 #define F_SEAL_EXEC 0x0020 /* Linux 6.3 */
 #endif
 
-/* Landlock beyond ABI 3. The structure grows at its end; its size says how much of it the caller knows. */
+/* Landlock beyond ABI 2. The structure grows at its end; its size says how much of it the caller knows. */
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14) /* ABI 3 */
+#endif
 #ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
 #define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15) /* ABI 5 */
 #endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The extension module of the zygote and its sandboxes: Python on one side, serve.c and spawn.c on the other.
+ * It is built against the stable ABI of CPython 3.9, so that one file serves every interpreter from there on.
+ */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/frame.h"
+#include "runner/serve.h"
+#include "runner/wire.h"
+#include "sandbox/memory.h"
+
+#define EXIT_FAULT 125
+
+/* There is one zygote in a process, and one sandbox after the fork. */
+static struct zygote zygote;
+static struct sandbox sandbox;
+static struct memory_pages *hot_pages;
+
+static PyObject *
+raise_fault (const struct fault *fault)
+{
+  return PyErr_Format (PyExc_RuntimeError, "%s: %s", fault->step, strerror (fault->err));
+}
+
+static PyObject *
+raise_errno (int err)
+{
+  errno = err;
+  return PyErr_SetFromErrno (PyExc_OSError);
+}
+
+/* The other side of learn: rehearse, then look at what that touched. */
+static void
+learn_in_child (PyObject *rehearse)
+{
+  PyOS_AfterFork_Child ();
+  PyObject *result = PyObject_CallObject (rehearse, NULL);
+  memory_learn (hot_pages);
+  /* Its leftovers, exceptions too, end with the process: no finaliser of the zygote may run twice. */
+  _exit (result ? 0 : EXIT_FAULT);
+}
+
+static PyObject *
+adder_learn (PyObject *self, PyObject *rehearse)
+{
+  (void)self;
+  if (!hot_pages)
+    hot_pages = memory_pages_new ();
+  if (!hot_pages)
+    return PyLong_FromLong (0);
+
+  PyOS_BeforeFork ();
+  pid_t pid = fork ();
+  if (pid == 0)
+    learn_in_child (rehearse);
+  PyOS_AfterFork_Parent ();
+  if (pid > 0)
+    while (waitpid (pid, NULL, 0) < 0 && errno == EINTR)
+      ;
+  return PyLong_FromSize_t (memory_pages_count (hot_pages));
+}
+
+static PyObject *
+adder_collapse (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  return PyLong_FromUnsignedLongLong (memory_collapse ());
+}
+
+static PyObject *
+adder_threads (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  int count = serve_count_threads ();
+  return count < 0 ? raise_errno (-count) : PyLong_FromLong (count);
+}
+
+static PyObject *
+adder_serve (PyObject *self, PyObject *arguments)
+{
+  (void)self;
+  struct fault fault = {0};
+  const char *info;
+  Py_ssize_t size;
+  if (!PyArg_ParseTuple (arguments, "y#", &info, &size))
+    return NULL;
+
+  zygote.before_fork = PyOS_BeforeFork;
+  zygote.after_fork = PyOS_AfterFork_Parent;
+  if (serve_prepare (&zygote, &fault) < 0 || serve (&zygote, info, (size_t)size, &sandbox, &fault) < 0)
+    return raise_fault (&fault);
+  PyOS_AfterFork_Child ();
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+adder_ready (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  if (sandbox.flags & WIRE_SPAWN_PREFAULT)
+    memory_touch (hot_pages);
+  struct wire_ready ready = {
+      .version = WIRE_VERSION,
+      .mechanisms = sandbox.mechanisms,
+      .landlock_abi = sandbox.landlock_abi,
+      .data_bytes = memory_data_bytes (),
+  };
+  int r = frame_send (WIRE_SOCKET_FD, WIRE_READY, &ready, sizeof ready, NULL, 0);
+  if (r < 0)
+    return raise_errno (-r);
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+adder_receive (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  struct frame_header header;
+  char *data = NULL;
+  int fd = -1;
+  size_t count = 0;
+  int r;
+
+  Py_BEGIN_ALLOW_THREADS r =
+      frame_receive (WIRE_SOCKET_FD, WIRE_REQUEST_MAX, -1, &header, &data, &fd, 1, &count);
+  Py_END_ALLOW_THREADS if (r == -EPIPE || r == -ECONNRESET) _exit (0);
+  if (r < 0 || header.kind != WIRE_REQUEST)
+    _exit (EXIT_FAULT);
+  PyObject *result = Py_BuildValue ("y#i", data, (Py_ssize_t)header.length, count > 0 ? fd : -1);
+  free (data);
+  return result;
+}
+
+static PyObject *
+adder_send (PyObject *self, PyObject *arguments)
+{
+  (void)self;
+  const char *data;
+  Py_ssize_t size;
+  int kind, r;
+  if (!PyArg_ParseTuple (arguments, "iy#", &kind, &data, &size))
+    return NULL;
+  Py_BEGIN_ALLOW_THREADS r = frame_send (WIRE_SOCKET_FD, (uint32_t)kind, data, (size_t)size, NULL, 0);
+  Py_END_ALLOW_THREADS if (r < 0) return raise_errno (-r);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"learn", adder_learn, METH_O, "Learn which pages a callable touches. Returns their number."},
+    {"collapse", adder_collapse, METH_NOARGS, "Collapse memory into huge pages. Returns how many bytes are."},
+    {"threads", adder_threads, METH_NOARGS, "The number of threads of this process."},
+    {"serve", adder_serve, METH_VARARGS, "Serve the daemon. Returns in each sandbox only."},
+    {"ready", adder_ready, METH_NOARGS, "Tell the daemon that this sandbox is parked."},
+    {"receive", adder_receive, METH_NOARGS, "Wait for the request: its bytes, and a descriptor or -1."},
+    {"send", adder_send, METH_VARARGS, "Send a frame."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, .m_name = "_adder",   .m_doc = "Confinement and transport of sandboxes, in C.",
+    .m_size = -1,          .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__adder (void);
+
+PyMODINIT_FUNC
+PyInit__adder (void)
+{
+  PyObject *self = PyModule_Create (&module);
+  if (self && (PyModule_AddIntConstant (self, "DISPLAY", WIRE_DISPLAY) < 0 ||
+               PyModule_AddIntConstant (self, "RESULT", WIRE_RESULT) < 0)) {
+    Py_DECREF (self);
+    return NULL;
+  }
+  return self;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Theory of operation. Each step needs rights that a later one takes away: mounting needs the zygote's user
+ * namespace, its /proc must be seen for a new one, id maps are written through /proc/self while the process
+ * is dumpable, dropping capabilities needs CAP_SETPCAP, landlock forbids mounting, and seccomp forbids nearly
+ * all of it. So the order of the table is fixed, and a step that fails ends the child: half a sandbox is
+ * none. What a host lacks is said by a step's result, and its bit is not set. */
+#include "runner/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "runner/wire.h"
+#include "sandbox/capabilities.h"
+#include "sandbox/landlock.h"
+#include "sandbox/mounts.h"
+#include "sandbox/rlimits.h"
+
+/* While the sandbox is being made: the zygote's whole /proc, which the sandbox itself no longer sees. */
+#define PROC_FD (WIRE_SOCKET_FD + 1)
+
+/* Copies are made from here on, out of the way of the numbers that are to be settled. */
+#define SPARE_FD 64
+
+/* A step returns 0, LACKING when the host does not offer it, or a negative errno. */
+#define LACKING 1
+
+struct state {
+  const struct confinement *want;
+  uint32_t mechanisms;
+  int socket_fd;
+  int proc_fd;
+};
+
+static int
+enter_namespaces (struct state *state, struct fault *fault)
+{
+  if (setns (state->want->init_fd, CLONE_NEWIPC) < 0)
+    return fault_set (fault, errno, "cannot enter the ipc namespace of the init");
+  if (unshare (CLONE_NEWNS) < 0)
+    return fault_set (fault, errno, "cannot make a mount namespace");
+  static const struct {
+    enum namespace which;
+    uint32_t mechanism;
+  } left[] = {
+      {NAMESPACE_MOUNT, WIRE_MOUNT_NAMESPACE},
+      {NAMESPACE_IPC, WIRE_IPC_NAMESPACE},
+      {NAMESPACE_PID, WIRE_PID_NAMESPACE},
+  };
+  struct namespaces_seen now = namespaces_look ();
+  for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+    if (now.inode[left[i].which] == state->want->zygote->inode[left[i].which])
+      return fault_set (fault, EPERM, "namespace %zu is still the zygote's", i);
+    state->mechanisms |= left[i].mechanism;
+  }
+  return 0;
+}
+
+static int
+leave_zygote (struct state *state, struct fault *fault)
+{
+  sigset_t none;
+  (void)state;
+  sigemptyset (&none);
+  /* Should the zygote be dead by now, so is this process: it was pid 1 of the namespace above. */
+  if (prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || sigprocmask (SIG_SETMASK, &none, NULL) < 0)
+    return fault_set (fault, errno, "cannot detach from the zygote");
+  if (setsid () < 0)
+    return fault_set (fault, errno, "cannot start a session");
+  prctl (PR_SET_NAME, "adder-run", 0, 0, 0);
+  umask (022);
+  return 0;
+}
+
+static int
+mount_own (struct state *state, struct fault *fault)
+{
+  bool fresh_proc;
+  state->proc_fd = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (state->proc_fd < 0)
+    return fault_set (fault, errno, "cannot open the zygote's /proc");
+  int r = mounts_enter (state->want->limits, state->want->workspace_fd, &fresh_proc, fault);
+  if (r < 0)
+    return r;
+  if (fresh_proc)
+    state->mechanisms |= WIRE_FRESH_PROC;
+  if (chdir ("/work") < 0)
+    return fault_set (fault, errno, "cannot change to /work");
+  return 0;
+}
+
+static int
+settle_descriptors (struct state *state, struct fault *fault)
+{
+  /* Not the zygote's /dev/null: its description is shared with every other sandbox, flags and all. */
+  int from[PROC_FD + 1] = {
+      open ("/dev/null", O_RDONLY | O_CLOEXEC),
+      state->want->stdout_fd,
+      state->want->stderr_fd,
+      state->socket_fd,
+      state->proc_fd,
+  };
+  /* First all out of the way, since any of them may have a number that another one shall get. */
+  for (int fd = 0; fd <= PROC_FD; fd++) {
+    from[fd] = fcntl (from[fd], F_DUPFD_CLOEXEC, SPARE_FD);
+    if (from[fd] < 0)
+      return fault_set (fault, errno, "cannot set descriptor %d aside", fd);
+  }
+  for (int fd = 0; fd <= PROC_FD; fd++)
+    if (dup3 (from[fd], fd, fd >= WIRE_SOCKET_FD ? O_CLOEXEC : 0) < 0)
+      return fault_set (fault, errno, "cannot settle descriptor %d", fd);
+  state->socket_fd = WIRE_SOCKET_FD;
+  state->proc_fd = PROC_FD;
+  if (close_range (PROC_FD + 1, ~0U, 0) < 0)
+    return fault_set (fault, errno, "cannot close other descriptors");
+  return 0;
+}
+
+static int
+limit_resources (struct state *state, struct fault *fault)
+{
+  return rlimits_apply (state->want->limits, fault);
+}
+
+/* The maps are written through the zygote's /proc: where the host masks its own, the sandbox has no other.
+ * RLIMIT_NPROC has to come after: sandbox/rlimits.h says why. */
+static int
+nest_user_namespace (struct state *state, struct fault *fault)
+{
+  int r = namespaces_nest (state->proc_fd, fault);
+  return r < 0 ? r : rlimits_apply_processes (state->want->limits, fault);
+}
+
+static int
+seal_user_namespace (struct state *state, struct fault *fault)
+{
+  int r = namespaces_seal (state->proc_fd, fault);
+  fd_close (&state->proc_fd);
+  return r;
+}
+
+static int
+drop_capabilities (struct state *state, struct fault *fault)
+{
+  (void)state;
+  return capabilities_drop (fault);
+}
+
+static int
+close_doors (struct state *state, struct fault *fault)
+{
+  (void)state;
+  if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot become undumpable");
+  /* The launcher set it, and it cannot be unset; landlock and seccomp rest on it. */
+  if (prctl (PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+    return fault_set (fault, EPERM, "no_new_privs is not set");
+  return 0;
+}
+
+static int
+enforce_landlock (struct state *state, struct fault *fault)
+{
+  return state->want->landlock_abi > 0 ? landlock_confine (state->want->landlock_abi, fault) : LACKING;
+}
+
+static int
+install_seccomp (struct state *state, struct fault *fault)
+{
+  return seccomp_install (state->want->program, fault);
+}
+
+static const struct confine_step {
+  int (*run) (struct state *state, struct fault *fault);
+  uint32_t mechanism; /* what holds when it returned 0 */
+} steps[] = {
+    {enter_namespaces, 0},
+    {leave_zygote, 0},
+    {mount_own, 0},
+    {settle_descriptors, 0},
+    {limit_resources, 0},
+    {nest_user_namespace, 0},
+    {seal_user_namespace, WIRE_USER_NAMESPACE},
+    {drop_capabilities, WIRE_CAPABILITIES},
+    {close_doors, WIRE_NO_NEW_PRIVS},
+    {enforce_landlock, WIRE_LANDLOCK},
+    {install_seccomp, WIRE_SECCOMP},
+};
+
+int
+confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *ret_socket_fd,
+         struct fault *fault)
+{
+  struct state state = {.want = confinement, .socket_fd = confinement->socket_fd, .proc_fd = -1};
+  int r = 0;
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0] && r >= 0; i++) {
+    r = steps[i].run (&state, fault);
+    if (r == 0)
+      state.mechanisms |= steps[i].mechanism;
+  }
+  *ret_socket_fd = state.socket_fd;
+  if (r < 0)
+    return r;
+  *ret_mechanisms = state.mechanisms;
+  return 0;
+}

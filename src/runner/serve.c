@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/serve.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/landlock.h"
+
+/* A sandbox from its fork until both of its processes are reaped. */
+struct child {
+  pid_t worker, init; /* 0 when reaped */
+  int init_fd;        /* pidfd */
+  int exit_fd;        /* where to report */
+  struct wire_exit exit;
+};
+
+struct children {
+  struct child *list;
+  size_t count, room;
+};
+
+/* ---- before serving ---- */
+
+/* Calls VISIT for each number in the directory PATH, except the descriptor by which it is read. */
+static int
+each_number (const char *path, int (*visit) (int number, void *data), void *data)
+{
+  DIR *directory = opendir (path);
+  if (!directory)
+    return -errno;
+  int r = 0;
+  for (struct dirent *at; r == 0 && (at = readdir (directory));) {
+    int number;
+    if (sscanf (at->d_name, "%d", &number) == 1 && number != dirfd (directory))
+      r = visit (number, data);
+  }
+  closedir (directory);
+  return r;
+}
+
+static int
+count_number (int number, void *data)
+{
+  (void)number;
+  ++*(int *)data;
+  return 0;
+}
+
+int
+serve_count_threads (void)
+{
+  int count = 0;
+  int r = each_number ("/proc/self/task", count_number, &count);
+  return r < 0 ? r : count;
+}
+
+static int
+check_descriptor (int number, void *data)
+{
+  char path[64], target[96];
+  if (number <= WIRE_LAUNCH_INIT)
+    return 0;
+  snprintf (path, sizeof path, "/proc/self/fd/%d", number);
+  ssize_t length = readlink (path, target, sizeof target - 1);
+  target[length < 0 ? 0 : length] = '\0';
+  return fault_set (data, EBADF, "descriptor %d is open before serving: %s", number, target);
+}
+
+static int
+check_alone (struct fault *fault)
+{
+  int threads = serve_count_threads ();
+  if (threads < 0)
+    return fault_set (fault, -threads, "cannot count threads");
+  if (threads != 1)
+    return fault_set (fault, EBUSY, "%d threads are alive before serving, where one may be", threads);
+  int r = each_number ("/proc/self/fd", check_descriptor, fault);
+  if (r < 0 && r != -EBADF)
+    return fault_set (fault, -r, "cannot list descriptors");
+  return r;
+}
+
+static uint32_t
+verify_shared_namespaces (void)
+{
+  uint32_t mechanisms = 0;
+  if (namespaces_is_own (NAMESPACE_NET) && namespaces_net_is_empty ())
+    mechanisms |= WIRE_NET_NAMESPACE;
+  if (namespaces_is_own (NAMESPACE_UTS))
+    mechanisms |= WIRE_UTS_NAMESPACE;
+  if (namespaces_is_own (NAMESPACE_CGROUP))
+    mechanisms |= WIRE_CGROUP_NAMESPACE;
+  return mechanisms;
+}
+
+static int
+take_over_descriptors (struct zygote *zygote, struct fault *fault)
+{
+  int r = seccomp_load (WIRE_LAUNCH_FILTER, &zygote->program, fault);
+  if (r < 0)
+    return r;
+  close (WIRE_LAUNCH_FILTER);
+  if (fcntl (WIRE_LAUNCH_CONTROL, F_SETFD, FD_CLOEXEC) < 0 ||
+      fcntl (WIRE_LAUNCH_INIT, F_SETFD, FD_CLOEXEC) < 0)
+    return fault_set (fault, errno, "a descriptor of the launcher is missing");
+  zygote->init_program_fd = WIRE_LAUNCH_INIT;
+
+  zygote->pid_namespace_fd = open ("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+  if (zygote->pid_namespace_fd < 0)
+    return fault_set (fault, errno, "cannot open the own pid namespace");
+
+  /* Each sandbox that is alive costs two descriptors here. */
+  struct rlimit files;
+  if (getrlimit (RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit (RLIMIT_NOFILE, &files);
+  }
+  return 0;
+}
+
+/* What was loaded may have written to the message pipe; what is forked from here on must not. */
+static int
+silence_standard_descriptors (struct fault *fault)
+{
+  autoclose int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0)
+    return fault_set (fault, errno, "cannot open /dev/null");
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (dup2 (null, fd) < 0)
+      return fault_set (fault, errno, "cannot point descriptor %d at /dev/null", fd);
+  return 0;
+}
+
+int
+serve_prepare (struct zygote *zygote, struct fault *fault)
+{
+  int r = check_alone (fault);
+  if (r == 0)
+    r = take_over_descriptors (zygote, fault);
+  if (r == 0)
+    r = silence_standard_descriptors (fault);
+  if (r < 0)
+    return r;
+  zygote->namespaces = namespaces_look ();
+  zygote->mechanisms = verify_shared_namespaces ();
+  zygote->landlock_abi = landlock_abi ();
+  return 0;
+}
+
+/* ---- reaping ---- */
+
+static void
+count_usage (struct wire_exit *report, const struct rusage *usage)
+{
+  report->user_us += (int64_t)usage->ru_utime.tv_sec * 1000000 + usage->ru_utime.tv_usec;
+  report->system_us += (int64_t)usage->ru_stime.tv_sec * 1000000 + usage->ru_stime.tv_usec;
+  report->minor_faults += usage->ru_minflt;
+  if ((int64_t)usage->ru_maxrss * 1024 > report->peak_rss_bytes)
+    report->peak_rss_bytes = (int64_t)usage->ru_maxrss * 1024;
+}
+
+static void
+finish (struct children *children, struct child *child)
+{
+  /* It fits the pipe, which is empty; should the daemon not listen any more, nobody wants to know. */
+  fd_write_all (child->exit_fd, &child->exit, sizeof child->exit);
+  fd_close (&child->exit_fd);
+  fd_close (&child->init_fd);
+  *child = children->list[--children->count];
+}
+
+static void
+note_death (struct children *children, pid_t pid, int status, const struct rusage *usage)
+{
+  for (size_t i = 0; i < children->count; i++) {
+    struct child *child = &children->list[i];
+    if (child->worker != pid && child->init != pid)
+      continue;
+    count_usage (&child->exit, usage);
+    if (child->worker == pid) {
+      child->worker = 0;
+      child->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
+      child->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
+      /* What the worker left running goes with its init, which would otherwise live on. */
+      if (child->init)
+        pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
+    } else {
+      child->init = 0;
+    }
+    if (!child->worker && !child->init)
+      finish (children, child);
+    return;
+  }
+  /* Somebody whom a module left behind while it was loaded: pid 1 of the zygote's namespace gets those. */
+}
+
+static void
+reap_children (struct children *children)
+{
+  struct rusage usage;
+  int status;
+  for (pid_t pid; (pid = wait4 (-1, &status, WNOHANG | __WALL, &usage)) > 0;)
+    note_death (children, pid, status, &usage);
+}
+
+/* ---- serving ---- */
+
+static int
+make_room (struct children *children, struct fault *fault)
+{
+  if (children->count < children->room)
+    return 0;
+  size_t room = children->room ? 2 * children->room : 32;
+  struct child *list = realloc (children->list, room * sizeof *list);
+  if (!list)
+    return fault_set (fault, ENOMEM, "cannot note another sandbox");
+  children->list = list;
+  children->room = room;
+  return 0;
+}
+
+static int
+answer (const struct spawned *spawned)
+{
+  struct wire_control_header header = {.kind = WIRE_SPAWNED, .version = WIRE_VERSION};
+  const int fds[WIRE_SPAWNED_FDS] = {
+      [WIRE_SPAWNED_WORKER] = spawned->worker_fd,
+      [WIRE_SPAWNED_INIT] = spawned->init_fd,
+      [WIRE_SPAWNED_WORKSPACE] = spawned->workspace_fd,
+  };
+  return fd_send (WIRE_LAUNCH_CONTROL, &header, sizeof header, fds, WIRE_SPAWNED_FDS);
+}
+
+static void
+answer_refused (const struct fault *fault)
+{
+  struct wire_refused refused = {
+      .header = {.kind = WIRE_REFUSED, .version = WIRE_VERSION},
+      .fault = *fault,
+  };
+  fd_send (WIRE_LAUNCH_CONTROL, &refused, sizeof refused, NULL, 0);
+}
+
+static int
+check_request (const struct wire_spawn *wanted, ssize_t size, size_t fds, struct fault *fault)
+{
+  if (size != (ssize_t)sizeof *wanted || wanted->header.kind != WIRE_SPAWN || fds != WIRE_SPAWN_FDS)
+    return fault_set (fault, EPROTO, "cannot understand a request of the daemon");
+  if (wanted->header.version != WIRE_VERSION)
+    return fault_set (fault, EPROTO, "the daemon speaks version %u, this zygote %u", wanted->header.version,
+                      WIRE_VERSION);
+  return 0;
+}
+
+/* Receives one request and answers it. Returns which side of the fork it is on. */
+static enum spawn_side
+serve_request (const struct zygote *zygote, struct children *children, struct sandbox *ret_sandbox)
+{
+  struct wire_spawn wanted;
+  struct spawned spawned;
+  struct fault fault = {0};
+  int fds[WIRE_SPAWN_FDS];
+  size_t count = 0;
+  ssize_t size = fd_receive (WIRE_LAUNCH_CONTROL, &wanted, sizeof wanted, fds, WIRE_SPAWN_FDS, &count);
+  if (size == 0 || (size < 0 && size != -EMSGSIZE))
+    /* The daemon is gone. This is pid 1 of a namespace that holds every sandbox: all die with it. */
+    _exit (0);
+
+  int r = check_request (&wanted, size, count, &fault);
+  if (r == 0)
+    r = make_room (children, &fault);
+  if (r == 0)
+    r = spawn (zygote, &wanted, fds, &spawned, ret_sandbox, &fault);
+  if (r == SPAWN_SANDBOX)
+    return SPAWN_SANDBOX;
+
+  if (r < 0) {
+    answer_refused (&fault);
+  } else {
+    children->list[children->count++] = (struct child){
+        .worker = spawned.worker,
+        .init = spawned.init,
+        .init_fd = spawned.init_fd,
+        .exit_fd = fd_steal (&fds[WIRE_SPAWN_EXIT]),
+    };
+    answer (&spawned);
+    fd_close (&spawned.worker_fd);
+    fd_close (&spawned.workspace_fd);
+  }
+  for (size_t i = 0; i < count; i++)
+    fd_close (&fds[i]);
+  return SPAWN_ZYGOTE;
+}
+
+int
+serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox *ret_sandbox,
+       struct fault *fault)
+{
+  struct children children = {0};
+  sigset_t mask;
+  sigemptyset (&mask);
+  sigaddset (&mask, SIGCHLD);
+  signal (SIGPIPE, SIG_IGN);
+  signal (SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap in our place */
+  if (sigprocmask (SIG_BLOCK, &mask, NULL) < 0)
+    return fault_set (fault, errno, "cannot block SIGCHLD");
+  int signal_fd = signalfd (-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signal_fd < 0)
+    return fault_set (fault, errno, "cannot make a signalfd");
+
+  struct wire_control_header header = {.kind = WIRE_SERVING, .version = WIRE_VERSION};
+  struct iovec message[] = {
+      {.iov_base = &header, .iov_len = sizeof header},
+      {.iov_base = (void *)(uintptr_t)info, .iov_len = size},
+  };
+  int r = fd_send_parts (WIRE_LAUNCH_CONTROL, message, 2, NULL, 0);
+  if (r < 0)
+    return fault_set (fault, -r, "cannot tell the daemon that the zygote serves");
+  /* Until now it was to die with the thread that started it. From here on the end of the control socket says
+   * more exactly when its time has come: that thread may well have ended. */
+  prctl (PR_SET_PDEATHSIG, 0, 0, 0, 0);
+
+  for (;;) {
+    struct pollfd ready[] = {
+        {.fd = WIRE_LAUNCH_CONTROL, .events = POLLIN},
+        {.fd = signal_fd, .events = POLLIN},
+    };
+    if (poll (ready, 2, -1) < 0 && errno != EINTR)
+      _exit (1);
+    if (ready[1].revents) {
+      struct signalfd_siginfo seen;
+      while (read (signal_fd, &seen, sizeof seen) > 0)
+        ;
+      reap_children (&children);
+    }
+    if (ready[0].revents && serve_request (zygote, &children, ret_sandbox) == SPAWN_SANDBOX)
+      return 0;
+  }
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/spawn.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/frame.h"
+#include "base/syscalls.h"
+#include "runner/confine.h"
+#include "sandbox/mounts.h"
+
+#define EXIT_FAULT 125
+
+struct init_start {
+  int program_fd;
+  volatile int err; /* written by the child into our memory, before we run on */
+};
+
+/* Runs in our memory while we are stopped (CLONE_VM | CLONE_VFORK), so that starting an init costs nothing
+ * for the size of the zygote. Its descriptors and signal mask are its own. */
+static int
+init_child (void *data)
+{
+  struct init_start *start = data;
+  char *const arguments[] = {(char *)"adder-init", NULL};
+  char *const environment[] = {NULL};
+  if (close_range (STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
+    execveat (start->program_fd, "", arguments, environment, AT_EMPTY_PATH);
+  start->err = errno;
+  _exit (EXIT_FAULT);
+}
+
+static void
+reap (pid_t pid)
+{
+  while (waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
+    ;
+}
+
+static int
+start_init (int program_fd, pid_t *ret_pid, int *ret_fd, struct fault *fault)
+{
+  static char stack[16384] __attribute__ ((aligned (16)));
+  struct init_start start = {.program_fd = program_fd};
+  int pidfd = -1;
+  pid_t pid =
+      clone (init_child, stack + sizeof stack,
+             CLONE_VM | CLONE_VFORK | CLONE_NEWPID | CLONE_NEWIPC | CLONE_PIDFD | SIGCHLD, &start, &pidfd);
+  if (pid < 0)
+    return fault_set (fault, errno, "cannot start the init of a sandbox");
+  if (start.err) {
+    reap (pid);
+    fd_close (&pidfd);
+    return fault_set (fault, start.err, "cannot execute adder-init");
+  }
+  *ret_pid = pid;
+  *ret_fd = pidfd;
+  return 0;
+}
+
+/* The sandbox's side of the fork. Returns when the process is confined, and not otherwise. */
+static void
+become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds, int init_fd,
+                int workspace_fd, struct sandbox *ret_sandbox)
+{
+  const struct confinement confinement = {
+      .limits = &wanted->limits,
+      .program = &zygote->program,
+      .zygote = &zygote->namespaces,
+      .landlock_abi = zygote->landlock_abi,
+      .init_fd = init_fd,
+      .socket_fd = fds[WIRE_SPAWN_SOCKET],
+      .stdout_fd = fds[WIRE_SPAWN_STDOUT],
+      .stderr_fd = fds[WIRE_SPAWN_STDERR],
+      .workspace_fd = workspace_fd,
+  };
+  struct fault fault = {0};
+  uint32_t mechanisms = 0;
+  int socket = -1;
+  if (confine (&confinement, &mechanisms, &socket, &fault) < 0) {
+    frame_send (socket, WIRE_FAULT, &fault, sizeof fault, NULL, 0);
+    _exit (EXIT_FAULT);
+  }
+  *ret_sandbox = (struct sandbox){
+      .flags = wanted->flags,
+      .mechanisms = mechanisms | zygote->mechanisms,
+      .landlock_abi = zygote->landlock_abi,
+  };
+}
+
+/* A zygote that cannot return to its own pid namespace would put later inits into the wrong one. Its death
+ * ends all of its sandboxes, which is the only safe answer. */
+static void
+return_to_own_namespace (const struct zygote *zygote)
+{
+  if (setns (zygote->pid_namespace_fd, CLONE_NEWPID) < 0)
+    _exit (EXIT_FAULT);
+}
+
+int
+spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds,
+       struct spawned *ret_spawned, struct sandbox *ret_sandbox, struct fault *fault)
+{
+  autoclose int workspace_fd = -1, init_fd = -1, worker_fd = -1;
+  pid_t init = 0, worker = -1;
+  int r = mounts_make_workspace (&wanted->limits, &workspace_fd, fault);
+  if (r < 0)
+    return r;
+  r = start_init (zygote->init_program_fd, &init, &init_fd, fault);
+  if (r < 0)
+    return r;
+  if (setns (init_fd, CLONE_NEWPID) < 0) {
+    r = fault_set (fault, errno, "cannot enter the pid namespace of the init");
+    goto fail;
+  }
+
+  zygote->before_fork ();
+  /* The C library's fork, not a bare clone: libraries have handlers of their own around it. */
+  worker = fork ();
+  if (worker == 0) {
+    become_sandbox (zygote, wanted, fds, init_fd, workspace_fd, ret_sandbox);
+    /* These are other descriptors by now, or none. */
+    workspace_fd = init_fd = -1;
+    return SPAWN_SANDBOX;
+  }
+  int err = errno;
+  zygote->after_fork ();
+  return_to_own_namespace (zygote);
+  if (worker < 0) {
+    r = fault_set (fault, err, "cannot fork a sandbox");
+    goto fail;
+  }
+
+  /* It cannot have been reaped: only we do that. */
+  worker_fd = pidfd_open (worker, 0);
+  if (worker_fd < 0) {
+    r = fault_set (fault, errno, "cannot open a pidfd of the sandbox");
+    goto fail;
+  }
+  *ret_spawned = (struct spawned){
+      .worker = worker,
+      .init = init,
+      .worker_fd = fd_steal (&worker_fd),
+      .init_fd = fd_steal (&init_fd),
+      .workspace_fd = fd_steal (&workspace_fd),
+  };
+  return SPAWN_ZYGOTE;
+
+fail:
+  /* With its init dies a worker, if there is one; the init cannot end before the worker is reaped. */
+  kill (init, SIGKILL);
+  if (worker > 0)
+    reap (worker);
+  reap (init);
+  return r;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Capabilities: all of them, for good. */
+#pragma once
+
+#include "base/fault.h"
+
+/* Empties the ambient, bounding, permitted, effective and inheritable sets of the calling thread, locks the
+ * securebits so that uid 0 means nothing, and then reads all of it back. To be done after the last unshare of
+ * a user namespace, which fills every set again. Returns 0, or a negative errno with FAULT; what was dropped
+ * by then stays dropped. */
+int capabilities_drop (struct fault *fault);

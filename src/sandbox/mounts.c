@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/syscalls.h"
+
+enum mount_kind {
+  MOUNT_PROC,
+  MOUNT_TMPFS,
+  MOUNT_WORKSPACE, /* the workspace itself, attached so that its parts can be cloned: see below */
+  MOUNT_PART,      /* a directory of the workspace */
+};
+
+static const struct mount_step {
+  enum mount_kind kind;
+  const char *target;
+  const char *part; /* MOUNT_PART: path from the workspace's root */
+  enum limit size;  /* MOUNT_TMPFS */
+  uint64_t attributes;
+} sandbox_mounts[] = {
+    {.kind = MOUNT_PROC,
+     .target = "/proc",
+     .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC},
+    {.kind = MOUNT_TMPFS,
+     .target = "/dev/shm",
+     .size = LIMIT_SHM,
+     .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC},
+    /* A clone of a directory can be made only of a mount that is in our namespace (a detached one will do
+     * from Linux 6.15). So the whole workspace goes to /work first and /work/work then over it; the nested
+     * user namespace locks the pile. */
+    {.kind = MOUNT_WORKSPACE, .target = "/work"},
+    {.kind = MOUNT_PART, .target = "/tmp", .part = "tmp"},
+    {.kind = MOUNT_PART, .target = "/work", .part = "work"},
+};
+
+const struct mount_point mount_points[] = {
+    {"proc", NULL}, {"dev", NULL}, {"dev/shm", NULL}, {"tmp", NULL}, {"work", NULL}, {"workspace", "work"},
+};
+const size_t mount_points_count = sizeof mount_points / sizeof mount_points[0];
+
+/* Directories that the workspace starts with, beside its root, which all are taken from
+ * LIMIT_WORKSPACE_FILES. */
+static const char *const workspace_directories[] = {"work", "tmp", "tmp/output"};
+#define WORKSPACE_OWN_FILES 4
+
+/* A file costs the kernel about 1 KiB that no size= counts. */
+#define SHM_FILES 1024
+
+int
+mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_fd, struct fault *fault)
+{
+  char text[32];
+  autoclose int context = fsopen ("tmpfs", FSOPEN_CLOEXEC);
+  if (context < 0)
+    return fault_set (fault, errno, "cannot open a tmpfs");
+  snprintf (text, sizeof text, "%llu", (unsigned long long)size);
+  if (fsconfig (context, FSCONFIG_SET_STRING, "size", text, 0) < 0)
+    return fault_set (fault, errno, "cannot make a tmpfs of %s bytes", text);
+  snprintf (text, sizeof text, "%llu", (unsigned long long)inodes);
+  if (fsconfig (context, FSCONFIG_SET_STRING, "nr_inodes", text, 0) < 0)
+    return fault_set (fault, errno, "cannot make a tmpfs of %s files", text);
+  if (fsconfig (context, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
+      fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+    return fault_set (fault, errno, "cannot create a tmpfs");
+  int fd = fsmount (context, FSMOUNT_CLOEXEC, (unsigned int)attributes);
+  if (fd < 0)
+    return fault_set (fault, errno, "cannot mount a tmpfs");
+  *ret_fd = fd;
+  return 0;
+}
+
+int
+mounts_attach (int fd, int directory, const char *path, struct fault *fault)
+{
+  if (move_mount (fd, "", directory, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+    return fault_set (fault, errno, "cannot mount on %s", path);
+  return 0;
+}
+
+int
+mounts_make_workspace (const struct limits *limits, int *ret_fd, struct fault *fault)
+{
+  autoclose int fd = -1;
+  int r = mounts_tmpfs (limits->value[LIMIT_WORKSPACE],
+                        limits->value[LIMIT_WORKSPACE_FILES] + WORKSPACE_OWN_FILES,
+                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &fd, fault);
+  if (r < 0)
+    return r;
+  for (size_t i = 0; i < sizeof workspace_directories / sizeof workspace_directories[0]; i++)
+    if (mkdirat (fd, workspace_directories[i], 0755) < 0)
+      return fault_set (fault, errno, "cannot make %s in the workspace", workspace_directories[i]);
+  *ret_fd = fd_steal (&fd);
+  return 0;
+}
+
+/* A new procfs in a user namespace is allowed only while another one, whole, is in sight
+ * (mount_too_revealing). So the new one is made first, then the zygote's goes, then the new one comes in its
+ * place. */
+static int
+enter_proc (const struct mount_step *step, bool *ret_fresh, struct fault *fault)
+{
+  autoclose int fd = -1;
+  autoclose int context = fsopen ("proc", FSOPEN_CLOEXEC);
+  if (context < 0)
+    return fault_set (fault, errno, "cannot open a procfs");
+  /* Both options are from Linux 5.8; they hide the kernel's own files and the processes of others. */
+  if (fsconfig (context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+      fsconfig (context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0)
+    return fault_set (fault, errno, "cannot limit a procfs to processes");
+  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    fd = fsmount (context, FSMOUNT_CLOEXEC, (unsigned int)step->attributes);
+  if (fd < 0 && errno != EPERM)
+    return fault_set (fault, errno, "cannot make a procfs");
+  if (umount2 (step->target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+    return fault_set (fault, errno, "cannot unmount the zygote's %s", step->target);
+  if (fd >= 0) {
+    int r = mounts_attach (fd, AT_FDCWD, step->target, fault);
+    if (r < 0)
+      return r;
+  }
+  *ret_fresh = fd >= 0;
+  return 0;
+}
+
+int
+mounts_enter (const struct limits *limits, int workspace_fd, bool *ret_fresh_proc, struct fault *fault)
+{
+  bool fresh_proc = false;
+  for (size_t i = 0; i < sizeof sandbox_mounts / sizeof sandbox_mounts[0]; i++) {
+    const struct mount_step *step = &sandbox_mounts[i];
+    autoclose int fd = -1;
+    int r = 0;
+    switch (step->kind) {
+    case MOUNT_PROC:
+      r = enter_proc (step, &fresh_proc, fault);
+      break;
+    case MOUNT_TMPFS:
+      r = mounts_tmpfs (limits->value[step->size], SHM_FILES, step->attributes, &fd, fault);
+      if (r == 0)
+        r = mounts_attach (fd, AT_FDCWD, step->target, fault);
+      break;
+    case MOUNT_WORKSPACE:
+      r = mounts_attach (workspace_fd, AT_FDCWD, step->target, fault);
+      break;
+    case MOUNT_PART:
+      fd = open_tree (workspace_fd, step->part, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+      if (fd < 0)
+        r = fault_set (fault, errno, "cannot take %s of the workspace", step->part);
+      else
+        r = mounts_attach (fd, AT_FDCWD, step->target, fault);
+      break;
+    }
+    if (r < 0)
+      return r;
+  }
+  *ret_fresh_proc = fresh_proc;
+  return 0;
+}

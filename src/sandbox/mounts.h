@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a sandbox mounts over its zygote's read-only tree: its workspace, its shared memory, its /proc. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "sandbox/limits.h"
+
+/* Directories and links that a zygote's tree must have so that sandboxes can mount; the tree is made with
+ * them. */
+struct mount_point {
+  const char *path; /* below the root, without a leading slash */
+  const char *link; /* what it says when it is a symbolic link, else NULL */
+};
+extern const struct mount_point mount_points[];
+extern const size_t mount_points_count;
+
+/* A tmpfs that is mounted nowhere yet: at most SIZE bytes and INODES files; ATTRIBUTES are MOUNT_ATTR_*. */
+int mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_fd, struct fault *fault);
+
+/* Puts the detached mount FD at PATH of the caller's tree (or, DIRECTORY not AT_FDCWD, beneath that
+ * directory). */
+int mounts_attach (int fd, int directory, const char *path, struct fault *fault);
+
+/* Makes the workspace of a sandbox: a detached tmpfs with the directories work, tmp and tmp/output, owned by
+ * the caller's user. It is gone when the last mount and descriptor are. */
+int mounts_make_workspace (const struct limits *limits, int *ret_fd, struct fault *fault);
+
+/* Carries out the table of sandbox mounts. In the sandbox's own mount namespace, before its user namespace is
+ * nested. *RET_FRESH_PROC says whether there is a new /proc; where the host masks its own the sandbox has
+ * none at all. */
+int mounts_enter (const struct limits *limits, int workspace_fd, bool *ret_fresh_proc, struct fault *fault);

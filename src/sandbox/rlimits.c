@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/rlimits.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+enum rlimit_source { FIXED, FROM_LIMIT, FROM_MS };
+
+static const struct rlimit_row {
+  __rlimit_resource_t resource;
+  const char *name;
+  enum rlimit_source source;
+  enum limit limit;
+  rlim_t value;
+} rlimit_table[] = {
+    /* CPU is a back-stop in whole seconds: the daemon counts the sandbox's time in ms itself. */
+    {RLIMIT_CPU, "RLIMIT_CPU", FROM_MS, LIMIT_CPU, 0},
+    {RLIMIT_FSIZE, "RLIMIT_FSIZE", FROM_LIMIT, LIMIT_FILE_SIZE, 0},
+    {RLIMIT_NOFILE, "RLIMIT_NOFILE", FROM_LIMIT, LIMIT_OPEN_FILES, 0},
+    {RLIMIT_CORE, "RLIMIT_CORE", FIXED, 0, 0},
+    {RLIMIT_STACK, "RLIMIT_STACK", FIXED, 0, 8 << 20},
+    /* What counts against the host's user outside every namespace, or lets a process push others aside, is
+       not given. */
+    {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", FIXED, 0, 0},
+    {RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", FIXED, 0, 0},
+    {RLIMIT_NICE, "RLIMIT_NICE", FIXED, 0, 0},
+    {RLIMIT_RTPRIO, "RLIMIT_RTPRIO", FIXED, 0, 0},
+    {RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", FIXED, 0, 256},
+};
+
+static int
+set (__rlimit_resource_t resource, const char *name, rlim_t value, struct fault *fault)
+{
+  struct rlimit now;
+  if (getrlimit (resource, &now) < 0)
+    return fault_set (fault, errno, "cannot read %s", name);
+  if (now.rlim_max != RLIM_INFINITY && value > now.rlim_max)
+    value = now.rlim_max;
+  struct rlimit wanted = {.rlim_cur = value, .rlim_max = value};
+  if (setrlimit (resource, &wanted) < 0)
+    return fault_set (fault, errno, "cannot set %s to %llu", name, (unsigned long long)value);
+  return 0;
+}
+
+int
+rlimits_apply (const struct limits *limits, struct fault *fault)
+{
+  for (size_t i = 0; i < sizeof rlimit_table / sizeof rlimit_table[0]; i++) {
+    const struct rlimit_row *row = &rlimit_table[i];
+    rlim_t value = row->value;
+    if (row->source == FROM_LIMIT)
+      value = limits->value[row->limit];
+    else if (row->source == FROM_MS)
+      /* One second more: the soft limit comes as SIGXCPU on the second, and the daemon's own count shall be
+       * first. */
+      value = limits->value[row->limit] / 1000 + 2;
+    int r = set (row->resource, row->name, value, fault);
+    if (r < 0)
+      return r;
+  }
+  return 0;
+}
+
+int
+rlimits_apply_processes (const struct limits *limits, struct fault *fault)
+{
+  return set (RLIMIT_NPROC, "RLIMIT_NPROC", limits->value[LIMIT_PIDS], fault);
+}
