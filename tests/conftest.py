@@ -18,7 +18,9 @@ def pytest_configure(config):
 
 
 def pytest_report_header(config):
-    names = ", ".join(user.name + (f" (left out: {user.why_not})" if user.why_not else "") for user in harness.users())
+    names = ", ".join(
+        user.name + (f" (left out: {user.why_not})" if user.why_not else "") for user in harness.users()
+    )
     return f"adder: build {build_directory()}, run as {names}"
 
 
@@ -35,7 +37,11 @@ def pytest_runtest_makereport(item, call):
                 report.sections.append(("result", repr(entry)))
             else:
                 command, status, out, err = entry
-                said = f"exit status {status}\nstdout: {harness.shortened(str(out))}\nstderr: {harness.shortened(str(err))}"
+                said = (
+                    f"exit status {status}\n"
+                    f"stdout: {harness.shortened(str(out))}\n"
+                    f"stderr: {harness.shortened(str(err))}"
+                )
                 report.sections.append((f"{harness.shortened(' '.join(map(str, command)), 2000)}", said))
 
 
@@ -131,5 +137,7 @@ def has_science(adder):
 def science(adder):
     """The shared Adder, for tests that need pandas and its like."""
     if adder.environment != "science":
-        pytest.skip("no environment `science`: make it with `adder env create science`, or set ADDER_ENVIRONMENTS_DIR")
+        pytest.skip(
+            "no environment `science`: make it with `adder env create science`, or set ADDER_ENVIRONMENTS_DIR"
+        )
     return adder

@@ -22,32 +22,91 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 DEADLINE = 60  # seconds; generous, since no test is decided by time
 
 OUTCOMES = {
-    "ok": None, "error": None, "refused": 126, "approval_required": 126, "timeout": 124, "cpu_limit": 137,
-    "memory_limit": 137, "output_limit": 137, "crashed": None, "cancelled": 130, "busy": 75, "failed": 125,
+    "ok": None,
+    "error": None,
+    "refused": 126,
+    "approval_required": 126,
+    "timeout": 124,
+    "cpu_limit": 137,
+    "memory_limit": 137,
+    "output_limit": 137,
+    "crashed": None,
+    "cancelled": 130,
+    "busy": 75,
+    "failed": 125,
 }
 
 NULL = type(None)
 FIELDS = {
-    "schema_version": int, "run_id": str, "outcome": str, "exit_code": (int, NULL), "signal": (int, NULL),
-    "stdout": str, "stderr": str, "stdout_bytes": int, "stderr_bytes": int, "truncated": bool,
-    "result_id": (str, NULL), "value": (dict, NULL), "displays": list, "charts": list, "error": (dict, NULL),
-    "violations": list, "denials": list, "files": list, "changes": list, "warnings": list,
-    "approval_id": (str, NULL), "session": (dict, NULL), "usage": dict, "limits": dict, "isolation": dict,
+    "schema_version": int,
+    "run_id": str,
+    "outcome": str,
+    "exit_code": (int, NULL),
+    "signal": (int, NULL),
+    "stdout": str,
+    "stderr": str,
+    "stdout_bytes": int,
+    "stderr_bytes": int,
+    "truncated": bool,
+    "result_id": (str, NULL),
+    "value": (dict, NULL),
+    "displays": list,
+    "charts": list,
+    "error": (dict, NULL),
+    "violations": list,
+    "denials": list,
+    "files": list,
+    "changes": list,
+    "warnings": list,
+    "approval_id": (str, NULL),
+    "session": (dict, NULL),
+    "usage": dict,
+    "limits": dict,
+    "isolation": dict,
 }
-ERROR_FIELDS = {"type": str, "message": str, "traceback": (str, NULL), "line": (int, NULL), "hint": (str, NULL)}
+ERROR_FIELDS = {
+    "type": str,
+    "message": str,
+    "traceback": (str, NULL),
+    "line": (int, NULL),
+    "hint": (str, NULL),
+}
 FILE_FIELDS = {
-    "file_id": (str, NULL), "name": str, "mime": (str, NULL), "bytes": int, "sha256": (str, NULL),
+    "file_id": (str, NULL),
+    "name": str,
+    "mime": (str, NULL),
+    "bytes": int,
+    "sha256": (str, NULL),
     "url": (str, NULL),
 }
-USAGE_FIELDS = {"queue_ms": (int, float), "wall_ms": (int, float), "cpu_ms": (int, float),
-                "peak_memory_bytes": (int, NULL)}
+USAGE_FIELDS = {
+    "queue_ms": (int, float),
+    "wall_ms": (int, float),
+    "cpu_ms": (int, float),
+    "peak_memory_bytes": (int, NULL),
+}
 
 # The limits of the table in docs/configuration.md.
 LIMITS = {
-    "wall_ms", "cpu_ms", "memory_bytes", "pids", "file_bytes", "open_files", "workspace_bytes", "workspace_files",
-    "shm_bytes", "output_bytes", "reply_bytes", "value_bytes", "files", "files_bytes", "files_depth", "stdin_bytes",
+    "wall_ms",
+    "cpu_ms",
+    "memory_bytes",
+    "pids",
+    "file_bytes",
+    "open_files",
+    "workspace_bytes",
+    "workspace_files",
+    "shm_bytes",
+    "output_bytes",
+    "reply_bytes",
+    "value_bytes",
+    "files",
+    "files_bytes",
+    "files_depth",
+    "stdin_bytes",
     "code_bytes",
 }
+
 
 def quick(names, *chosen):
     """The parameters NAMES, of which those CHOSEN belong to the quick subset."""
@@ -55,7 +114,9 @@ def quick(names, *chosen):
     return [pytest.param(name, marks=pytest.mark.quick) if name in chosen else name for name in names]
 
 
-gathered = []  # what the running test saw; conftest.py empties it before each and prints it after a failing one
+gathered = (
+    []
+)  # what the running test saw; conftest.py empties it before each and prints it after a failing one
 
 
 def wait_until(condition, what, deadline=DEADLINE):
@@ -154,7 +215,9 @@ def check_result(fields, exit_status):
         assert isinstance(bundle, dict) and all("/" in mime for mime in bundle)
 
     if outcome not in ("failed", "busy", "refused", "approval_required"):
-        assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", fields["run_id"])
+        assert re.fullmatch(
+            r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", fields["run_id"]
+        )
         check_fields(fields["usage"], USAGE_FIELDS, "usage")
         assert set(fields["limits"]) == LIMITS
         assert all(isinstance(value, int) for value in fields["limits"].values())
@@ -170,21 +233,24 @@ def strict_pairs(pairs):
 
 def strict_json(text):
     """Parses TEXT, refusing what JSON does not have: NaN, names twice, anything after the object."""
+
     def constant(name):
         raise AssertionError(f"{name} is not JSON")
+
     return json.loads(text, object_pairs_hook=strict_pairs, parse_constant=constant)
 
 
 # ---- processes ----
+
 
 class Process:
     """A process as /proc shows it; equal only to itself, even when the pid is given out anew."""
 
     def __init__(self, pid):
         stat = pathlib.Path(f"/proc/{pid}/stat").read_bytes()
-        fields = stat[stat.rindex(b")") + 2:].split()
+        fields = stat[stat.rindex(b")") + 2 :].split()
         self.pid = int(pid)
-        self.name = stat[stat.index(b"(") + 1:stat.rindex(b")")].decode(errors="replace")
+        self.name = stat[stat.index(b"(") + 1 : stat.rindex(b")")].decode(errors="replace")
         self.state, self.parent, self.start = fields[0].decode(), int(fields[1]), int(fields[19])
 
     def __eq__(self, other):
@@ -262,6 +328,7 @@ def status_bytes(pid, name):
 
 # ---- what a host holds besides processes ----
 
+
 def host_mounts():
     return {line.split(" ", 3)[3] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()}
 
@@ -270,20 +337,28 @@ def host_cgroups():
     """Every cgroup with Adder's name in its path."""
     found = set()
     for directory, names, _ in os.walk("/sys/fs/cgroup"):
-        found.update(os.path.join(directory, name) for name in names
-                     if "adder" in os.path.join(directory, name).lower())
+        found.update(
+            os.path.join(directory, name)
+            for name in names
+            if "adder" in os.path.join(directory, name).lower()
+        )
     return found
 
 
 # ---- the installed product ----
+
 
 class Installation:
     """The build, installed below a directory of its own that every user can reach."""
 
     def __init__(self, build, root):
         self.build, self.root = build, root
-        subprocess.run(["meson", "install", "-C", str(build), "--no-rebuild", "--quiet", "--destdir", str(root)],
-                       check=True, umask=0o022, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["meson", "install", "-C", str(build), "--no-rebuild", "--quiet", "--destdir", str(root)],
+            check=True,
+            umask=0o022,
+            stdout=subprocess.DEVNULL,
+        )
         self.prefix = pathlib.Path(root) / "usr/local"
         self.program = self.prefix / "bin/adder"
         assert self.program.exists(), f"{build} installs no adder"
@@ -336,7 +411,8 @@ class Adder:
         self.installation, self.user = installation, user
         self.directory = pathlib.Path(directory)
         self.home, self.runtime, self.config, self.scratch = (
-            self.directory / name for name in ("home", "run", "config", "scratch"))
+            self.directory / name for name in ("home", "run", "config", "scratch")
+        )
         for path in (self.home, self.runtime, self.config, self.scratch):
             path.mkdir(mode=0o700)
             self.own(path)
@@ -372,17 +448,32 @@ class Adder:
         return self.own(path)
 
     def process_environment(self):
-        kept = {name: os.environ[name] for name in ("PATH", "ADDER_ENVIRONMENTS_DIR", "ASAN_OPTIONS",
-                                                     "UBSAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
-        return {**kept, "HOME": str(self.home), "LANG": "C.UTF-8", "ADDER_RUNTIME_DIR": str(self.runtime),
-                "ADDER_CONFIG_DIR": str(self.config), **self.variables}
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "ADDER_ENVIRONMENTS_DIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+            if name in os.environ
+        }
+        return {
+            **kept,
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "ADDER_RUNTIME_DIR": str(self.runtime),
+            "ADDER_CONFIG_DIR": str(self.config),
+            **self.variables,
+        }
 
     def command(self, *arguments):
         return [*self.user.prefix, str(self.installation.program), *map(str, arguments)]
 
     def popen(self, *arguments, **options):
-        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                   "cwd": self.scratch, "env": self.process_environment(), **options}
+        options = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "cwd": self.scratch,
+            "env": self.process_environment(),
+            **options,
+        }
         return subprocess.Popen(self.command(*arguments), **options)
 
     def call(self, *arguments, timeout=DEADLINE * 2, input=None, **options):
@@ -396,7 +487,9 @@ class Adder:
                 process.kill()
                 out, err = process.communicate()
                 gathered.append((self.command(*arguments), None, out, err))
-                raise AssertionError(f"no end within {timeout} s: adder {' '.join(map(str, arguments))[:300]}")
+                raise AssertionError(
+                    f"no end within {timeout} s: adder {' '.join(map(str, arguments))[:300]}"
+                )
         ended = subprocess.CompletedProcess(process.args, process.returncode, out.decode(), err.decode())
         gathered.append((process.args, ended.returncode, ended.stdout, ended.stderr))
         return ended
@@ -451,7 +544,9 @@ class Adder:
             return None
         pid = int.from_bytes(credentials[:4], sys.byteorder)
         executable = os.path.realpath(f"/proc/{pid}/exe")
-        assert pid > 1 and executable.startswith(str(self.installation.root)), f"{pid} ({executable}) is no daemon of ours"
+        assert pid > 1 and executable.startswith(
+            str(self.installation.root)
+        ), f"{pid} ({executable}) is no daemon of ours"
         return pid
 
     def status(self):
@@ -503,8 +598,11 @@ class Traces:
 
     def left(self):
         now = [process for process in self.processes if process.alive()]
-        now += [process for process in processes()
-                if process.namespace("pid") in self.namespaces and process.alive() and process not in now]
+        now += [
+            process
+            for process in processes()
+            if process.namespace("pid") in self.namespaces and process.alive() and process not in now
+        ]
         return now
 
     def wait_gone(self):

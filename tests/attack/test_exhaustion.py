@@ -15,11 +15,24 @@ LONG = ["--timeout", "60"]
 
 FORKS = {
     "as fast as it can": "while True:\n    try: os.fork()\n    except OSError: pass",
-    "in children that exit": "while True:\n    try:\n        if os.fork() == 0: os._exit(0)\n    except OSError: pass",
-    "orphans": "while True:\n    try:\n        if os.fork() == 0:\n            os.fork(); os._exit(0)\n    except OSError: pass",
-    "with signals ignored": "import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
-                            "while True:\n    try: os.fork()\n    except OSError: pass",
-    "in new sessions": "while True:\n    try:\n        if os.fork() == 0: os.setsid()\n    except OSError: pass",
+    "in children that exit": "while True:\n"
+    "    try:\n"
+    "        if os.fork() == 0: os._exit(0)\n"
+    "    except OSError: pass",
+    "orphans": "while True:\n"
+    "    try:\n"
+    "        if os.fork() == 0:\n"
+    "            os.fork(); os._exit(0)\n"
+    "    except OSError: pass",
+    "with signals ignored": "import signal\n"
+    "for n in range(1, 65):\n"
+    "    try: signal.signal(n, signal.SIG_IGN)\n"
+    "    except (OSError, ValueError): pass\n"
+    "while True:\n    try: os.fork()\n    except OSError: pass",
+    "in new sessions": "while True:\n"
+    "    try:\n"
+    "        if os.fork() == 0: os.setsid()\n"
+    "    except OSError: pass",
 }
 
 
@@ -30,9 +43,19 @@ def test_fork_bomb(adder, name):
 
 
 def test_fork_bomb_does_not_starve_a_neighbour(adder):
-    bomb = adder.start("import os\nprint('started', flush=True)\nwhile True:\n    try: os.fork()\n    except OSError: pass", "--timeout", "60")
+    bomb = adder.start(
+        "import os\n"
+        "print('started', flush=True)\n"
+        "while True:\n"
+        "    try: os.fork()\n"
+        "    except OSError: pass",
+        "--timeout",
+        "60",
+    )
     assert bomb.stdout.readline() == b"started\n"
-    result = adder.run("import subprocess\nprint([subprocess.run(['echo', str(i)]).returncode for i in range(3)])", *LONG)
+    result = adder.run(
+        "import subprocess\n" "print([subprocess.run(['echo', str(i)]).returncode for i in range(3)])", *LONG
+    )
     assert result.outcome == "ok" and result.stdout.endswith("[0, 0, 0]\n")
     assert bomb.poll() is None, "it was still at it"
     bomb.terminate()
@@ -42,8 +65,17 @@ def test_fork_bomb_does_not_starve_a_neighbour(adder):
 def test_fork_bomb_stays_within_its_number(adder):
     """Seen from outside, where the kernel shows every process."""
     before = len(harness.descendants(adder.daemon()))
-    bomb = adder.start("import os\nprint('started', flush=True)\nwhile True:\n    try: os.fork()\n    except OSError: pass",
-                       "--limit", "pids=30", "--timeout", "60")
+    bomb = adder.start(
+        "import os\n"
+        "print('started', flush=True)\n"
+        "while True:\n"
+        "    try: os.fork()\n"
+        "    except OSError: pass",
+        "--limit",
+        "pids=30",
+        "--timeout",
+        "60",
+    )
     assert bomb.stdout.readline() == b"started\n"
     seen = [len(harness.descendants(adder.daemon())) for _ in range(30)]
     bomb.terminate()
@@ -52,28 +84,45 @@ def test_fork_bomb_stays_within_its_number(adder):
 
 
 def test_thread_bomb(adder):
-    result = adder.run("import threading\nprint('started', flush=True)\nwhile True:\n"
-                       "    try: threading.Thread(target=threading.Event().wait).start()\n    except RuntimeError: pass", *SHORT)
+    result = adder.run(
+        "import threading\nprint('started', flush=True)\nwhile True:\n"
+        "    try: threading.Thread(target=threading.Event().wait).start()\n"
+        "    except RuntimeError: pass",
+        *SHORT,
+    )
     assert result.outcome in ("timeout", "cpu_limit") and result.stdout == "started\n"
 
 
 def test_threads_that_never_end(adder):
-    result = adder.run("import threading\nfor i in range(20): threading.Thread(target=threading.Event().wait).start()\nprint('main is done')", *SHORT)
+    result = adder.run(
+        "import threading\n"
+        "for i in range(20): threading.Thread(target=threading.Event().wait).start()\n"
+        "print('main is done')",
+        *SHORT,
+    )
     assert (result.outcome, result.stdout) == ("timeout", "main is done\n")
 
 
 def test_exec_bomb(adder):
-    result = adder.run("import os\nos.execv('/bin/sh', ['sh', '-c', 'while :; do sh -c : & done'])", *SHORT)
+    result = adder.run(
+        "import os\n" "os.execv('/bin/sh', ['sh', '-c', 'while :; do sh -c : & done'])", *SHORT
+    )
     assert result.outcome in ("timeout", "cpu_limit")
 
 
 # ---- memory ----
 
-HOG = "def hog(size):\n    b = bytearray(size)\n    for i in range(0, size, 4096): b[i] = 1\n    return b\n"
+HOG = (
+    "def hog(size):\n"
+    "    b = bytearray(size)\n"
+    "    for i in range(0, size, 4096): b[i] = 1\n"
+    "    return b\n"
+)
 MEMORY = {
     "slowly": HOG + "kept = []\nwhile True: kept.append(hog(5_000_000))",
     "at once": HOG + "hog(3_000_000_000)",
-    "in many processes": HOG + """
+    "in many processes": HOG
+    + """
 import os
 for i in range(20):
     if os.fork() == 0:
@@ -82,15 +131,35 @@ for i in range(20):
         os.read(os.pipe()[0], 1)
 for i in range(20): os.wait()
 """,
-    "by a populated mapping": "import mmap\nkept = []\nwhile True:\n    m = mmap.mmap(-1, 10_000_000, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x8000)\n"
-                              "    m[::4096] = b'x' * len(m[::4096])\n    kept.append(m)",
-    "by shared mappings": "import mmap\nkept = []\nwhile True:\n    m = mmap.mmap(-1, 10_000_000)\n    m[::4096] = b'x' * len(m[::4096])\n    kept.append(m)",
+    "by a populated mapping": "import mmap\n"
+    "kept = []\n"
+    "while True:\n"
+    "    m = mmap.mmap(-1, 10_000_000, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x8000)\n"
+    "    m[::4096] = b'x' * len(m[::4096])\n    kept.append(m)",
+    "by shared mappings": "import mmap\n"
+    "kept = []\n"
+    "while True:\n"
+    "    m = mmap.mmap(-1, 10_000_000)\n"
+    "    m[::4096] = b'x' * len(m[::4096])\n"
+    "    kept.append(m)",
     "by a string": "x = 'x' * 1000\nwhile True: x += x",
     "by an integer": "x = 3\nwhile True: x *= x",
     "by a list": "x = [0]\nwhile True: x += x",
-    "with the error caught": HOG + "kept = []\nwhile True:\n    try: kept.append(hog(10_000_000))\n    except MemoryError: pass",
-    "by anonymous files": "import os\nfds = []\nwhile True:\n    fd = os.memfd_create('x')\n    fds.append(fd)\n    os.write(fd, bytes(10_000_000))",
-    "in threads": HOG + "import threading\ndef work():\n    kept = []\n    while True: kept.append(hog(1_000_000))\nfor i in range(5): threading.Thread(target=work).start()",
+    "with the error caught": HOG + "kept = []\n"
+    "while True:\n"
+    "    try: kept.append(hog(10_000_000))\n"
+    "    except MemoryError: pass",
+    "by anonymous files": "import os\n"
+    "fds = []\n"
+    "while True:\n"
+    "    fd = os.memfd_create('x')\n"
+    "    fds.append(fd)\n"
+    "    os.write(fd, bytes(10_000_000))",
+    "in threads": HOG + "import threading\n"
+    "def work():\n"
+    "    kept = []\n"
+    "    while True: kept.append(hog(1_000_000))\n"
+    "for i in range(5): threading.Thread(target=work).start()",
 }
 
 
@@ -114,7 +183,14 @@ def test_memory_bomb_with_the_usual_limits(adder):
 
 
 def test_memory_bomb_leaves_its_neighbour_alone(adder):
-    neighbour = adder.start("print('started', flush=True)\nimport time\nb = bytearray(b'x') * 20_000_000\ntime.sleep(3)\nprint('done')", *LONG)
+    neighbour = adder.start(
+        "print('started', flush=True)\n"
+        "import time\n"
+        "b = bytearray(b'x') * 20_000_000\n"
+        "time.sleep(3)\n"
+        "print('done')",
+        *LONG,
+    )
     assert neighbour.stdout.readline() == b"started\n"
     assert adder.run(MEMORY["slowly"], "--memory", "100M", *LONG).outcome == "memory_limit"
     assert neighbour.communicate(timeout=60)[0] == b"done\n" and neighbour.returncode == 0
@@ -122,7 +198,8 @@ def test_memory_bomb_leaves_its_neighbour_alone(adder):
 
 @pytest.mark.parametrize("directory", ["/work", "/tmp", "/dev/shm"])
 def test_file_systems_in_memory_are_bounded(adder, directory):
-    result = adder.run(f"""
+    result = adder.run(
+        f"""
 import errno, os
 written, index = 0, 0
 try:
@@ -133,7 +210,11 @@ try:
         index += 1
 except OSError as error:
     print(errno.errorcode[error.errno], written >> 20)
-""", "--limit", "files=0", *LONG)
+""",
+        "--limit",
+        "files=0",
+        *LONG,
+    )
     assert result.outcome == "ok"
     code, megabytes = result.stdout.split()
     limit = "shm_bytes" if directory == "/dev/shm" else "workspace_bytes"
@@ -142,8 +223,18 @@ except OSError as error:
 
 def test_what_lies_in_files_counts_as_memory_or_is_bounded(adder):
     """tmpfs is memory: a run cannot have its workspace limit on top without bound."""
-    result = adder.run("with open('/work/x', 'wb', buffering=0) as f:\n    while True: f.write(bytes(1 << 20))",
-                       "--memory", "50M", "--limit", "workspace_bytes=200M", "--limit", "file_bytes=1G", "--limit", "files=0", *LONG)
+    result = adder.run(
+        "with open('/work/x', 'wb', buffering=0) as f:\n" "    while True: f.write(bytes(1 << 20))",
+        "--memory",
+        "50M",
+        "--limit",
+        "workspace_bytes=200M",
+        "--limit",
+        "file_bytes=1G",
+        "--limit",
+        "files=0",
+        *LONG,
+    )
     assert result.outcome in ("memory_limit", "error")
     if result.outcome == "error":
         assert "No space left" in result.error["message"]
@@ -151,7 +242,8 @@ def test_what_lies_in_files_counts_as_memory_or_is_bounded(adder):
 
 def test_pipes_are_bounded(adder):
     """A pipe's buffer is kernel memory."""
-    result = adder.run("""
+    result = adder.run(
+        """
 import fcntl, os
 total = 0
 try:
@@ -165,7 +257,9 @@ try:
         except BlockingIOError: pass
 except OSError as error:
     print(error.errno, total)
-""", *LONG)
+""",
+        *LONG,
+    )
     assert result.outcome in ("ok", "memory_limit")
     if result.outcome == "ok":
         assert result.stdout.split()[0] == "24"
@@ -175,22 +269,34 @@ except OSError as error:
 
 ENDLESS = {
     "a loop": "while True: pass",
-    "signals ignored": "import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass",
-    "signals blocked": "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass",
+    "signals ignored": "import signal\n"
+    "for n in range(1, 65):\n"
+    "    try: signal.signal(n, signal.SIG_IGN)\n"
+    "    except (OSError, ValueError): pass\n"
+    "while True: pass",
+    "signals blocked": "import signal\n"
+    "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n"
+    "while True: pass",
     "everything caught": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
     "sleep": "import time\nwhile True: time.sleep(1000)",
     "inside C": "'a' * 10 ** 6 in ('a' * 999_999 + 'b') * 0 or sum(range(10 ** 15))",
     "a large power": "9 ** 9 ** 9",
     "a regular expression": "import re\nre.match('(a+)+$', 'a' * 60 + 'b')",
     "stopped by itself": "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nwhile True: pass",
-    "stopped with its children": "import os, signal\nos.fork(); os.fork()\nos.kill(0, signal.SIGSTOP)\nwhile True: pass",
+    "stopped with its children": "import os, signal\n"
+    "os.fork(); os.fork()\n"
+    "os.kill(0, signal.SIGSTOP)\n"
+    "while True: pass",
     "reading a pipe that nobody writes": "import os\nos.read(os.pipe()[0], 1)",
     "a deadlock": "import threading\nlock = threading.Lock()\nlock.acquire(); lock.acquire()",
     "at exit": "import atexit\n@atexit.register\ndef never():\n    while True: pass",
     "in a destructor": "class D:\n    def __del__(self):\n        while True: pass\nx = D()\ndel x",
     "in vfork's shadow": "import os\nwhile True: os.posix_spawn('/bin/true', ['true'], {})",
     "the value's repr": "class V:\n    def __repr__(self):\n        while True: pass\nV()",
-    "the exception's text": "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E",
+    "the exception's text": "class E(Exception):\n"
+    "    def __str__(self):\n"
+    "        while True: pass\n"
+    "raise E",
 }
 
 
@@ -202,12 +308,18 @@ def test_endless(adder, name):
 
 def test_endless_by_processor_time(adder):
     """SIGXCPU is a warning that code may ignore; the end is not."""
-    result = adder.run("import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass", "--limit", "cpu_ms=500", *LONG)
+    result = adder.run(
+        "import signal\n" "signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n" "while True: pass",
+        "--limit",
+        "cpu_ms=500",
+        *LONG,
+    )
     assert result.outcome == "cpu_limit"
 
 
 def test_processor_time_of_short_lived_children_counts(adder):
-    result = adder.run("""
+    result = adder.run(
+        """
 import os, time
 while True:
     pid = os.fork()
@@ -216,12 +328,17 @@ while True:
         while time.process_time() < end: pass
         os._exit(0)
     os.waitpid(pid, 0)
-""", "--limit", "cpu_ms=1000", *LONG)
+""",
+        "--limit",
+        "cpu_ms=1000",
+        *LONG,
+    )
     assert result.outcome == "cpu_limit"
 
 
 def test_processor_time_of_orphans_counts(adder):
-    result = adder.run("""
+    result = adder.run(
+        """
 import os, time
 for i in range(10000):
     if os.fork() == 0:
@@ -231,7 +348,11 @@ for i in range(10000):
         os._exit(0)
     os.wait()
     time.sleep(0.03)
-""", "--limit", "cpu_ms=1000", *LONG)
+""",
+        "--limit",
+        "cpu_ms=1000",
+        *LONG,
+    )
     assert result.outcome == "cpu_limit"
 
 
@@ -268,15 +389,23 @@ def test_a_gigabyte_of_output(adder):
 
 def test_flood_of_displays(adder):
     """By way of the runner's own display function where there is one, else by forged frames (test_wire.py)."""
-    result = adder.run("try:\n    from IPython.display import display\nexcept ImportError:\n    display = print\n"
-                       "while True: display({'text/plain': 'x' * 100}, raw=True) if display is not print else print('x' * 1000)", *LONG)
+    result = adder.run(
+        "try:\n"
+        "    from IPython.display import display\n"
+        "except ImportError:\n"
+        "    display = print\n"
+        "while True: display({'text/plain': 'x' * 100}, raw=True) if display is not print else print('x' * 1000)",
+        *LONG,
+    )
     assert result.outcome in ("output_limit", "cpu_limit", "memory_limit")
 
 
 # ---- inodes, depth, size ----
 
+
 def test_a_million_files(adder):
-    result = adder.run("""
+    result = adder.run(
+        """
 import os
 made = 0
 try:
@@ -284,7 +413,9 @@ try:
         os.mknod(f"/tmp/{i}"); made += 1
 except OSError as error:
     print(error.errno, made)
-""", *LONG)
+""",
+        *LONG,
+    )
     assert result.outcome == "ok"
     errno, made = map(int, result.stdout.split())
     assert errno == 28 and made <= result.limits["workspace_files"]
@@ -292,21 +423,43 @@ except OSError as error:
 
 def test_ten_thousand_directories_deep(adder):
     directory = adder.folder("out")
-    result = adder.run("import os\nfor i in range(10_000):\n    os.mkdir('d'); os.chdir('d')\nopen('deep', 'w').close()\nprint('made')",
-                       "--out", directory, *LONG)
+    result = adder.run(
+        "import os\n"
+        "for i in range(10_000):\n"
+        "    os.mkdir('d'); os.chdir('d')\n"
+        "open('deep', 'w').close()\n"
+        "print('made')",
+        "--out",
+        directory,
+        *LONG,
+    )
     assert (result.outcome, result.stdout) == ("ok", "made\n") and os.listdir(directory) == []
     assert result.warnings and len(result.warnings) < 10
 
 
 def test_many_wide_directories(adder):
-    result = adder.run("import os\nfor i in range(100):\n    os.mkdir(str(i))\n    for j in range(150): os.mknod(f'{i}/{j}')\nprint('made')", *LONG)
+    result = adder.run(
+        "import os\n"
+        "for i in range(100):\n"
+        "    os.mkdir(str(i))\n"
+        "    for j in range(150): os.mknod(f'{i}/{j}')\n"
+        "print('made')",
+        *LONG,
+    )
     assert (result.outcome, result.stdout) == ("ok", "made\n")
     assert len(result.files) == result.limits["files"] and len(result.warnings) < 10
 
 
 def test_a_sparse_file_of_a_tebibyte(adder):
-    result = adder.run("import os\nwith open('sparse', 'wb') as f:\n    try: f.truncate(1 << 40)\n    except OSError as e: print(e.errno)\n"
-                       "    try: f.seek(1 << 40); f.write(b'x'); f.flush()\n    except OSError as e: print(e.errno)\n", *LONG)
+    result = adder.run(
+        "import os\n"
+        "with open('sparse', 'wb') as f:\n"
+        "    try: f.truncate(1 << 40)\n"
+        "    except OSError as e: print(e.errno)\n"
+        "    try: f.seek(1 << 40); f.write(b'x'); f.flush()\n"
+        "    except OSError as e: print(e.errno)\n",
+        *LONG,
+    )
     assert result.outcome in ("ok", "error", "crashed")
     assert all(file["bytes"] <= result.limits["file_bytes"] for file in result.files)
 
@@ -314,7 +467,12 @@ def test_a_sparse_file_of_a_tebibyte(adder):
 def test_many_sparse_files(adder):
     """Each as large as one may be; all of them together are not copied."""
     directory = adder.folder("out")
-    result = adder.run("import os\nfor i in range(60):\n    open(str(i), 'w').close(); os.truncate(str(i), 200 << 20)", "--out", directory, *LONG)
+    result = adder.run(
+        "import os\n" "for i in range(60):\n" "    open(str(i), 'w').close(); os.truncate(str(i), 200 << 20)",
+        "--out",
+        directory,
+        *LONG,
+    )
     assert result.outcome == "ok" and result.warnings
     assert sum(file["bytes"] for file in result.files) <= result.limits["files_bytes"]
     assert sum(entry.stat().st_size for entry in directory.iterdir()) <= result.limits["files_bytes"]
@@ -322,28 +480,57 @@ def test_many_sparse_files(adder):
 
 def test_long_names(adder):
     directory = adder.folder("out")
-    result = adder.run("import os\nn = 'n' * 255\nfor i in range(15):\n    os.mkdir(n); os.chdir(n)\nopen('x' * 255, 'w').write('deep')", "--out", directory, *LONG)
+    result = adder.run(
+        "import os\n"
+        "n = 'n' * 255\n"
+        "for i in range(15):\n"
+        "    os.mkdir(n); os.chdir(n)\n"
+        "open('x' * 255, 'w').write('deep')",
+        "--out",
+        directory,
+        *LONG,
+    )
     assert result.outcome == "ok"
     assert result.files or result.warnings, "it comes back or a warning says why not"
 
 
-@pytest.mark.parametrize("resource", ["inotify", "epoll", "eventfd", "timers", "semaphores", "message queues", "locks"])
+@pytest.mark.parametrize(
+    "resource", ["inotify", "epoll", "eventfd", "timers", "semaphores", "message queues", "locks"]
+)
 def test_kernel_objects(adder, resource):
     """Each kind by the thousand: refused somewhere, or bounded by the number of descriptors."""
     code = {
-        "inotify": "c.CDLL(None).inotify_init1(0)", "epoll": "__import__('select').epoll()", "eventfd": "os.eventfd(0)",
+        "inotify": "c.CDLL(None).inotify_init1(0)",
+        "epoll": "__import__('select').epoll()",
+        "eventfd": "os.eventfd(0)",
         "timers": "c.CDLL(None).timer_create(0, None, c.byref(c.c_void_p()))",
-        "semaphores": "c.CDLL(None).semget(0, 100, 0o1600)", "message queues": "c.CDLL(None).msgget(0, 0o1600)",
+        "semaphores": "c.CDLL(None).semget(0, 100, 0o1600)",
+        "message queues": "c.CDLL(None).msgget(0, 0o1600)",
         "locks": "__import__('fcntl').lockf(open(f'/tmp/{i}', 'w'), 2)",
     }[resource]
-    result = adder.run(f"import ctypes as c, os\nkept = []\nfor i in range(20_000):\n    try: kept.append({code})\n"
-                       "    except OSError as e:\n        if e.errno in (24, 28): break\nprint('done')", *LONG)
+    result = adder.run(
+        "import ctypes as c, os\n"
+        "kept = []\n"
+        "for i in range(20_000):\n"
+        f"    try: kept.append({code})\n"
+        "    except OSError as e:\n"
+        "        if e.errno in (24, 28): break\n"
+        "print('done')",
+        *LONG,
+    )
     assert result.outcome in ("ok", "memory_limit", "crashed", "error")
 
 
 def test_recursion_in_c(adder):
     """The C stack ends: a crash of the sandbox, or an error where Python counts."""
-    result = adder.run("import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(x):\n    return sorted([1], key=f)\nf(1)", *LONG)
+    result = adder.run(
+        "import sys\n"
+        "sys.setrecursionlimit(10 ** 9)\n"
+        "def f(x):\n"
+        "    return sorted([1], key=f)\n"
+        "f(1)",
+        *LONG,
+    )
     assert result.outcome in ("crashed", "error")
     if result.outcome == "crashed":
         assert result.signal == 11
@@ -352,12 +539,25 @@ def test_recursion_in_c(adder):
 
 
 def test_recursion_in_the_parser(adder):
-    for code in ("(" * 100_000, "-" * 200_000 + "1", "[" * 5000 + "]" * 5000, "x = " + "+".join(["1"] * 50_000), "a." * 200_000 + "b"):
+    for code in (
+        "(" * 100_000,
+        "-" * 200_000 + "1",
+        "[" * 5000 + "]" * 5000,
+        "x = " + "+".join(["1"] * 50_000),
+        "a." * 200_000 + "b",
+    ):
         result = adder.run(code, *LONG)
         assert result.outcome in ("error", "crashed", "memory_limit", "ok")
 
 
 def test_stack_limit_raised(adder):
-    result = adder.run("import resource, threading\nresource.setrlimit(resource.RLIMIT_STACK, (resource.getrlimit(resource.RLIMIT_STACK)[1],) * 2)\n"
-                       "threading.stack_size(512 << 20)\nfor i in range(10): threading.Thread(target=print).start()", "--memory", "150M", *LONG)
+    result = adder.run(
+        "import resource, threading\n"
+        "resource.setrlimit(resource.RLIMIT_STACK, (resource.getrlimit(resource.RLIMIT_STACK)[1],) * 2)\n"
+        "threading.stack_size(512 << 20)\n"
+        "for i in range(10): threading.Thread(target=print).start()",
+        "--memory",
+        "150M",
+        *LONG,
+    )
     assert result.outcome in ("ok", "error", "memory_limit")

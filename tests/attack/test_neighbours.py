@@ -19,8 +19,6 @@ def rendezvous(adder, first, second):
     return result.stdout.strip(), out.decode().strip()
 
 
-
-
 def test_abstract_sockets(adder):
     name = uuid.uuid4().hex
     first = f"""
@@ -101,8 +99,16 @@ print("met" if os.path.exists("{directory}/{name}") else "alone")
 
 def test_system_v_objects(adder):
     key = 0x41440000 | int.from_bytes(os.urandom(2), "big")
-    make = f"import ctypes\nlibc = ctypes.CDLL(None)\nids = [libc.shmget({key}, 4096, 0o1666), libc.semget({key}, 1, 0o1666), libc.msgget({key}, 0o1666)]\n"
-    look = f"import ctypes\nlibc = ctypes.CDLL(None)\nids = [libc.shmget({key}, 0, 0), libc.semget({key}, 0, 0), libc.msgget({key}, 0)]\n"
+    make = (
+        "import ctypes\n"
+        "libc = ctypes.CDLL(None)\n"
+        f"ids = [libc.shmget({key}, 4096, 0o1666), libc.semget({key}, 1, 0o1666), libc.msgget({key}, 0o1666)]\n"
+    )
+    look = (
+        "import ctypes\n"
+        "libc = ctypes.CDLL(None)\n"
+        f"ids = [libc.shmget({key}, 0, 0), libc.semget({key}, 0, 0), libc.msgget({key}, 0)]\n"
+    )
     first = make + "print('ready', flush=True)\nimport time\ntime.sleep(1)"
     second = look + "print(ids)"
     assert rendezvous(adder, first, second)[0] == "[-1, -1, -1]"
@@ -129,7 +135,13 @@ except FileNotFoundError: print("alone")
 
 def test_processes(adder):
     word = "nb" + uuid.uuid4().hex[:10]
-    first = f"import ctypes, os\nctypes.CDLL(None).prctl(15, b'{word}')\nprint('ready', flush=True)\nimport time\ntime.sleep(1)"
+    first = (
+        "import ctypes, os\n"
+        f"ctypes.CDLL(None).prctl(15, b'{word}')\n"
+        "print('ready', flush=True)\n"
+        "import time\n"
+        "time.sleep(1)"
+    )
     second = f"""
 import os
 seen = []
@@ -147,7 +159,12 @@ print(seen)
 
 def test_keys(adder):
     """Keyrings are not divided by namespaces: so there are none."""
-    result = adder.run("import ctypes\nlibc = ctypes.CDLL(None)\nprint([libc.syscall(n, b'user', b'x', b'y', 1, k) for n in (248, 217) for k in (-1, -2, -3, -4, -5)])", *LONG)
+    result = adder.run(
+        "import ctypes\n"
+        "libc = ctypes.CDLL(None)\n"
+        "print([libc.syscall(n, b'user', b'x', b'y', 1, k) for n in (248, 217) for k in (-1, -2, -3, -4, -5)])",
+        *LONG,
+    )
     assert result.outcome in ("ok", "crashed")
 
 

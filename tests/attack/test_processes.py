@@ -24,12 +24,31 @@ def rename(name):
 
 OUTLIVE = {
     "a child": "import os\nif os.fork() == 0:\n    {rename}    while True: pass\n",
-    "a daemon": "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork(): os._exit(0)\n    {rename}    for n in range(4): os.close(n)\n    while True: pass\n",
-    "a daemon that holds the streams": "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork(): os._exit(0)\n    {rename}    while True: pass\n",
-    "one that ignores signals": "import os, signal\nif os.fork() == 0:\n    for n in range(1, 65):\n        try: signal.signal(n, signal.SIG_IGN)\n        except (OSError, ValueError): pass\n"
-                                "    {rename}    while True: pass\n",
-    "one that keeps forking": "import os\nif os.fork() == 0:\n    {rename}    while True:\n        if os.fork(): os._exit(0)\n",
-    "a stopped one": "import os, signal\nif os.fork() == 0:\n    {rename}    os.kill(os.getpid(), signal.SIGSTOP)\n    while True: pass\n",
+    "a daemon": "import os\n"
+    "if os.fork() == 0:\n"
+    "    os.setsid()\n"
+    "    if os.fork(): os._exit(0)\n"
+    "    {rename}    for n in range(4): os.close(n)\n"
+    "    while True: pass\n",
+    "a daemon that holds the streams": "import os\n"
+    "if os.fork() == 0:\n"
+    "    os.setsid()\n"
+    "    if os.fork(): os._exit(0)\n"
+    "    {rename}    while True: pass\n",
+    "one that ignores signals": "import os, signal\n"
+    "if os.fork() == 0:\n"
+    "    for n in range(1, 65):\n"
+    "        try: signal.signal(n, signal.SIG_IGN)\n"
+    "        except (OSError, ValueError): pass\n"
+    "    {rename}    while True: pass\n",
+    "one that keeps forking": "import os\n"
+    "if os.fork() == 0:\n"
+    "    {rename}    while True:\n"
+    "        if os.fork(): os._exit(0)\n",
+    "a stopped one": "import os, signal\n"
+    "if os.fork() == 0:\n"
+    "    {rename}    os.kill(os.getpid(), signal.SIGSTOP)\n"
+    "    while True: pass\n",
     "one that writes on": "import os\nif os.fork() == 0:\n    {rename}    while True: os.write(1, b'x')\n",
 }
 
@@ -37,7 +56,9 @@ OUTLIVE = {
 @pytest.mark.parametrize("name", quick(OUTLIVE, "a daemon", "a daemon that holds the streams"))
 def test_nothing_outlives_its_run(adder, name):
     word = unique()
-    code = OUTLIVE[name].replace("{rename}", "".join(f"    {line}\n" for line in rename(word).splitlines()).lstrip(" "))
+    code = OUTLIVE[name].replace(
+        "{rename}", "".join(f"    {line}\n" for line in rename(word).splitlines()).lstrip(" ")
+    )
     result = adder.run(code + "print('main is done')", *LONG)
     assert result.outcome == "ok", "the run ends when its main program does"
     assert "main is done\n" in result.stdout
@@ -58,12 +79,22 @@ def test_names_can_be_seen_at_all(adder):
 @pytest.mark.parametrize("number", [9, 15, 19, 11, 2])
 def test_kill_everybody(adder, number):
     """Everybody is this sandbox: itself is not among them, its init is not killed."""
-    result = adder.run(f"import os\ntry: os.kill(-1, {number})\nexcept ProcessLookupError: pass\nprint('here')", *LONG)
+    result = adder.run(
+        "import os\n" f"try: os.kill(-1, {number})\n" "except ProcessLookupError: pass\n" "print('here')",
+        *LONG,
+    )
     assert result.outcome in ("ok", "crashed")
 
 
 def test_child_kills_everybody(adder):
-    result = adder.run("import os, signal\nif os.fork() == 0:\n    os.kill(-1, 9)\n    os._exit(0)\nsignal.pause()", *LONG)
+    result = adder.run(
+        "import os, signal\n"
+        "if os.fork() == 0:\n"
+        "    os.kill(-1, 9)\n"
+        "    os._exit(0)\n"
+        "signal.pause()",
+        *LONG,
+    )
     assert (result.outcome, result.signal, result.exit_status) == ("crashed", 9, 137)
 
 
@@ -73,26 +104,51 @@ def test_kill_the_group(adder):
 
 
 def test_kill_init(adder):
-    result = adder.run("import os, signal\nfor n in range(1, 65):\n    try: os.kill(1, n)\n    except OSError: pass\nprint('here')", *LONG)
+    result = adder.run(
+        "import os, signal\n"
+        "for n in range(1, 65):\n"
+        "    try: os.kill(1, n)\n"
+        "    except OSError: pass\n"
+        "print('here')",
+        *LONG,
+    )
     assert (result.outcome, result.stdout) == ("ok", "here\n")
 
 
 def test_child_stops_the_main_program(adder):
-    result = adder.run("import os, signal\nif os.fork() == 0:\n    os.kill(os.getppid(), signal.SIGSTOP)\n    os._exit(0)\nimport time\nwhile True: time.sleep(1)",
-                       "--limit", "wall_ms=1000")
+    result = adder.run(
+        "import os, signal\n"
+        "if os.fork() == 0:\n"
+        "    os.kill(os.getppid(), signal.SIGSTOP)\n"
+        "    os._exit(0)\n"
+        "import time\n"
+        "while True: time.sleep(1)",
+        "--limit",
+        "wall_ms=1000",
+    )
     assert result.outcome == "timeout"
 
 
 @pytest.mark.parametrize("numbers", ["[0]", "[1]", "[2]", "[3]", "[0, 1, 2]", "[0, 1, 2, 3]", "range(1000)"])
 def test_closed_descriptors(adder, numbers):
-    result = adder.run(f"import os\nprint('before', flush=True)\nfor n in {numbers}:\n    try: os.close(n)\n    except OSError: pass\nx = sum(range(100))", *LONG)
+    result = adder.run(
+        "import os\n"
+        "print('before', flush=True)\n"
+        f"for n in {numbers}:\n"
+        "    try: os.close(n)\n"
+        "    except OSError: pass\n"
+        "x = sum(range(100))",
+        *LONG,
+    )
     assert result.outcome in ("ok", "error", "crashed") and result.stdout == "before\n"
 
 
 def test_endless_after_closing_everything(adder):
     """Without its descriptors the run looks ended; it is not, and is ended."""
     word = unique()
-    result = adder.run(rename(word) + "import os\nos.closerange(0, 1000)\nwhile True: pass", "--limit", "wall_ms=1500")
+    result = adder.run(
+        rename(word) + "import os\n" "os.closerange(0, 1000)\n" "while True: pass", "--limit", "wall_ms=1500"
+    )
     assert result.outcome in ("timeout", "crashed", "error")
     wait_until(lambda: not with_name(word), "it to be gone")
 
@@ -103,44 +159,88 @@ def test_streams_closed_long_before_the_end(adder):
 
 
 def test_exit_with_threads_under_way(adder):
-    result = adder.run("import os, threading\nfor i in range(10): threading.Thread(target=threading.Event().wait).start()\nos._exit(5)", *LONG)
+    result = adder.run(
+        "import os, threading\n"
+        "for i in range(10): threading.Thread(target=threading.Event().wait).start()\n"
+        "os._exit(5)",
+        *LONG,
+    )
     assert result.exit_status == 5
 
 
 def test_exec_in_place(adder):
     """The runner is gone: what follows is some program's exit code."""
-    result = adder.run("import os\nos.execv('/bin/sh', ['sh', '-c', 'echo from the shell; exit 7'])", *LONG)
+    result = adder.run(
+        "import os\n" "os.execv('/bin/sh', ['sh', '-c', 'echo from the shell; exit 7'])", *LONG
+    )
     assert result.stdout == "from the shell\n" and result.exit_status == 7
 
 
 def test_fork_goes_on_as_the_runner(adder):
     """Both processes come to the end of the code: one result, no confusion."""
-    result = adder.run("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\nprint('end', flush=True)\n'value'", *LONG)
+    result = adder.run(
+        "import os\n"
+        "pid = os.fork()\n"
+        "if pid: os.waitpid(pid, 0)\n"
+        "print('end', flush=True)\n"
+        "'value'",
+        *LONG,
+    )
     assert result.outcome == "ok" and result.stdout.startswith("end\n")
     assert result.text == "'value'"
 
 
 def test_child_ends_first_with_an_exception(adder):
-    result = adder.run("import os\npid = os.fork()\nif pid == 0: raise ValueError('of the child')\nos.waitpid(pid, 0)\nprint('parent')", *LONG)
+    result = adder.run(
+        "import os\n"
+        "pid = os.fork()\n"
+        "if pid == 0: raise ValueError('of the child')\n"
+        "os.waitpid(pid, 0)\n"
+        "print('parent')",
+        *LONG,
+    )
     assert result.outcome in ("ok", "error")
 
 
-@pytest.mark.parametrize("code", [
-    "import sys\nsys.exit = sys.modules = None",
-    "import sys\nsys.modules.clear()",
-    "import builtins\nbuiltins.print = builtins.open = builtins.exec = builtins.repr = None",
-    "import json\njson.dumps = lambda *a, **k: 'nonsense'",
-    "import os, posix\nos.write = posix.write = None",
-    "import threading\nthreading._shutdown = None",
-    "import atexit\natexit._run_exitfuncs = lambda: 1/0",
-    "import sys\nsys.settrace(lambda *a: 1/0)",
-    "import gc\nfor o in gc.get_objects():\n    if isinstance(o, dict) and '__name__' in o and 'execution' in str(o.get('__name__')): o.clear()",
-    "import sys\nfor f in list(sys.modules):\n    if 'adder' in f: del sys.modules[f]",
-    "import signal, os\nsignal.setitimer(signal.ITIMER_REAL, 0.000001)",
-    "import ctypes\nctypes.memset(id(None), 0, 16)",
-    "import sys\nframe = sys._getframe()\nwhile frame.f_back:\n    frame = frame.f_back\n    frame.f_locals.clear(); frame.f_globals.clear()",
-], ids=["no modules", "cleared modules", "no builtins", "json", "write", "shutdown", "exit functions", "trace", "runner's globals", "runner's modules", "alarm",
-        "memory", "frames"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\nsys.exit = sys.modules = None",
+        "import sys\nsys.modules.clear()",
+        "import builtins\nbuiltins.print = builtins.open = builtins.exec = builtins.repr = None",
+        "import json\njson.dumps = lambda *a, **k: 'nonsense'",
+        "import os, posix\nos.write = posix.write = None",
+        "import threading\nthreading._shutdown = None",
+        "import atexit\natexit._run_exitfuncs = lambda: 1/0",
+        "import sys\nsys.settrace(lambda *a: 1/0)",
+        "import gc\n"
+        "for o in gc.get_objects():\n"
+        "    if isinstance(o, dict) and '__name__' in o and 'execution' in str(o.get('__name__')): o.clear()",
+        "import sys\nfor f in list(sys.modules):\n    if 'adder' in f: del sys.modules[f]",
+        "import signal, os\nsignal.setitimer(signal.ITIMER_REAL, 0.000001)",
+        "import ctypes\nctypes.memset(id(None), 0, 16)",
+        "import sys\n"
+        "frame = sys._getframe()\n"
+        "while frame.f_back:\n"
+        "    frame = frame.f_back\n"
+        "    frame.f_locals.clear(); frame.f_globals.clear()",
+    ],
+    ids=[
+        "no modules",
+        "cleared modules",
+        "no builtins",
+        "json",
+        "write",
+        "shutdown",
+        "exit functions",
+        "trace",
+        "runner's globals",
+        "runner's modules",
+        "alarm",
+        "memory",
+        "frames",
+    ],
+)
 def test_sabotage_of_the_runner(adder, code):
     """It is the code's own process: it may ruin its result, and only that."""
     result = adder.run("print('before', flush=True)\n" + code, *LONG)
@@ -148,12 +248,15 @@ def test_sabotage_of_the_runner(adder, code):
 
 
 def test_frames_above_the_code_hold_no_other_runs_data(adder):
-    result = adder.run("""
+    result = adder.run(
+        """
 import sys
 frame, seen = sys._getframe(), []
 while frame:
     seen += [type(value).__name__ for value in frame.f_locals.values()]
     frame = frame.f_back
 print('seen')
-""", *LONG)
+""",
+        *LONG,
+    )
     assert result.stdout == "seen\n"

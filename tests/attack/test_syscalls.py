@@ -142,7 +142,9 @@ def attempted(adder, expression):
     return result.stdout.strip()
 
 
-@pytest.mark.parametrize("name", quick(CALLS, "ptrace", "mount", "unshare user", "clone3", "bpf", "io_uring_setup"))
+@pytest.mark.parametrize(
+    "name", quick(CALLS, "ptrace", "mount", "unshare user", "clone3", "bpf", "io_uring_setup")
+)
 def test_call_is_refused(adder, name):
     number = CALLS[name][COLUMN]
     if number is None:
@@ -151,11 +153,29 @@ def test_call_is_refused(adder, name):
 
 
 FAMILIES = {
-    "AF_INET": "2, 1, 0", "AF_INET datagrams": "2, 2, 0", "AF_INET raw": "2, 3, 1", "AF_INET6": "10, 1, 0",
-    "AF_NETLINK": "16, 3, 0", "AF_PACKET": "17, 3, 0", "AF_VSOCK": "40, 1, 0", "AF_ALG": "38, 5, 0", "AF_BLUETOOTH": "31, 3, 0",
-    "AF_CAN": "29, 3, 1", "AF_RDS": "21, 5, 0", "AF_TIPC": "30, 1, 0", "AF_KCM": "41, 2, 0", "AF_QIPCRTR": "42, 2, 0",
-    "AF_XDP": "44, 3, 0", "AF_SMC": "43, 1, 0", "AF_AX25": "3, 5, 0", "AF_PPPOX": "24, 1, 0", "AF_KEY": "15, 3, 2",
-    "AF_NFC": "39, 1, 0", "AF_PHONET": "35, 2, 0", "AF_IEEE802154": "36, 3, 0", "AF_LLC": "26, 1, 0",
+    "AF_INET": "2, 1, 0",
+    "AF_INET datagrams": "2, 2, 0",
+    "AF_INET raw": "2, 3, 1",
+    "AF_INET6": "10, 1, 0",
+    "AF_NETLINK": "16, 3, 0",
+    "AF_PACKET": "17, 3, 0",
+    "AF_VSOCK": "40, 1, 0",
+    "AF_ALG": "38, 5, 0",
+    "AF_BLUETOOTH": "31, 3, 0",
+    "AF_CAN": "29, 3, 1",
+    "AF_RDS": "21, 5, 0",
+    "AF_TIPC": "30, 1, 0",
+    "AF_KCM": "41, 2, 0",
+    "AF_QIPCRTR": "42, 2, 0",
+    "AF_XDP": "44, 3, 0",
+    "AF_SMC": "43, 1, 0",
+    "AF_AX25": "3, 5, 0",
+    "AF_PPPOX": "24, 1, 0",
+    "AF_KEY": "15, 3, 2",
+    "AF_NFC": "39, 1, 0",
+    "AF_PHONET": "35, 2, 0",
+    "AF_IEEE802154": "36, 3, 0",
+    "AF_LLC": "26, 1, 0",
 }
 
 
@@ -173,10 +193,13 @@ def test_socket_family_with_upper_bits(adder):
 
 def test_pidfd_of_the_parent(adder):
     """It may be had, but not for stealing descriptors or signalling what is outside."""
-    result = adder.run(PRELUDE + """
+    result = adder.run(
+        PRELUDE
+        + """
 fd = raw(434, os.getppid() or 1, 0)[0]
 print("none" if fd < 0 else raw(438, fd, 0, 0)[1])
-""")
+"""
+    )
     assert result.outcome == "ok" and result.stdout.strip() in REFUSALS | {"none"}
 
 
@@ -192,34 +215,47 @@ def test_terminal_call_is_refused(adder, name, upper):
 
 
 def test_no_terminal(adder):
-    result = adder.run("import os\nfor path in ('/dev/tty', '/dev/ptmx', '/dev/pts/0', '/dev/console'):\n    try: os.open(path, os.O_RDWR); print('open', path)\n"
-                       "    except OSError: pass\nprint([os.isatty(n) for n in range(3)])")
+    result = adder.run(
+        "import os\n"
+        "for path in ('/dev/tty', '/dev/ptmx', '/dev/pts/0', '/dev/console'):\n"
+        "    try: os.open(path, os.O_RDWR); print('open', path)\n"
+        "    except OSError: pass\nprint([os.isatty(n) for n in range(3)])"
+    )
     assert result.stdout == "[False, False, False]\n"
 
 
 PRCTL = {
-    "PR_SET_PTRACER": "0x59616d61, -1, 0, 0, 0", "PR_SET_MM": "35, 1, 4096, 0, 0", "PR_SET_SECCOMP strict": "22, 1, 0, 0, 0",
-    "PR_CAP_AMBIENT raise": "47, 2, 21, 0, 0", "PR_SET_CHILD_SUBREAPER": "36, 1, 0, 0, 0", "PR_SET_SECUREBITS": "28, 0, 0, 0, 0",
+    "PR_SET_PTRACER": "0x59616d61, -1, 0, 0, 0",
+    "PR_SET_MM": "35, 1, 4096, 0, 0",
+    "PR_SET_SECCOMP strict": "22, 1, 0, 0, 0",
+    "PR_CAP_AMBIENT raise": "47, 2, 21, 0, 0",
+    "PR_SET_CHILD_SUBREAPER": "36, 1, 0, 0, 0",
+    "PR_SET_SECUREBITS": "28, 0, 0, 0, 0",
 }
 
 
 @pytest.mark.parametrize("name", PRCTL)
 def test_prctl(adder, name):
     """What it might still allow must not weaken anything: checked by what it leaves."""
-    result = adder.run(PRELUDE + f"""
+    result = adder.run(
+        PRELUDE
+        + f"""
 def tried():
     raw({(157, 167)[COLUMN]}, {PRCTL[name]})
     status = open("/proc/self/status").read()
     kept = "NoNewPrivs:\\t1" in status and "Seccomp:\\t2" in status and "CapEff:\\t0000000000000000" in status
     return (-1, "kept") if kept else (0, "")
 print(attempt(tried))
-""")
+"""
+    )
     assert result.outcome == "ok" and result.stdout.strip() in ("kept", "SIGKILL", "SIGSYS")
 
 
 def test_tracing_of_an_own_child_that_asked_for_it(adder):
     number = (101, 117)[COLUMN]
-    result = adder.run(PRELUDE + f"""
+    result = adder.run(
+        PRELUDE
+        + f"""
 pid = os.fork()
 if pid == 0:
     libc.prctl(4, 1, 0, 0, 0)
@@ -227,11 +263,13 @@ if pid == 0:
     signal.pause()
 print(attempt(lambda: raw({number}, 0x4206, pid, 0, 0)))
 os.kill(pid, 9)
-""")
+"""
+    )
     assert result.outcome == "ok" and result.stdout.strip() in REFUSALS
 
 
 # ---- other ways into the kernel ----
+
 
 @pytest.mark.skipif(MACHINE != "x86_64", reason="x86-64 only")
 @pytest.mark.parametrize("number", [39, 57, 101, 165, 520])
@@ -250,25 +288,36 @@ def run_code(code):
 
 
 @pytest.mark.skipif(MACHINE != "x86_64", reason="x86-64 only")
-@pytest.mark.parametrize("number, name", [(20, "getpid"), (11, "execve"), (102, "socketcall"), (26, "ptrace"), (21, "mount")])
+@pytest.mark.parametrize(
+    "number, name", [(20, "getpid"), (11, "execve"), (102, "socketcall"), (26, "ptrace"), (21, "mount")]
+)
 def test_calls_of_the_32_bit_gate(adder, number, name):
     """mov eax, NUMBER; xor ebx, ebx; xor ecx, ecx; xor edx, edx; int 0x80; ret, below other registers kept."""
     code = b"\x53\xb8" + number.to_bytes(4, "little") + b"\x31\xdb\x31\xc9\x31\xd2\xcd\x80\x5b\xc3"
     result = adder.run(PRELUDE + MACHINE_CODE + f"print(attempt(lambda: run_code({code!r})))")
     assert result.outcome == "ok"
-    assert result.stdout.strip() in REFUSALS | {"SIGSEGV", "SIGKILL", "PermissionError(13, 'Permission denied')"}
+    assert result.stdout.strip() in REFUSALS | {
+        "SIGSEGV",
+        "SIGKILL",
+        "PermissionError(13, 'Permission denied')",
+    }
 
 
 @pytest.mark.skipif(MACHINE != "x86_64", reason="x86-64 only")
 def test_machine_code_does_run(adder):
     """So that the test above means something: mov eax, 39 (getpid); syscall; ret."""
-    result = adder.run(PRELUDE + MACHINE_CODE + "me = None\nprint(attempt(lambda: run_code(b'\\xb8\\x27\\0\\0\\0\\x0f\\x05\\xc3')))")
+    result = adder.run(
+        PRELUDE + MACHINE_CODE + "me = None\n"
+        "print(attempt(lambda: run_code(b'\\xb8\\x27\\0\\0\\0\\x0f\\x05\\xc3')))"
+    )
     assert result.stdout.startswith(("returned", "PermissionError"))
 
 
 def test_program_in_memory(adder):
     """A file without a name may be executed or not; the one that is gets no more rights."""
-    result = adder.run(PRELUDE + """
+    result = adder.run(
+        PRELUDE
+        + """
 fd = os.memfd_create("x")
 os.write(fd, open("/bin/sh", "rb").read())
 pid = os.fork()
@@ -276,14 +325,20 @@ if pid == 0:
     try: os.execve(fd, ["sh", "-c", "grep -E '^(NoNewPrivs|Seccomp|CapEff):' /proc/self/status"], {})
     except OSError as error: os._exit(error.errno)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-""")
+"""
+    )
     assert result.outcome in ("ok", "error")
     if "NoNewPrivs" in result.stdout:
-        assert "NoNewPrivs:\t1" in result.stdout and "Seccomp:\t2" in result.stdout and "CapEff:\t0000000000000000" in result.stdout
+        assert (
+            "NoNewPrivs:\t1" in result.stdout
+            and "Seccomp:\t2" in result.stdout
+            and "CapEff:\t0000000000000000" in result.stdout
+        )
 
 
 def test_set_user_id_programs(adder):
-    result = adder.run("""
+    result = adder.run(
+        """
 import glob, os, stat, subprocess
 odd = [path for folder in ("/usr/bin", "/usr/sbin", "/bin", "/usr/libexec") for path in glob.glob(folder + "/*")
        if os.path.isfile(path) and os.stat(path).st_mode & (stat.S_ISUID | stat.S_ISGID)]
@@ -292,21 +347,28 @@ for path in odd:
     if path.endswith(("/su", "/mount", "/passwd")):
         print(subprocess.run([path, "--help"], capture_output=True).returncode)
 print(open("/proc/self/status").read())
-""")
+"""
+    )
     assert result.outcome == "ok" and "NoNewPrivs:\t1" in result.stdout
 
 
 def test_exec_keeps_the_filter(adder):
-    result = adder.run("import subprocess\nprint(subprocess.run(['sh', '-c', 'cat /proc/self/status'], capture_output=True, text=True).stdout)")
+    result = adder.run(
+        "import subprocess\n"
+        "print(subprocess.run(['sh', '-c', 'cat /proc/self/status'], capture_output=True, text=True).stdout)"
+    )
     for line in ("NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000"):
         assert line in result.stdout
 
 
 def test_own_filter_may_only_tighten(adder):
     """A program may add a filter of its own; it must not be able to listen in the kernel's name (user notification)."""
-    result = adder.run(PRELUDE + f"""
+    result = adder.run(
+        PRELUDE
+        + f"""
 program = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000))
 prog = ctypes.create_string_buffer(struct.pack("=H6xQ", 1, ctypes.addressof(program)))
 print(attempt(lambda: raw({(317, 277)[COLUMN]}, 1, 8, prog)))
-""")
+"""
+    )
     assert result.outcome == "ok" and result.stdout.strip() in REFUSALS

@@ -36,10 +36,10 @@ FORGED = {
     "a result that is no JSON": "frame(4, b'not JSON')",
     "a result that is no object": "frame(4, b'[1]')",
     "a result that is an empty object": "frame(4, b'{}')",
-    "a result with a NUL": "frame(4, b'{\"exit_code\": 0, \"value\": {\"text/plain\": \"a\\\\u0000\"}, \"error\": null, \"warnings\": []}')",
-    "a result that is not UTF-8": "frame(4, b'{\"exit_code\": 0, \"value\": {\"text/plain\": \"\\xff\"}, \"error\": null, \"warnings\": []}')",
-    "a result with a lone surrogate": "frame(4, b'{\"exit_code\": 0, \"value\": {\"text/plain\": \"\\\\ud800\"}, \"error\": null, \"warnings\": []}')",
-    "a result with NaN": "frame(4, b'{\"exit_code\": NaN, \"value\": null, \"error\": null, \"warnings\": []}')",
+    "a result with a NUL": 'frame(4, b\'{"exit_code": 0, "value": {"text/plain": "a\\\\u0000"}, "error": null, "warnings": []}\')',
+    "a result that is not UTF-8": 'frame(4, b\'{"exit_code": 0, "value": {"text/plain": "\\xff"}, "error": null, "warnings": []}\')',
+    "a result with a lone surrogate": 'frame(4, b\'{"exit_code": 0, "value": {"text/plain": "\\\\ud800"}, "error": null, "warnings": []}\')',
+    "a result with NaN": 'frame(4, b\'{"exit_code": NaN, "value": null, "error": null, "warnings": []}\')',
     "deep JSON": "frame(4, b'[' * 1_000_000 + b']' * 1_000_000)",
     "deep objects": "frame(4, b'{\"value\":' * 500_000 + b'1' + b'}' * 500_000)",
     "a huge exit code": "frame(4, json.dumps({**GOOD, 'exit_code': 1 << 40}).encode())",
@@ -53,7 +53,7 @@ FORGED = {
     "warnings that are not texts": "frame(4, json.dumps({**GOOD, 'warnings': [1, None, {}]}).encode())",
     "a hundred thousand warnings": "frame(4, json.dumps({**GOOD, 'warnings': ['x' * 100] * 100_000}).encode())",
     "members of the daemon's own": "frame(4, json.dumps({**GOOD, 'outcome': 'refused', 'run_id': 'x', 'usage': {}, 'isolation': {'level': 9}}).encode())",
-    "names twice": "frame(4, b'{\"exit_code\": 0, \"exit_code\": 1, \"value\": null, \"error\": null, \"warnings\": []}')",
+    "names twice": 'frame(4, b\'{"exit_code": 0, "exit_code": 1, "value": null, "error": null, "warnings": []}\')',
     "two results": "frame(4, json.dumps(GOOD).encode()); frame(4, json.dumps(GOOD).encode())",
     "a result and then garbage": "frame(4, json.dumps(GOOD).encode()); send(os.urandom(1000))",
     "a display that is no JSON": "frame(3, b'not JSON')",
@@ -63,11 +63,19 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize("name", quick(FORGED, "garbage", "a length over the limit", "members of the daemon's own"))
+@pytest.mark.parametrize(
+    "name", quick(FORGED, "garbage", "a length over the limit", "members of the daemon's own")
+)
 def test_forged_frames(adder, name):
     result = adder.run(PRELUDE + FORGED[name], *LONG)
     assert result.stdout == "before\n"
-    assert result.outcome in ("ok", "error", "crashed", "output_limit", "memory_limit"), "it is the code that did it, not Adder that failed"
+    assert result.outcome in (
+        "ok",
+        "error",
+        "crashed",
+        "output_limit",
+        "memory_limit",
+    ), "it is the code that did it, not Adder that failed"
     assert result.isolation["level"] in (2, 3)
 
 
@@ -85,17 +93,27 @@ def test_forged_result_does_not_hide_a_limit(adder):
 
 
 def test_flood_of_displays(adder):
-    result = adder.run(PRELUDE + "while True: frame(3, b'{\"text/plain\": \"x\"}')", *LONG)
+    result = adder.run(PRELUDE + 'while True: frame(3, b\'{"text/plain": "x"}\')', *LONG)
     assert result.outcome == "output_limit" and len(result.displays) <= 10000
 
 
 def test_flood_of_large_displays(adder):
-    result = adder.run(PRELUDE + "data = json.dumps({'text/plain': 'x' * (1 << 20)}).encode()\nwhile True: frame(3, data)", *LONG)
+    result = adder.run(
+        PRELUDE + "data = json.dumps({'text/plain': 'x' * (1 << 20)}).encode()\n"
+        "while True: frame(3, data)",
+        *LONG,
+    )
     assert result.outcome == "output_limit"
 
 
 def test_flood_that_never_ends_a_frame(adder):
-    result = adder.run(PRELUDE + "send(struct.pack('=II', 3, 16 << 20))\nimport time\nwhile True: send(b' '); time.sleep(0.01)", "--limit", "wall_ms=1500")
+    result = adder.run(
+        PRELUDE + "send(struct.pack('=II', 3, 16 << 20))\n"
+        "import time\n"
+        "while True: send(b' '); time.sleep(0.01)",
+        "--limit",
+        "wall_ms=1500",
+    )
     assert result.outcome == "timeout"
 
 
@@ -108,7 +126,9 @@ def test_socket_that_is_never_read(adder):
 @pytest.mark.parametrize("count", [1, 10, 253])
 def test_descriptors_that_nobody_asked_for(adder, count):
     """Sent beside a frame: the daemon closes them, or the kernel drops them."""
-    result = adder.run(PRELUDE + f"""
+    result = adder.run(
+        PRELUDE
+        + f"""
 import array
 s = socket.socket(fileno=os.dup(3))
 fds = array.array("i", [os.open("/dev/zero", 0)] * {count})
@@ -116,7 +136,9 @@ payload = b'{{"text/plain": "x"}}'
 for _ in range(20):
     try: s.sendmsg([struct.pack("=II", 3, len(payload)) + payload], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
     except OSError as error: print(error.errno); break
-""", *LONG)
+""",
+        *LONG,
+    )
     assert result.outcome in ("ok", "crashed")
 
 
@@ -131,24 +153,46 @@ def test_descriptors_do_not_pile_up_in_the_daemon(adder):
 
 def test_reading_the_socket(adder):
     """Nothing waits there that is not the run's own."""
-    result = adder.run("import os, socket\ns = socket.socket(fileno=os.dup(3))\ns.setblocking(False)\ntry: print(s.recv(100000))\nexcept OSError as error: print(error.errno)", *LONG)
+    result = adder.run(
+        "import os, socket\n"
+        "s = socket.socket(fileno=os.dup(3))\n"
+        "s.setblocking(False)\n"
+        "try: print(s.recv(100000))\n"
+        "except OSError as error: print(error.errno)",
+        *LONG,
+    )
     assert result.outcome == "ok" and result.stdout == "11\n"
 
 
 def test_shutdown_of_the_socket(adder):
     for how in (0, 1, 2):
-        result = adder.run(f"import os, socket\nsocket.socket(fileno=os.dup(3)).shutdown({how})\nprint('here')", *LONG)
+        result = adder.run(
+            "import os, socket\n" f"socket.socket(fileno=os.dup(3)).shutdown({how})\n" "print('here')", *LONG
+        )
         assert result.outcome in ("ok", "error", "crashed") and result.stdout == "here\n"
 
 
 def test_child_answers_in_the_parents_place(adder):
-    result = adder.run(PRELUDE + "if os.fork() == 0:\n    frame(4, json.dumps(GOOD).encode())\n    os._exit(0)\nos.wait()\nprint('parent')\n'mine'", *LONG)
+    result = adder.run(
+        PRELUDE + "if os.fork() == 0:\n"
+        "    frame(4, json.dumps(GOOD).encode())\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+        "print('parent')\n"
+        "'mine'",
+        *LONG,
+    )
     assert result.outcome in ("ok", "crashed")
 
 
 def test_peer_of_the_socket_is_not_told(adder):
     """Its credentials are those of another pid namespace: none."""
-    result = adder.run("import os, socket, struct\ns = socket.socket(fileno=os.dup(3))\nprint(struct.unpack('3i', s.getsockopt(socket.SOL_SOCKET, 17, 12))[0])", *LONG)
+    result = adder.run(
+        "import os, socket, struct\n"
+        "s = socket.socket(fileno=os.dup(3))\n"
+        "print(struct.unpack('3i', s.getsockopt(socket.SOL_SOCKET, 17, 12))[0])",
+        *LONG,
+    )
     assert result.outcome in ("ok", "error")
     if result.outcome == "ok":
         assert result.stdout.strip() == "0"

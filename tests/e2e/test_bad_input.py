@@ -13,21 +13,30 @@ CASES = {
     "a directory as code": (["{directory}"], ["directory"]),
     "code that is not UTF-8": (["{latin}"], ["UTF-8"]),
     "code over 1 MiB": (["{huge}"], ["MiB"]),
-    "an input file that is not there": (["--file", "{nowhere}.csv", "-c", "1"], ["nowhere.csv", "No such file"]),
+    "an input file that is not there": (
+        ["--file", "{nowhere}.csv", "-c", "1"],
+        ["nowhere.csv", "No such file"],
+    ),
     "an input file that may not be read": (["--file", "{unreadable}", "-c", "1"], ["unreadable"]),
     "an input directory": (["--file", "{directory}", "-c", "1"], ["directory"]),
     "a name that leads out": (["--file", "{plain}:../x", "-c", "1"], ["../x"]),
     "a name deep within that leads out": (["--file", "{plain}:a/../../x", "-c", "1"], ["a/../../x"]),
     "an absolute name": (["--file", "{plain}:/etc/x", "-c", "1"], ["/etc/x"]),
     "an empty name": (["--file", "{plain}:", "-c", "1"], ["name"]),
-    "a standard input that is not there": (["--stdin", "{nowhere}.txt", "-c", "1"], ["nowhere.txt", "No such file"]),
+    "a standard input that is not there": (
+        ["--stdin", "{nowhere}.txt", "-c", "1"],
+        ["nowhere.txt", "No such file"],
+    ),
     "a limit over its maximum": (["--limit", "pids=1000000", "-c", "1"], ["pids", "4096"]),
     "a limit under its minimum": (["--limit", "memory_bytes=1", "-c", "1"], ["memory_bytes"]),
     "a limit that is not there": (["--limit", "no_such_limit=1", "-c", "1"], ["no_such_limit"]),
     "a limit without a number": (["--limit", "pids=many", "-c", "1"], ["pids", "many"]),
     "a limit without a value": (["--limit", "pids", "-c", "1"], ["pids"]),
     "a negative limit": (["--limit", "pids=-1", "-c", "1"], ["pids"]),
-    "a number that is too large for any machine": (["--limit", "pids=99999999999999999999999", "-c", "1"], ["pids"]),
+    "a number that is too large for any machine": (
+        ["--limit", "pids=99999999999999999999999", "-c", "1"],
+        ["pids"],
+    ),
     "a time-out over its maximum": (["--timeout", "999999", "-c", "1"], ["wall_ms"]),
     "a time-out that is no time": (["--timeout", "soon", "-c", "1"], ["soon"]),
     "a time-out that is not a number": (["--timeout", "nan", "-c", "1"], ["nan"]),
@@ -35,9 +44,15 @@ CASES = {
     "a memory that is no size": (["--memory", "lots", "-c", "1"], ["lots"]),
     "an unknown profile": (["--profile", "no-such-profile", "-c", "1"], ["no-such-profile", "standard"]),
     "a profile with a path for a name": (["--profile", "../standard", "-c", "1"], ["../standard"]),
-    "an unknown environment": (["--env", "no-such-environment", "-c", "1"], ["no-such-environment", "system"]),
+    "an unknown environment": (
+        ["--env", "no-such-environment", "-c", "1"],
+        ["no-such-environment", "system"],
+    ),
     "an environment with a path for a name": (["--env", "../../etc", "-c", "1"], ["../../etc"]),
-    "an output directory that may not be written": (["--out", "{closed}", "-c", "open('x', 'w').write('1')"], ["closed"]),
+    "an output directory that may not be written": (
+        ["--out", "{closed}", "-c", "open('x', 'w').write('1')"],
+        ["closed"],
+    ),
     "a file as an output directory": (["--out", "{plain}", "-c", "open('x', 'w').write('1')"], ["plain"]),
     "a variable without a value": (["--set-env", "NAME", "-c", "1"], ["NAME"]),
     "a variable without a name": (["--set-env", "=x", "-c", "1"], ["=x"]),
@@ -51,16 +66,22 @@ CASES = {
 @pytest.fixture
 def paths(adder):
     made = {
-        "plain": adder.file("plain.txt", "print(1)"), "latin": adder.file("latin.py", b"print('\xe9')\n"),
-        "huge": adder.file("huge.py", b"#" * ((1 << 20) + 1)), "directory": adder.folder("directory"),
-        "closed": adder.folder("closed"), "unreadable": adder.file("unreadable", "x"), "nowhere": adder.scratch / "nowhere",
+        "plain": adder.file("plain.txt", "print(1)"),
+        "latin": adder.file("latin.py", b"print('\xe9')\n"),
+        "huge": adder.file("huge.py", b"#" * ((1 << 20) + 1)),
+        "directory": adder.folder("directory"),
+        "closed": adder.folder("closed"),
+        "unreadable": adder.file("unreadable", "x"),
+        "nowhere": adder.scratch / "nowhere",
     }
     made["closed"].chmod(0o500)
     made["unreadable"].chmod(0)
     return made
 
 
-@pytest.mark.parametrize("name", quick(CASES, "a file that is not there", "an unknown profile", "a limit over its maximum"))
+@pytest.mark.parametrize(
+    "name", quick(CASES, "a file that is not there", "an unknown profile", "a limit over its maximum")
+)
 def test_bad_input(adder, paths, name):
     arguments, words = CASES[name]
     if adder.user.uid == 0 and ("may not" in name):
@@ -92,8 +113,12 @@ def test_environment_whose_python_is_gone(make_adder):
     environments = adder.folder("environments")
     adder.variables["ADDER_ENVIRONMENTS_DIR"] = str(environments)
     venv = adder.scratch / "venv"
-    subprocess.run([*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", venv], check=True, cwd=adder.scratch,
-                   env=adder.process_environment())
+    subprocess.run(
+        [*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", venv],
+        check=True,
+        cwd=adder.scratch,
+        env=adder.process_environment(),
+    )
     made = adder.call("env", "create", "mine", "--python", venv / "bin/python")
     assert made.returncode == 0
     assert adder.run("print(1)", env="mine").outcome == "ok"
@@ -104,13 +129,17 @@ def test_environment_whose_python_is_gone(make_adder):
     adder.stop()
 
 
-@pytest.mark.parametrize("text, words", [
-    ("[pool]\nparked = many\n", ["parked", "many"]),
-    ("[pool]\nno_such_key = 1\n", ["no_such_key"]),
-    ("[no such group]\nx = 1\n", ["no such group"]),
-    ("no key file at all\n", ["adder.conf"]),
-    ("[pool]\nparked = 100000\n", ["parked"]),
-], ids=["no number", "no such key", "no such group", "no key file", "out of bounds"])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("[pool]\nparked = many\n", ["parked", "many"]),
+        ("[pool]\nno_such_key = 1\n", ["no_such_key"]),
+        ("[no such group]\nx = 1\n", ["no such group"]),
+        ("no key file at all\n", ["adder.conf"]),
+        ("[pool]\nparked = 100000\n", ["parked"]),
+    ],
+    ids=["no number", "no such key", "no such group", "no key file", "out of bounds"],
+)
 def test_bad_configuration(make_adder, text, words):
     adder = make_adder()
     adder.configure(text)
@@ -127,7 +156,11 @@ def test_runtime_directory_open_to_others(make_adder):
     adder = make_adder()
     adder.runtime.chmod(0o755)
     result = adder.run("1")
-    assert result.outcome == "failed" and str(adder.runtime) in result.error["message"] and "0700" in result.error["message"]
+    assert (
+        result.outcome == "failed"
+        and str(adder.runtime) in result.error["message"]
+        and "0700" in result.error["message"]
+    )
     adder.runtime.chmod(0o700)
     assert adder.run("1").outcome == "ok"
     adder.stop()
@@ -189,5 +222,3 @@ def test_nothing_was_left_running(adder):
     adder.run("1", "--profile", "no-such-profile")
     assert adder.run("print(1)").stdout == "1\n"
     assert before in (None, adder.daemon())
-
-

@@ -10,11 +10,15 @@ import harness
 @pytest.mark.quick
 def test_version(adder):
     ended = adder.call("--version")
-    assert ended.returncode == 0 and re.search(r"\d+\.\d+\.\d+", ended.stdout) and ended.stdout.count("\n") == 1
+    assert (
+        ended.returncode == 0 and re.search(r"\d+\.\d+\.\d+", ended.stdout) and ended.stdout.count("\n") == 1
+    )
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["env", "--help"], ["serve", "--help"], ["bench", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["env", "--help"], ["serve", "--help"], ["bench", "--help"]]
+)
 def test_help(adder, arguments):
     ended = adder.call(*arguments)
     assert ended.returncode == 0 and len(ended.stdout) > 100 and ended.stderr == ""
@@ -50,7 +54,11 @@ def test_environments(adder):
 
 def test_environment_shown(adder):
     shown = harness.strict_json(adder.call("env", "show", "system", "--json").stdout)
-    assert shown["name"] == "system" and shown["python"].startswith("/") and re.match(r"3\.\d+", shown["version"])
+    assert (
+        shown["name"] == "system"
+        and shown["python"].startswith("/")
+        and re.match(r"3\.\d+", shown["version"])
+    )
     assert adder.call("env", "show", "system").returncode == 0
 
 

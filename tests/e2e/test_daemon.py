@@ -77,7 +77,9 @@ def test_starter_with_closed_streams(own_adder, closed):
 @pytest.mark.quick
 def test_commands_at_once_start_one_daemon(own_adder):
     running = [own_adder.start(f"print({index})") for index in range(6)]
-    assert [process.communicate(timeout=100)[0] for process in running] == [b"%d\n" % index for index in range(6)]
+    assert [process.communicate(timeout=100)[0] for process in running] == [
+        b"%d\n" % index for index in range(6)
+    ]
     assert len(daemons(own_adder)) == 1
     own_adder.stop()
 
@@ -104,7 +106,9 @@ def test_killed_daemon_leaves_nothing(own_adder):
     assert len(traces.processes) > 3
     harness.Process(own_adder.daemon()).signal(signal.SIGKILL)
     _, err = run.communicate(timeout=60)
-    assert run.returncode == 125 and len(err.splitlines()) == 1, "the command says in a sentence what happened"
+    assert (
+        run.returncode == 125 and len(err.splitlines()) == 1
+    ), "the command says in a sentence what happened"
     traces.wait_gone()
     assert not with_name(name)
     mounts = [line for line in harness.host_mounts() if str(own_adder.directory) in line]
@@ -201,7 +205,14 @@ def test_no_daemon_leaves_nothing(own_adder):
     before = set(own_adder.installation.processes())
     cgroups = harness.host_cgroups()
     name = unique()
-    ended = own_adder.call("run", "--no-daemon", "--env", "system", "-c", named(name, "import os\nif os.fork() == 0:\n    while True: pass"))
+    ended = own_adder.call(
+        "run",
+        "--no-daemon",
+        "--env",
+        "system",
+        "-c",
+        named(name, "import os\n" "if os.fork() == 0:\n" "    while True: pass"),
+    )
     assert ended.returncode == 0
     wait_until(lambda: not with_name(name), "its processes to be gone")
     wait_until(lambda: set(own_adder.installation.processes()) <= before, "its inits to be gone")
@@ -269,7 +280,9 @@ def test_command_that_is_killed(own_adder, number, options):
     assert run.returncode != 0
     wait_until(lambda: not with_name(name), "the run's processes to be gone")
     if options:
-        wait_until(lambda: not [p for p in harness.processes() if p.parent == run.pid], "nothing of it to be left")
+        wait_until(
+            lambda: not [p for p in harness.processes() if p.parent == run.pid], "nothing of it to be left"
+        )
     else:
         assert own_adder.run("print(1)").stdout == "1\n"
     own_adder.stop()
@@ -291,7 +304,11 @@ def test_serve_in_the_foreground(own_adder):
 def test_log_has_no_code_and_no_data(own_adder):
     server = own_adder.popen("serve")
     wait_until(own_adder.daemon, "the socket to answer")
-    own_adder.run("secret_name = 1\nprint('secret_output')\nraise ValueError('secret_message')", "--set-env", "SECRET=secret_value")
+    own_adder.run(
+        "secret_name = 1\n" "print('secret_output')\n" "raise ValueError('secret_message')",
+        "--set-env",
+        "SECRET=secret_value",
+    )
     server.send_signal(signal.SIGTERM)
     out, err = server.communicate(timeout=60)
     for word in (b"secret_name", b"secret_output", b"secret_message", b"secret_value"):
@@ -340,5 +357,7 @@ def test_daemon_outlives_the_directory_it_was_started_in(own_adder):
 
 def test_many_commands_at_once(adder):
     running = [adder.start(f"print({index})") for index in range(30)]
-    assert [process.communicate(timeout=200)[0] for process in running] == [b"%d\n" % index for index in range(30)]
+    assert [process.communicate(timeout=200)[0] for process in running] == [
+        b"%d\n" % index for index in range(30)
+    ]
     assert [process.returncode for process in running] == [0] * 30

@@ -28,8 +28,13 @@ def held(adder, pid):
         "cgroups": len([path for path in harness.host_cgroups() if str(pid) in path]),
         "mounts": len([line for line in harness.host_mounts() if "adder" in line]),
         "runtime files": len(os.listdir(adder.runtime)),
-        "temporary files": len([name for name in os.listdir("/tmp") if name.startswith("adder") and not
-                                name.startswith("adder-tests-")]),
+        "temporary files": len(
+            [
+                name
+                for name in os.listdir("/tmp")
+                if name.startswith("adder") and not name.startswith("adder-tests-")
+            ]
+        ),
     }
 
 
@@ -76,6 +81,7 @@ def test_nothing_is_left(thousand):
         # The pool may be one sandbox fuller than it was at the first look: two processes, five descriptors.
         slack = {"descriptors": 5 * 4, "processes": 2 * 4, "threads": 4, "cgroups": 4 * 5}
         return all(now[name] <= before[name] + slack.get(name, 0) for name in now) and now
+
     assert wait_until(settled, f"no more than {before} to be held"), held(adder, pid)
 
 
@@ -85,7 +91,19 @@ def test_memory_while_a_run_prints_a_gigabyte(adder):
     adder.run("1")
     pid = adder.daemon()
     before = harness.status_bytes(pid, "VmRSS")
-    result = adder.run("import os\nb = b'x' * (1 << 20)\nfor i in range(1024):\n    n = 0\n    while n < len(b): n += os.write(1, b[n:])",
-                       "--limit", "output_bytes=2G", "--limit", "cpu_ms=300000", "--timeout", "300", timeout=400)
+    result = adder.run(
+        "import os\n"
+        "b = b'x' * (1 << 20)\n"
+        "for i in range(1024):\n"
+        "    n = 0\n"
+        "    while n < len(b): n += os.write(1, b[n:])",
+        "--limit",
+        "output_bytes=2G",
+        "--limit",
+        "cpu_ms=300000",
+        "--timeout",
+        "300",
+        timeout=400,
+    )
     assert (result.outcome, result.stdout_bytes) == ("ok", 1 << 30)
     assert harness.status_bytes(pid, "VmHWM") - before < 32 << 20

@@ -14,8 +14,12 @@ def adopted(make_adder):
     adder = make_adder()
     adder.variables["ADDER_ENVIRONMENTS_DIR"] = str(adder.folder("environments"))
     adder.venv = adder.scratch / "venv"
-    subprocess.run([*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", adder.venv], check=True,
-                   cwd=adder.scratch, env=adder.process_environment())
+    subprocess.run(
+        [*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", adder.venv],
+        check=True,
+        cwd=adder.scratch,
+        env=adder.process_environment(),
+    )
     [adder.packages] = adder.venv.glob("lib/python3*/site-packages")
     adder.environment = "mine"
     return adder

@@ -36,7 +36,11 @@ def saved(directory):
 @pytest.mark.quick
 def test_files_in(adder):
     data = adder.file("data.bin", BYTES)
-    code = "import hashlib\nfor n in ('data.bin', 'sub/dir/other.bin'):\n    print(hashlib.sha256(open(n, 'rb').read()).hexdigest())"
+    code = (
+        "import hashlib\n"
+        "for n in ('data.bin', 'sub/dir/other.bin'):\n"
+        "    print(hashlib.sha256(open(n, 'rb').read()).hexdigest())"
+    )
     result = adder.run(code, "--file", data, "--file", f"{data}:sub/dir/other.bin")
     assert result.outcome == "ok"
     assert result.stdout.split() == [hashlib.sha256(BYTES).hexdigest()] * 2
@@ -44,8 +48,13 @@ def test_files_in(adder):
 
 
 def test_modules_in(adder):
-    result = adder.run("import one, package.two\nprint(one.x + package.two.x)",
-                       "--file", adder.file("one.py", "x = 1"), "--file", f"{adder.file('two.py', 'x = 2')}:package/two.py")
+    result = adder.run(
+        "import one, package.two\nprint(one.x + package.two.x)",
+        "--file",
+        adder.file("one.py", "x = 1"),
+        "--file",
+        f"{adder.file('two.py', 'x = 2')}:package/two.py",
+    )
     assert result.stdout == "3\n"
     assert not [name for name in result.names if name.endswith(".pyc")]
 
@@ -78,8 +87,20 @@ def test_file_from_a_pipe(adder):
 def test_input_files_may_be_changed_and_deleted(adder):
     data = adder.file("data.txt", "before")
     directory = out(adder)
-    result = adder.run("import os\nopen('data.txt', 'a').write(' and after')\nos.remove('gone.txt')\nopen('new.txt', 'w').write('n')",
-                       "--file", data, "--file", f"{data}:gone.txt", "--file", f"{data}:kept.txt", "--out", directory)
+    result = adder.run(
+        "import os\n"
+        "open('data.txt', 'a').write(' and after')\n"
+        "os.remove('gone.txt')\n"
+        "open('new.txt', 'w').write('n')",
+        "--file",
+        data,
+        "--file",
+        f"{data}:gone.txt",
+        "--file",
+        f"{data}:kept.txt",
+        "--out",
+        directory,
+    )
     assert result.outcome == "ok" and result.names == ["data.txt", "new.txt"]
     assert saved(directory) == {"data.txt": b"before and after", "new.txt": b"n"}
     assert data.read_bytes() == b"before", "the caller's own file is not touched"
@@ -88,14 +109,20 @@ def test_input_files_may_be_changed_and_deleted(adder):
 @pytest.mark.quick
 def test_files_out(adder):
     directory = out(adder)
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         import os
         os.makedirs("deep/er")
         open("a.bin", "wb").write(bytes(range(256)) * 4000)
         open("deep/er/日本 🐍.txt", "w").write("x")
         open("empty", "w").close()
         os.mkdir("empty directory")
-        """), "--out", directory)
+        """
+        ),
+        "--out",
+        directory,
+    )
     assert result.outcome == "ok" and result.warnings == []
     assert saved(directory) == {"a.bin": BYTES, "deep/er/日本 🐍.txt": b"x", "empty": b""}
     files = {file["name"]: file for file in result.files}
@@ -108,22 +135,39 @@ def test_files_out(adder):
 
 def test_files_are_listed_without_out(adder):
     result = adder.run("open('a.csv', 'w').write('x\\n1\\n')")
-    assert [(file["name"], file["bytes"], file["mime"]) for file in result.files] == [("a.csv", 4, "text/csv")]
+    assert [(file["name"], file["bytes"], file["mime"]) for file in result.files] == [
+        ("a.csv", 4, "text/csv")
+    ]
 
 
 def test_mime_types(adder):
-    result = adder.run("for n in ('a.png', 'a.json', 'a.txt', 'a.html', 'a.unknown'):\n    open(n, 'w').write('x')")
+    result = adder.run(
+        "for n in ('a.png', 'a.json', 'a.txt', 'a.html', 'a.unknown'):\n" "    open(n, 'w').write('x')"
+    )
     types = {file["name"]: file["mime"] for file in result.files}
     assert (types["a.png"], types["a.json"], types["a.txt"], types["a.html"]) == (
-        "image/png", "application/json", "text/plain", "text/html")
+        "image/png",
+        "application/json",
+        "text/plain",
+        "text/html",
+    )
 
 
-@pytest.mark.parametrize("ending, outcome", [
-    ("1/0", "error"), ("import sys; sys.exit(3)", None), ("import os; os.kill(os.getpid(), 11)", "crashed"),
-    ("import os; os._exit(0)", "ok"), ("while True: pass", "timeout")])
+@pytest.mark.parametrize(
+    "ending, outcome",
+    [
+        ("1/0", "error"),
+        ("import sys; sys.exit(3)", None),
+        ("import os; os.kill(os.getpid(), 11)", "crashed"),
+        ("import os; os._exit(0)", "ok"),
+        ("while True: pass", "timeout"),
+    ],
+)
 def test_files_come_out_however_it_ended(adder, ending, outcome):
     directory = out(adder)
-    result = adder.run("with open('x', 'w') as f: f.write('kept')\n" + ending, "--out", directory, "--limit", "wall_ms=1500")
+    result = adder.run(
+        "with open('x', 'w') as f: f.write('kept')\n" + ending, "--out", directory, "--limit", "wall_ms=1500"
+    )
     assert outcome in (None, result.outcome)
     assert saved(directory) == {"x": b"kept"}
 
@@ -154,7 +198,14 @@ NOT_FILES = {
     "a link to a directory": ("os.symlink('/etc', 'odd')", "odd"),
     "a loop of links": ("os.symlink('odd', 'odd')", "odd"),
     "a named pipe": ("os.mkfifo('odd')", "odd"),
-    "a socket": ("import socket\ntry:\n    socket.socket(socket.AF_UNIX).bind('odd')\nexcept OSError:\n    os.mkfifo('odd')", "odd"),
+    "a socket": (
+        "import socket\n"
+        "try:\n"
+        "    socket.socket(socket.AF_UNIX).bind('odd')\n"
+        "except OSError:\n"
+        "    os.mkfifo('odd')",
+        "odd",
+    ),
 }
 
 
@@ -176,8 +227,14 @@ def test_hard_links_are_files(adder):
 
 def test_too_deep(adder):
     directory = out(adder)
-    result = adder.run("import os\nos.makedirs('/'.join('d' * 30))\nopen('/'.join('d' * 30) + '/deep', 'w').write('x')\n"
-                       "open('plain', 'w').write('p')", "--out", directory)
+    result = adder.run(
+        "import os\n"
+        "os.makedirs('/'.join('d' * 30))\n"
+        "open('/'.join('d' * 30) + '/deep', 'w').write('x')\n"
+        "open('plain', 'w').write('p')",
+        "--out",
+        directory,
+    )
     assert result.outcome == "ok" and saved(directory) == {"plain": b"p"}
     assert len(result.warnings) == 1 and "16" in result.warnings[0]
 
@@ -198,16 +255,29 @@ def test_too_many(adder):
 
 def test_too_large(adder):
     directory = out(adder)
-    result = adder.run("open('large', 'wb').write(bytes(3_000_000))\nopen('small', 'w').write('s')",
-                       "--out", directory, "--limit", "files_bytes=1000000")
+    result = adder.run(
+        "open('large', 'wb').write(bytes(3_000_000))\nopen('small', 'w').write('s')",
+        "--out",
+        directory,
+        "--limit",
+        "files_bytes=1000000",
+    )
     assert result.outcome == "ok" and saved(directory) == {"small": b"s"}
     assert any("large" in warning for warning in result.warnings)
 
 
 def test_sparse_file_is_not_a_way_round(adder):
     directory = out(adder)
-    result = adder.run("import os\nopen('sparse', 'w').close()\nos.truncate('sparse', 8 << 30)\nopen('small', 'w').write('s')",
-                       "--out", directory, "--limit", "file_bytes=16G")
+    result = adder.run(
+        "import os\n"
+        "open('sparse', 'w').close()\n"
+        "os.truncate('sparse', 8 << 30)\n"
+        "open('small', 'w').write('s')",
+        "--out",
+        directory,
+        "--limit",
+        "file_bytes=16G",
+    )
     assert result.outcome == "ok" and saved(directory) == {"small": b"s"}
     assert any("sparse" in warning for warning in result.warnings)
 
@@ -220,7 +290,9 @@ def test_files_in_the_temporary_directory(adder):
 
 
 def test_workspace_is_full(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         import errno
         try:
             with open("big", "wb") as file:
@@ -228,12 +300,18 @@ def test_workspace_is_full(adder):
                     file.write(bytes(1 << 20))
         except OSError as error:
             print(errno.errorcode[error.errno])
-        """), "--limit", "workspace_bytes=8M")
+        """
+        ),
+        "--limit",
+        "workspace_bytes=8M",
+    )
     assert (result.outcome, result.stdout) == ("ok", "ENOSPC\n")
 
 
 def test_file_size_limit(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         import errno
         try:
             with open("big", "wb") as file:
@@ -241,7 +319,11 @@ def test_file_size_limit(adder):
                     file.write(bytes(1 << 20))
         except OSError as error:
             print(errno.errorcode[error.errno])
-        """), "--limit", "file_bytes=2M")
+        """
+        ),
+        "--limit",
+        "file_bytes=2M",
+    )
     assert (result.outcome, result.stdout) == ("ok", "EFBIG\n")
 
 
@@ -261,5 +343,9 @@ def test_modes_of_files(adder):
     """A file that went in can be read, written and executed if it could be outside."""
     tool = adder.file("tool.sh", "#!/bin/sh\necho ran\n")
     tool.chmod(0o755)
-    result = adder.run("import subprocess\nopen('tool.sh', 'a').close()\nsubprocess.run(['sh', './tool.sh'])", "--file", tool)
+    result = adder.run(
+        "import subprocess\n" "open('tool.sh', 'a').close()\n" "subprocess.run(['sh', './tool.sh'])",
+        "--file",
+        tool,
+    )
     assert result.stdout == "ran\n"

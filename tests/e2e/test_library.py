@@ -78,8 +78,13 @@ def built(own_adder, installation):
         if not shutil.which(tool):
             pytest.skip(f"no {tool}")
     [folder] = {path.parent for path in installation.prefix.glob("lib/**/pkgconfig/adder.pc")}
-    flags = subprocess.run(["pkg-config", "--define-prefix", "--cflags", "--libs", "adder"], check=True, text=True,
-                           capture_output=True, env={**os.environ, "PKG_CONFIG_PATH": str(folder)}).stdout.split()
+    flags = subprocess.run(
+        ["pkg-config", "--define-prefix", "--cflags", "--libs", "adder"],
+        check=True,
+        text=True,
+        capture_output=True,
+        env={**os.environ, "PKG_CONFIG_PATH": str(folder)},
+    ).stdout.split()
 
     def build(source):
         program = own_adder.scratch / "program"
@@ -92,8 +97,15 @@ def built(own_adder, installation):
 
 
 def execute(adder, program, *arguments):
-    ended = subprocess.run([*adder.user.prefix, str(program), *arguments], capture_output=True, text=True, timeout=120,
-                           env=adder.process_environment(), cwd=adder.scratch, stdin=subprocess.DEVNULL)
+    ended = subprocess.run(
+        [*adder.user.prefix, str(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=adder.process_environment(),
+        cwd=adder.scratch,
+        stdin=subprocess.DEVNULL,
+    )
     harness.gathered.append((ended.args, ended.returncode, ended.stdout, ended.stderr))
     return ended
 
@@ -121,16 +133,26 @@ def test_program_of_a_stranger(own_adder, built):
 def test_header_is_c_plus_plus_too(own_adder, installation):
     if not shutil.which("c++"):
         pytest.skip("no c++")
-    glib = subprocess.run(["pkg-config", "--cflags", "glib-2.0"], check=True, capture_output=True, text=True).stdout.split()
-    source = own_adder.file("x.cc", '#include <adder.h>\nint main () { return adder_version () == nullptr; }\n')
-    subprocess.run(["c++", "-fsyntax-only", "-Wall", f"-I{installation.prefix}/include", *glib, source], check=True)
+    glib = subprocess.run(
+        ["pkg-config", "--cflags", "glib-2.0"], check=True, capture_output=True, text=True
+    ).stdout.split()
+    source = own_adder.file(
+        "x.cc", "#include <adder.h>\n" "int main () { return adder_version () == nullptr; }\n"
+    )
+    subprocess.run(
+        ["c++", "-fsyntax-only", "-Wall", f"-I{installation.prefix}/include", *glib, source], check=True
+    )
 
 
 def test_only_the_public_names_are_exported(installation):
     if not shutil.which("nm"):
         pytest.skip("no nm")
-    [library] = [path for path in pathlib.Path(installation.prefix).glob("lib/**/libadder.so") if path.exists()]
-    text = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    [library] = [
+        path for path in pathlib.Path(installation.prefix).glob("lib/**/libadder.so") if path.exists()
+    ]
+    text = subprocess.run(
+        ["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True
+    ).stdout
     names = {line.split()[-1] for line in text.splitlines()}
     assert "adder_run" in names
     assert not [name for name in names if not name.startswith("adder_")]

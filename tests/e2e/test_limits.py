@@ -47,7 +47,9 @@ def test_sleep_costs_no_processor_time(adder):
 
 @pytest.mark.quick
 def test_memory_limit(adder):
-    result = adder.run("b = []\nwhile True: b.append(b'x' * 1_000_000)", "--memory", "100M", "--timeout", "60")
+    result = adder.run(
+        "b = []\n" "while True: b.append(b'x' * 1_000_000)", "--memory", "100M", "--timeout", "60"
+    )
     assert (result.outcome, result.exit_status) == ("memory_limit", 137)
 
 
@@ -56,7 +58,9 @@ def test_memory_within_the_limit(adder):
     assert (result.outcome, result.stdout) == ("ok", "70000000\n")
 
 
-@pytest.mark.parametrize("size, count", [("100M", 100 << 20), ("0.5G", 1 << 29), ("67108864", 1 << 26), ("1GiB", 1 << 30)])
+@pytest.mark.parametrize(
+    "size, count", [("100M", 100 << 20), ("0.5G", 1 << 29), ("67108864", 1 << 26), ("1GiB", 1 << 30)]
+)
 def test_sizes(adder, size, count):
     result = adder.run("pass", "--memory", size)
     assert result.outcome == "failed" or result.limits["memory_bytes"] == count
@@ -70,8 +74,11 @@ def test_output_limit(adder):
 
 
 def test_output_limit_counts_both_streams(adder):
-    result = adder.run("import sys\nfor i in range(100): sys.stdout.write('x' * 600); sys.stderr.write('x' * 600)",
-                       "--limit", "output_bytes=100000")
+    result = adder.run(
+        "import sys\n" "for i in range(100): sys.stdout.write('x' * 600); sys.stderr.write('x' * 600)",
+        "--limit",
+        "output_bytes=100000",
+    )
     assert result.outcome == "output_limit"
 
 
@@ -80,10 +87,17 @@ def test_output_within_the_limit(adder):
     assert (result.outcome, result.stdout_bytes) == ("ok", 100000)
 
 
-@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM", "SIGKILL", "SIGBUS", "SIGFPE", "SIGILL", "SIGUSR1", "SIGSYS"])
+@pytest.mark.parametrize(
+    "name", ["SIGSEGV", "SIGABRT", "SIGTERM", "SIGKILL", "SIGBUS", "SIGFPE", "SIGILL", "SIGUSR1", "SIGSYS"]
+)
 def test_crashes(adder, name):
     number = getattr(signal, name)
-    result = adder.run(f"import os\nprint('before', flush=True)\nos.kill(os.getpid(), {int(number)})\nwhile True: pass")
+    result = adder.run(
+        "import os\n"
+        "print('before', flush=True)\n"
+        f"os.kill(os.getpid(), {int(number)})\n"
+        "while True: pass"
+    )
     assert result.outcome == "crashed" and result.stdout == "before\n"
     assert result.exit_status == 128 + number and result.signal == number
     assert name in str(result.error)
@@ -100,13 +114,20 @@ def test_abort(adder):
 
 
 def test_a_child_that_crashes_is_the_codes_own_matter(adder):
-    result = adder.run("import os\npid = os.fork()\nif pid == 0: os.kill(os.getpid(), 11)\nprint(os.waitpid(pid, 0)[1])")
+    result = adder.run(
+        "import os\n"
+        "pid = os.fork()\n"
+        "if pid == 0: os.kill(os.getpid(), 11)\n"
+        "print(os.waitpid(pid, 0)[1])"
+    )
     assert (result.outcome, result.stdout) == ("ok", "11\n")
 
 
 def test_killed_by_itself_is_not_out_of_memory(adder):
     """The kernel's count decides, not the signal."""
-    result = adder.run("import os\nb = bytearray(b'x') * 50_000_000\nos.kill(os.getpid(), 9)", "--memory", "100M")
+    result = adder.run(
+        "import os\n" "b = bytearray(b'x') * 50_000_000\n" "os.kill(os.getpid(), 9)", "--memory", "100M"
+    )
     assert result.outcome == "crashed" and result.signal == 9
 
 
@@ -145,20 +166,36 @@ except RuntimeError:
 
 
 def test_open_files(adder):
-    code = "import os\ncount = 0\ntry:\n    while True: os.dup(0); count += 1\nexcept OSError as e: print(count, e.errno)"
+    code = (
+        "import os\n"
+        "count = 0\n"
+        "try:\n"
+        "    while True: os.dup(0); count += 1\n"
+        "except OSError as e: print(count, e.errno)"
+    )
     result = adder.run(code, "--limit", "open_files=32")
     count, errno = map(int, result.stdout.split())
     assert errno == 24 and 32 - 8 <= count <= 32
 
 
 def test_shared_memory_size(adder):
-    code = "f = open('/dev/shm/x', 'wb')\ntry:\n    while True: f.write(bytes(65536)); f.flush()\nexcept OSError as e: print(e.errno, f.tell() >> 20)"
+    code = (
+        "f = open('/dev/shm/x', 'wb')\n"
+        "try:\n"
+        "    while True: f.write(bytes(65536)); f.flush()\n"
+        "except OSError as e: print(e.errno, f.tell() >> 20)"
+    )
     result = adder.run(code, "--limit", "shm_bytes=2M")
     assert result.outcome == "ok" and result.stdout.split()[0] == "28" and int(result.stdout.split()[1]) <= 2
 
 
 def test_workspace_file_count(adder):
-    code = "count = 0\ntry:\n    while True: open(str(count), 'w').close(); count += 1\nexcept OSError as e: print(count, e.errno)"
+    code = (
+        "count = 0\n"
+        "try:\n"
+        "    while True: open(str(count), 'w').close(); count += 1\n"
+        "except OSError as e: print(count, e.errno)"
+    )
     result = adder.run(code, "--limit", "workspace_files=100", "--limit", "files=0")
     count, errno = map(int, result.stdout.split())
     assert errno == 28 and 80 <= count <= 100
@@ -222,5 +259,7 @@ def test_busy(make_adder):
 def test_queue_is_served(make_adder):
     adder = make_adder("[pool]\nmax_running = 2\n")
     running = [adder.start(f"print({index})") for index in range(12)]
-    assert [process.communicate(timeout=100)[0] for process in running] == [b"%d\n" % index for index in range(12)]
+    assert [process.communicate(timeout=100)[0] for process in running] == [
+        b"%d\n" % index for index in range(12)
+    ]
     adder.stop()

@@ -75,7 +75,9 @@ def unharmed(adder, _warm):
     yield adder
     assert adder.run("print(1)").stdout == "1\n"
     assert adder.daemon() == pid
-    wait_until(lambda: descriptors(pid) <= before + 3, f"the daemon to close what it was given: it had {before}")
+    wait_until(
+        lambda: descriptors(pid) <= before + 3, f"the daemon to close what it was given: it had {before}"
+    )
 
 
 @pytest.mark.parametrize("name", SENT)
@@ -168,7 +170,9 @@ def test_other_users_cannot_connect(make_adder, user):
 
 # ---- clients that know the protocol (src/frontends/protocol.h) and abuse it ----
 
-HELLO, REFUSED, STOP, STOPPING, STATUS, RUN, CODE, STARTED, STDOUT, STDERR, DISPLAY, SAVED, RESULT = range(1, 14)
+HELLO, REFUSED, STOP, STOPPING, STATUS, RUN, CODE, STARTED, STDOUT, STDERR, DISPLAY, SAVED, RESULT = range(
+    1, 14
+)
 
 
 class Client:
@@ -189,7 +193,9 @@ class Client:
 
     def send(self, kind, payload=b"", descriptors=()):
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        beside = (
+            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        )
         whole = frame(kind, data)
         try:
             sent = self.connection.sendmsg([whole], beside)
@@ -232,7 +238,9 @@ class Client:
 
 def outcome(answer):
     kind, payload = answer
-    return json.loads(payload[8:])["outcome"] if kind == RESULT else {None: "dropped", REFUSED: "refused"}[kind]
+    return (
+        json.loads(payload[8:])["outcome"] if kind == RESULT else {None: "dropped", REFUSED: "refused"}[kind]
+    )
 
 
 @pytest.mark.quick
@@ -248,17 +256,40 @@ def test_client_of_our_own(unharmed):
 
 
 BODIES = {
-    "no JSON": b"nonsense", "a list": b"[]", "null": b"null", "an unknown field": {"no_such_field": 1}, "deep": DEEP,
-    "a name that is a number": {"name": 5}, "a name with a path": {"name": "../../etc/passwd"}, "a long name": {"name": "n" * 100_000},
-    "an empty name": {"name": ""}, "a name with control characters": {"name": "a\nb\x1b"}, "arguments that are text": {"arguments": "x"},
-    "arguments of other types": {"arguments": [1, None, {}]}, "a million arguments": {"arguments": ["x"] * 300_000},
-    "variables that are a list": {"variables": []}, "variables of other types": {"variables": {"a": 1}}, "a variable without a name": {"variables": {"": "x"}},
-    "a variable with =": {"variables": {"a=b": "x"}}, "variables of the loader": {"variables": {"LD_PRELOAD": "/work/x.so", "PYTHONPATH": "/work", "PYTHONSTARTUP": "/work/x"}},
-    "a large variable": {"variables": {"a": "x" * 1_000_000}}, "limits that are text": {"limits": {"pids": "5"}}, "a negative limit": {"limits": {"pids": -5}},
-    "a limit that is real": {"limits": {"pids": 1.5}}, "a limit out of bounds": {"limits": {"pids": (1 << 63) - 1}}, "a limit below": {"limits": {"memory_bytes": 0}},
-    "an environment with a path": {"environment": "../../../etc"}, "a profile with a path": {"profile": "../../../etc/passwd"},
-    "files without descriptors": {"files": ["a", "b"]}, "files that lead out": {"files": ["../x"]}, "stdin without a descriptor": {"stdin": True},
-    "a directory without a descriptor": {"save": True}, "another owner": {"owner": "uid:0"}, "a conversation that is a number": {"conversation": 5},
+    "no JSON": b"nonsense",
+    "a list": b"[]",
+    "null": b"null",
+    "an unknown field": {"no_such_field": 1},
+    "deep": DEEP,
+    "a name that is a number": {"name": 5},
+    "a name with a path": {"name": "../../etc/passwd"},
+    "a long name": {"name": "n" * 100_000},
+    "an empty name": {"name": ""},
+    "a name with control characters": {"name": "a\n" "b\x1b"},
+    "arguments that are text": {"arguments": "x"},
+    "arguments of other types": {"arguments": [1, None, {}]},
+    "a million arguments": {"arguments": ["x"] * 300_000},
+    "variables that are a list": {"variables": []},
+    "variables of other types": {"variables": {"a": 1}},
+    "a variable without a name": {"variables": {"": "x"}},
+    "a variable with =": {"variables": {"a=b": "x"}},
+    "variables of the loader": {
+        "variables": {"LD_PRELOAD": "/work/x.so", "PYTHONPATH": "/work", "PYTHONSTARTUP": "/work/x"}
+    },
+    "a large variable": {"variables": {"a": "x" * 1_000_000}},
+    "limits that are text": {"limits": {"pids": "5"}},
+    "a negative limit": {"limits": {"pids": -5}},
+    "a limit that is real": {"limits": {"pids": 1.5}},
+    "a limit out of bounds": {"limits": {"pids": (1 << 63) - 1}},
+    "a limit below": {"limits": {"memory_bytes": 0}},
+    "an environment with a path": {"environment": "../../../etc"},
+    "a profile with a path": {"profile": "../../../etc/passwd"},
+    "files without descriptors": {"files": ["a", "b"]},
+    "files that lead out": {"files": ["../x"]},
+    "stdin without a descriptor": {"stdin": True},
+    "a directory without a descriptor": {"save": True},
+    "another owner": {"owner": "uid:0"},
+    "a conversation that is a number": {"conversation": 5},
 }
 
 
@@ -274,9 +305,25 @@ def test_bad_request(unharmed, name):
         assert outcome(answer) != "ok" or name == "a name with a path"
 
 
-@pytest.mark.parametrize("order", [
-    [CODE], [RUN], [RUN, RUN], [RUN, STATUS], [RUN, HELLO], [RUN, STOPPING], [HELLO], [HELLO, HELLO], [STOPPING], [STARTED], [RESULT], [REFUSED], [STDOUT] * 3,
-], ids=lambda order: " ".join(map(str, order)))
+@pytest.mark.parametrize(
+    "order",
+    [
+        [CODE],
+        [RUN],
+        [RUN, RUN],
+        [RUN, STATUS],
+        [RUN, HELLO],
+        [RUN, STOPPING],
+        [HELLO],
+        [HELLO, HELLO],
+        [STOPPING],
+        [STARTED],
+        [RESULT],
+        [REFUSED],
+        [STDOUT] * 3,
+    ],
+    ids=lambda order: " ".join(map(str, order)),
+)
 def test_frames_out_of_order(unharmed, order):
     with Client(unharmed) as client:
         for kind in order:
@@ -285,8 +332,19 @@ def test_frames_out_of_order(unharmed, order):
         client.last()
 
 
-@pytest.mark.parametrize("hello", [b"{}", b"[]", b"x", b'{"protocol": "1"}', b'{"protocol": -1, "version": "", "built": 0}', b'{"protocol": 99, "version": "9", "built": 0}',
-                                   b'{"protocol": 1, "version": "' + b"v" * 100_000 + b'", "built": 0}', b'{"protocol": 1, "version": "a.b.c.d", "built": 9223372036854775807}'])
+@pytest.mark.parametrize(
+    "hello",
+    [
+        b"{}",
+        b"[]",
+        b"x",
+        b'{"protocol": "1"}',
+        b'{"protocol": -1, "version": "", "built": 0}',
+        b'{"protocol": 99, "version": "9", "built": 0}',
+        b'{"protocol": 1, "version": "' + b"v" * 100_000 + b'", "built": 0}',
+        b'{"protocol": 1, "version": "a.b.c.d", "built": 9223372036854775807}',
+    ],
+)
 def test_odd_hello(unharmed, hello):
     with Client(unharmed, hello=False) as client:
         client.send(HELLO, hello)
@@ -299,17 +357,44 @@ def test_odd_hello(unharmed, hello):
 def odd_descriptors():
     """Things that are no file to put into a workspace."""
     import select
+
     reader, writer = os.pipe()
     left, right = socket.socketpair()
     epoll, event, memory = select.epoll(), os.eventfd(0), os.memfd_create("x")
-    return {"a directory": os.open("/", os.O_RDONLY), "a path": os.open("/etc/passwd", os.O_PATH), "a pipe's write end": writer, "a pipe that never ends": reader,
-            "a socket": left.detach(), "its other end": right.detach(), "an epoll": os.dup(epoll.fileno()), "an eventfd": event, "an empty memfd": memory,
-            "a device without end": os.open("/dev/zero", os.O_RDONLY), "a file open for writing": os.open("/dev/null", os.O_WRONLY),
-            "a link": os.open("/proc/self/exe", os.O_PATH | os.O_NOFOLLOW), "a process": os.pidfd_open(os.getpid())}
+    return {
+        "a directory": os.open("/", os.O_RDONLY),
+        "a path": os.open("/etc/passwd", os.O_PATH),
+        "a pipe's write end": writer,
+        "a pipe that never ends": reader,
+        "a socket": left.detach(),
+        "its other end": right.detach(),
+        "an epoll": os.dup(epoll.fileno()),
+        "an eventfd": event,
+        "an empty memfd": memory,
+        "a device without end": os.open("/dev/zero", os.O_RDONLY),
+        "a file open for writing": os.open("/dev/null", os.O_WRONLY),
+        "a link": os.open("/proc/self/exe", os.O_PATH | os.O_NOFOLLOW),
+        "a process": os.pidfd_open(os.getpid()),
+    }
 
 
-@pytest.mark.parametrize("name", ["a directory", "a path", "a pipe's write end", "a pipe that never ends", "a socket", "an epoll", "an eventfd", "an empty memfd",
-                                  "a device without end", "a file open for writing", "a link", "a process"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a directory",
+        "a path",
+        "a pipe's write end",
+        "a pipe that never ends",
+        "a socket",
+        "an epoll",
+        "an eventfd",
+        "an empty memfd",
+        "a device without end",
+        "a file open for writing",
+        "a link",
+        "a process",
+    ],
+)
 @pytest.mark.parametrize("place", ["file", "stdin", "save"])
 def test_odd_descriptors(unharmed, name, place):
     given = odd_descriptors()
@@ -331,7 +416,11 @@ def test_odd_descriptors(unharmed, name, place):
 def test_more_descriptors_than_names(unharmed, count):
     null = os.open("/dev/null", os.O_RDONLY)
     with Client(unharmed) as client:
-        assert outcome(client.run("print(1)", {"files": ["x"]}, [null] * count)) in ("refused", "failed", "dropped")
+        assert outcome(client.run("print(1)", {"files": ["x"]}, [null] * count)) in (
+            "refused",
+            "failed",
+            "dropped",
+        )
     os.close(null)
 
 
@@ -378,7 +467,9 @@ def test_requests_sent_ahead(unharmed):
             kind, payload = client.last()
             if kind == RESULT:
                 told.append(json.loads(payload[8:]))
-        assert [result["stdout"] for result in told if result["outcome"] == "ok"] == [f"{index}\n" for index in range(10)][:len(told)]
+        assert [result["stdout"] for result in told if result["outcome"] == "ok"] == [
+            f"{index}\n" for index in range(10)
+        ][: len(told)]
 
 
 def test_random_frames(unharmed):
@@ -387,7 +478,15 @@ def test_random_frames(unharmed):
     for _ in range(150):
         with Client(unharmed, hello=chance.random() < 0.7) as client:
             for _ in range(chance.randrange(1, 5)):
-                payload = chance.choice([b"{}", b"", chance.randbytes(chance.randrange(200)), b'{"environment": "system"}', b'{"only_idle": true}'])
+                payload = chance.choice(
+                    [
+                        b"{}",
+                        b"",
+                        chance.randbytes(chance.randrange(200)),
+                        b'{"environment": "system"}',
+                        b'{"only_idle": true}',
+                    ]
+                )
                 kind = chance.choice([k for k in range(0, 16) if k != STOP])
                 client.send(kind, payload)
             if chance.random() < 0.5:

@@ -5,14 +5,21 @@ import pytest
 
 @pytest.mark.quick
 def test_streams_are_apart(adder):
-    result = adder.run("import sys\nfor i in range(3):\n    print('out', i); print('err', i, file=sys.stderr)")
+    result = adder.run(
+        "import sys\n" "for i in range(3):\n" "    print('out', i); print('err', i, file=sys.stderr)"
+    )
     assert result.stdout == "out 0\nout 1\nout 2\n" and result.stderr == "err 0\nerr 1\nerr 2\n"
     assert (result.stdout_bytes, result.stderr_bytes, result.truncated) == (18, 18, False)
 
 
 def test_order_within_a_stream(adder):
-    result = adder.run("import os, subprocess, sys\nfor i in range(200):\n    print('p', i, flush=True)\n    os.write(1, b'w %d\\n' % i)\n"
-                       "subprocess.run(['echo', 'child'])\nprint('last')")
+    result = adder.run(
+        "import os, subprocess, sys\n"
+        "for i in range(200):\n"
+        "    print('p', i, flush=True)\n"
+        "    os.write(1, b'w %d\\n' % i)\n"
+        "subprocess.run(['echo', 'child'])\nprint('last')"
+    )
     expected = "".join(f"p {i}\nw {i}\n" for i in range(200)) + "child\nlast\n"
     assert result.stdout == expected
 
@@ -30,8 +37,9 @@ def test_long_output_is_cut_in_the_middle(adder):
     notice = max(odd, key=len)
     assert len(odd) <= 3, "one line between, and at most a cut line on each side"
     kept = len(result.stdout.encode()) - len(notice.encode()) - 1
-    assert any(str(10_000_000 - kept + slack) in notice.replace(",", "") for slack in range(-2, 3)), \
-        f"the notice says how many bytes are missing: {notice}"
+    assert any(
+        str(10_000_000 - kept + slack) in notice.replace(",", "") for slack in range(-2, 3)
+    ), f"the notice says how many bytes are missing: {notice}"
 
 
 def test_long_standard_error(adder):
@@ -54,20 +62,36 @@ def test_cuts_are_at_characters(adder):
 
 def test_no_newline_at_all(adder):
     result = adder.run("import sys\nsys.stdout.write('x' * 300_000)")
-    assert result.stdout.startswith("xxx") and result.stdout.endswith("xxx") and result.stdout_bytes == 300_000
+    assert (
+        result.stdout.startswith("xxx") and result.stdout.endswith("xxx") and result.stdout_bytes == 300_000
+    )
 
 
-@pytest.mark.parametrize("written, text", [
-    (b"a\xff\xfeb", "a\ufffd\ufffdb"),
-    (b"a\0b\0", "a\0b\0"),
-    (b"\xe6\x97", None),
-    (b"\xed\xa0\x80", None),
-    (b"\xf4\x90\x80\x80", None),
-    (b"\xc0\xaf", None),
-    (b"\x1b[31mred\x1b[0m\r\n\x07", "\x1b[31mred\x1b[0m\r\n\x07"),
-    (b"\xef\xbb\xbfbom", None),
-    (b"\x80" * 1000, None),
-], ids=["not UTF-8", "NUL", "half a character", "surrogate", "beyond Unicode", "overlong", "control", "byte order mark", "stray"])
+@pytest.mark.parametrize(
+    "written, text",
+    [
+        (b"a\xff\xfeb", "a\ufffd\ufffdb"),
+        (b"a\0b\0", "a\0b\0"),
+        (b"\xe6\x97", None),
+        (b"\xed\xa0\x80", None),
+        (b"\xf4\x90\x80\x80", None),
+        (b"\xc0\xaf", None),
+        (b"\x1b[31mred\x1b[0m\r\n\x07", "\x1b[31mred\x1b[0m\r\n\x07"),
+        (b"\xef\xbb\xbfbom", None),
+        (b"\x80" * 1000, None),
+    ],
+    ids=[
+        "not UTF-8",
+        "NUL",
+        "half a character",
+        "surrogate",
+        "beyond Unicode",
+        "overlong",
+        "control",
+        "byte order mark",
+        "stray",
+    ],
+)
 def test_bytes_as_text(adder, written, text):
     result = adder.run(f"import os\nos.write(1, {written!r})\nos.write(2, {written!r})")
     assert result.outcome == "ok" and result.stdout_bytes == result.stderr_bytes == len(written)
@@ -91,15 +115,26 @@ def test_closed_descriptors(adder):
 
 
 def test_replaced_descriptors(adder):
-    result = adder.run("import os\nos.dup2(os.open('x', os.O_CREAT | os.O_WRONLY), 1)\nprint('into the file')")
+    result = adder.run(
+        "import os\n" "os.dup2(os.open('x', os.O_CREAT | os.O_WRONLY), 1)\n" "print('into the file')"
+    )
     assert result.outcome == "ok" and result.stdout == "" and result.files[0]["bytes"] == 14
 
 
 # ---- what a person sees ----
 
+
 @pytest.mark.quick
 def test_person_sees_streams_value_and_files(adder):
-    ended = adder.call("run", "-c", "import sys\nprint('out')\nprint('err', file=sys.stderr)\nopen('x.txt', 'w').write('12345')\n6 * 7")
+    ended = adder.call(
+        "run",
+        "-c",
+        "import sys\n"
+        "print('out')\n"
+        "print('err', file=sys.stderr)\n"
+        "open('x.txt', 'w').write('12345')\n"
+        "6 * 7",
+    )
     assert ended.returncode == 0
     assert ended.stdout.startswith("out\n42\n")
     assert ended.stderr.startswith("err\n")
@@ -137,12 +172,15 @@ def test_person_sees_output_as_it_comes(adder):
         process.communicate()
 
 
-@pytest.mark.parametrize("code, options, status, words", [
-    ("while True: pass", ["--limit", "wall_ms=300"], 124, ["time"]),
-    ("while True: print('x' * 9999)", ["--limit", "output_bytes=100000"], 137, ["output", "100"]),
-    ("import os; os.kill(os.getpid(), 11)", [], 139, ["SIGSEGV"]),
-    ("import sys; sys.exit(7)", [], 7, []),
-])
+@pytest.mark.parametrize(
+    "code, options, status, words",
+    [
+        ("while True: pass", ["--limit", "wall_ms=300"], 124, ["time"]),
+        ("while True: print('x' * 9999)", ["--limit", "output_bytes=100000"], 137, ["output", "100"]),
+        ("import os; os.kill(os.getpid(), 11)", [], 139, ["SIGSEGV"]),
+        ("import sys; sys.exit(7)", [], 7, []),
+    ],
+)
 def test_person_is_told_the_reason(adder, code, options, status, words):
     ended = adder.call("run", *options, "-c", code)
     assert ended.returncode == status
@@ -153,7 +191,13 @@ def test_person_is_told_the_reason(adder, code, options, status, words):
 
 def test_reader_that_goes_away(adder):
     """adder run ... | head"""
-    process = adder.start("print('first', flush=True)\nwhile True: print('x' * 1000)", "--limit", "output_bytes=4G", "--timeout", "60")
+    process = adder.start(
+        "print('first', flush=True)\n" "while True: print('x' * 1000)",
+        "--limit",
+        "output_bytes=4G",
+        "--timeout",
+        "60",
+    )
     assert process.stdout.readline() == b"first\n"
     process.stdout.close()
     process.stderr.close()

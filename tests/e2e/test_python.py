@@ -13,6 +13,7 @@ def dedent(code):
 
 # ---- exceptions ----
 
+
 @pytest.mark.quick
 def test_exception(adder):
     result = adder.run("a = 1\nb = 0\na / b\n")
@@ -27,11 +28,17 @@ def test_exception(adder):
 
 def test_output_before_an_exception_is_kept(adder):
     result = adder.run("print('before')\nraise KeyError('k')")
-    assert result.stdout == "before\n" and result.error["type"] == "KeyError" and result.error["message"] == "'k'"
+    assert (
+        result.stdout == "before\n"
+        and result.error["type"] == "KeyError"
+        and result.error["message"] == "'k'"
+    )
 
 
 def test_nested_calls(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         def inner(x):
             return 1 / x
 
@@ -39,11 +46,16 @@ def test_nested_calls(adder):
             return inner(x)
 
         outer(0)
-        """))
+        """
+        )
+    )
     traceback = result.error["traceback"]
     frames = [line.strip() for line in traceback.splitlines() if line.strip().startswith("File ")]
-    assert frames == ['File "main.py", line 7, in <module>', 'File "main.py", line 5, in outer',
-                      'File "main.py", line 2, in inner']
+    assert frames == [
+        'File "main.py", line 7, in <module>',
+        'File "main.py", line 5, in outer',
+        'File "main.py", line 2, in inner',
+    ]
     assert result.error["line"] in (2, 7)
 
 
@@ -61,12 +73,16 @@ def test_indentation_error(adder):
 
 
 def test_exception_with_a_cause(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         try:
             int("x")
         except ValueError as cause:
             raise RuntimeError("outer") from cause
-        """))
+        """
+        )
+    )
     assert result.error["type"] == "RuntimeError" and result.error["line"] == 4
     assert "direct cause" in result.error["traceback"] and "invalid literal" in result.error["traceback"]
 
@@ -91,21 +107,38 @@ def test_exception_of_the_users_own(adder):
     assert result.error["message"].startswith("日本")
 
 
-@pytest.mark.parametrize("code", [
-    "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
-    "class E(Exception):\n    def __str__(self): return 5\nraise E",
-    "raise BaseException('base')",
-    "raise KeyboardInterrupt",
-    "raise GeneratorExit",
-    "raise ExceptionGroup('g', [ValueError(1), TypeError(2)])",
-    "import sys\nsys.excepthook = None\nraise ValueError",
-    "import sys\ndel sys.stderr\nraise ValueError",
-    "import sys\nsys.stderr = sys.stdout = None\nraise ValueError('quiet')",
-    "import traceback\ntraceback.format_exception = traceback.TracebackException = None\nraise ValueError",
-    "import builtins\nfor name in list(vars(builtins)):\n    if name[0].islower() and name not in ('delattr', 'list', 'vars'):\n"
-    "        delattr(builtins, name)\nraise ValueError",
-], ids=["str fails", "str is no text", "BaseException", "KeyboardInterrupt", "GeneratorExit", "group", "no excepthook",
-        "no stderr", "no streams", "no traceback module", "no builtins"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+        "class E(Exception):\n    def __str__(self): return 5\nraise E",
+        "raise BaseException('base')",
+        "raise KeyboardInterrupt",
+        "raise GeneratorExit",
+        "raise ExceptionGroup('g', [ValueError(1), TypeError(2)])",
+        "import sys\nsys.excepthook = None\nraise ValueError",
+        "import sys\ndel sys.stderr\nraise ValueError",
+        "import sys\nsys.stderr = sys.stdout = None\nraise ValueError('quiet')",
+        "import traceback\ntraceback.format_exception = traceback.TracebackException = None\nraise ValueError",
+        "import builtins\n"
+        "for name in list(vars(builtins)):\n"
+        "    if name[0].islower() and name not in ('delattr', 'list', 'vars'):\n"
+        "        delattr(builtins, name)\nraise ValueError",
+    ],
+    ids=[
+        "str fails",
+        "str is no text",
+        "BaseException",
+        "KeyboardInterrupt",
+        "GeneratorExit",
+        "group",
+        "no excepthook",
+        "no stderr",
+        "no streams",
+        "no traceback module",
+        "no builtins",
+    ],
+)
 def test_awkward_exceptions(adder, code):
     result = adder.run(code)
     assert result.outcome == "error" and result.exit_code != 0
@@ -120,20 +153,24 @@ def test_deep_recursion(adder):
 
 # ---- how it ends ----
 
-@pytest.mark.parametrize("code, exit_code", [
-    ("import sys; sys.exit()", 0),
-    ("import sys; sys.exit(0)", 0),
-    ("import sys; sys.exit(None)", 0),
-    ("import sys; sys.exit(3)", 3),
-    ("raise SystemExit(3)", 3),
-    ("exit(4)", 4),
-    ("import sys; sys.exit(True)", 1),
-    ("import sys; sys.exit('a message')", 1),
-    ("import sys; sys.exit(256)", 0),
-    ("import sys; sys.exit(-1)", 255),
-    ("import os; os._exit(0)", 0),
-    ("import os; os._exit(3)", 3),
-])
+
+@pytest.mark.parametrize(
+    "code, exit_code",
+    [
+        ("import sys; sys.exit()", 0),
+        ("import sys; sys.exit(0)", 0),
+        ("import sys; sys.exit(None)", 0),
+        ("import sys; sys.exit(3)", 3),
+        ("raise SystemExit(3)", 3),
+        ("exit(4)", 4),
+        ("import sys; sys.exit(True)", 1),
+        ("import sys; sys.exit('a message')", 1),
+        ("import sys; sys.exit(256)", 0),
+        ("import sys; sys.exit(-1)", 255),
+        ("import os; os._exit(0)", 0),
+        ("import os; os._exit(3)", 3),
+    ],
+)
 @pytest.mark.quick
 def test_exit_codes(adder, code, exit_code):
     result = adder.run("print('before', flush=True)\n" + code)
@@ -146,13 +183,20 @@ def test_exit_codes(adder, code, exit_code):
 
 
 def test_exit_in_a_thread_does_not_end_the_run(adder):
-    result = adder.run("import sys, threading\nt = threading.Thread(target=sys.exit, args=(5,))\nt.start(); t.join()\nprint('on')")
+    result = adder.run(
+        "import sys, threading\n"
+        "t = threading.Thread(target=sys.exit, args=(5,))\n"
+        "t.start(); t.join()\n"
+        "print('on')"
+    )
     assert (result.outcome, result.stdout, result.exit_code) == ("ok", "on\n", 0)
 
 
 @pytest.mark.quick
 def test_atexit_and_threads_finish_first(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         import atexit, threading, time
         gate = threading.Event()
         atexit.register(print, "atexit")
@@ -164,20 +208,29 @@ def test_atexit_and_threads_finish_first(adder):
         print("main")
         gate.set()
         "value"
-        """))
+        """
+        )
+    )
     assert result.outcome == "ok"
     assert result.stdout == "main\nthread\natexit\n"
     assert result.text == "'value'"
 
 
 def test_daemon_threads_do_not_hold_a_run(adder):
-    result = adder.run("import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\nprint(1)",
-                       "--timeout", "30")
+    result = adder.run(
+        "import threading\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "print(1)",
+        "--timeout",
+        "30",
+    )
     assert result.outcome == "ok" and result.stdout == "1\n"
 
 
 def test_children_do_not_hold_a_run(adder):
-    result = adder.run("import subprocess\nsubprocess.Popen(['sleep', '1000'])\nprint(1)", "--timeout", "30")
+    result = adder.run(
+        "import subprocess\n" "subprocess.Popen(['sleep', '1000'])\n" "print(1)", "--timeout", "30"
+    )
     assert result.outcome == "ok" and result.stdout == "1\n"
 
 
@@ -193,29 +246,41 @@ def test_exception_in_a_thread_is_told(adder):
 
 
 def test_what_was_buffered_comes_out(adder):
-    result = adder.run("import sys\nsys.stdout.write('no newline')\nsys.stderr.write('nor here')\nf = open('x', 'w'); f.write('kept')")
+    result = adder.run(
+        "import sys\n"
+        "sys.stdout.write('no newline')\n"
+        "sys.stderr.write('nor here')\n"
+        "f = open('x', 'w'); f.write('kept')"
+    )
     assert (result.stdout, result.stderr) == ("no newline", "nor here")
     assert result.files[0]["bytes"] == 4
 
 
 # ---- the script's surroundings ----
 
+
 @pytest.mark.quick
 def test_script_with_arguments(adder):
-    script = adder.file("tool.py", "import sys\nif __name__ == '__main__':\n    print(sys.argv, __file__)\n")
+    script = adder.file(
+        "tool.py", "import sys\n" "if __name__ == '__main__':\n" "    print(sys.argv, __file__)\n"
+    )
     result = adder.json(script, "--", "--fast", "a b", "", "日本")
     assert result.stdout == "['tool.py', '--fast', 'a b', '', '日本'] /work/tool.py\n"
 
 
 def test_surroundings_of_a_script(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         import json, os, sys
         print(json.dumps({
             "argv": sys.argv, "name": __name__, "cwd": os.getcwd(), "main": sys.modules["__main__"].__dict__ is globals(),
             "path": sys.path[0], "own": sorted(name for name in globals() if not name.startswith("__")),
             "umask": os.umask(0o22), "doc": __doc__, "interactive": hasattr(sys, "ps1"),
         }))
-        """)).told()
+        """
+        )
+    ).told()
     assert result["argv"] == ["main.py"] and result["name"] == "__main__" and result["main"] is True
     assert result["cwd"] == "/work" and result["path"] in ("", "/work")
     assert result["own"] == ["json", "os", "sys"], "the runner's own names are not the script's"
@@ -233,21 +298,31 @@ def test_source_of_the_code_is_known(adder):
 
 
 def test_pickle_and_dataclasses_of_main(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         import dataclasses, pickle
         @dataclasses.dataclass
         class Point:
             x: int
         print(pickle.loads(pickle.dumps(Point(3))))
-        """))
+        """
+        )
+    )
     assert result.stdout == "Point(x=3)\n"
 
 
 @pytest.mark.quick
 def test_standard_input(adder):
     given = adder.file("in.txt", "Ann\n42\nrest\nof it")
-    result = adder.run("name = input('who? ')\nage = int(input())\nimport sys\nprint(name, age, repr(sys.stdin.read()))",
-                       "--stdin", given)
+    result = adder.run(
+        "name = input('who? ')\n"
+        "age = int(input())\n"
+        "import sys\n"
+        "print(name, age, repr(sys.stdin.read()))",
+        "--stdin",
+        given,
+    )
     assert result.outcome == "ok" and result.stdout == "who? Ann 42 'rest\\nof it'\n"
 
 
@@ -258,55 +333,82 @@ def test_no_standard_input(adder):
 
 def test_binary_standard_input(adder):
     given = adder.file("in.bin", bytes(range(256)) * 1000)
-    result = adder.run("import hashlib, sys\nprint(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())", "--stdin", given)
+    result = adder.run(
+        "import hashlib, sys\n" "print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())", "--stdin", given
+    )
     import hashlib
+
     assert result.stdout.strip() == hashlib.sha256(bytes(range(256)) * 1000).hexdigest()
 
 
 def test_subprocess_reads_standard_input(adder):
     given = adder.file("in.txt", "three\nlines\nhere\n")
-    result = adder.run("import subprocess\nprint(subprocess.run(['wc', '-l'], capture_output=True, text=True).stdout.split()[0])",
-                       "--stdin", given)
+    result = adder.run(
+        "import subprocess\n"
+        "print(subprocess.run(['wc', '-l'], capture_output=True, text=True).stdout.split()[0])",
+        "--stdin",
+        given,
+    )
     assert result.stdout == "3\n"
 
 
 def test_variables(adder):
-    result = adder.run("import os\nprint(os.environ['MODE'], os.environ['EMPTY'] == '', os.environ['ODD'])",
-                       "--set-env", "MODE=test", "--set-env", "EMPTY=", "--set-env", "ODD=a=b 日本")
+    result = adder.run(
+        "import os\n" "print(os.environ['MODE'], os.environ['EMPTY'] == '', os.environ['ODD'])",
+        "--set-env",
+        "MODE=test",
+        "--set-env",
+        "EMPTY=",
+        "--set-env",
+        "ODD=a=b 日本",
+    )
     assert result.stdout == "test True a=b 日本\n"
 
 
 def test_variables_reach_children(adder):
-    result = adder.run("import subprocess\nsubprocess.run(['sh', '-c', 'echo $MODE'])", "--set-env", "MODE=test")
+    result = adder.run(
+        "import subprocess\n" "subprocess.run(['sh', '-c', 'echo $MODE'])", "--set-env", "MODE=test"
+    )
     assert result.stdout == "test\n"
 
 
 def test_time_zones_and_locale(adder):
-    result = adder.run(dedent("""
+    result = adder.run(
+        dedent(
+            """
         import datetime, locale, time, zoneinfo
         t = datetime.datetime(2024, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo("Asia/Tokyo"))
         print(t.astimezone(zoneinfo.ZoneInfo("Europe/Berlin")).isoformat())
         print(locale.getpreferredencoding().lower(), open("x", "w").encoding.lower())
         assert abs(time.time() - datetime.datetime.now().timestamp()) < 100
-        """))
+        """
+        )
+    )
     assert result.outcome == "ok"
     assert result.stdout == "2024-07-01T05:00:00+02:00\nutf-8 utf-8\n"
 
 
 def test_unicode_everywhere(adder):
-    source = adder.file("日本.py", "名前 = '🐍 ünïcode'\nprint(名前)\nimport sys; print(名前, file=sys.stderr)\n"
-                                 "open('ファイル.txt', 'w').write(名前)\n名前\n")
+    source = adder.file(
+        "日本.py",
+        "名前 = '🐍 ünïcode'\nprint(名前)\nimport sys; print(名前, file=sys.stderr)\n"
+        "open('ファイル.txt', 'w').write(名前)\n名前\n",
+    )
     result = adder.json(source)
     assert result.stdout == result.stderr == "🐍 ünïcode\n" and result.text == "'🐍 ünïcode'"
     assert result.names == ["ファイル.txt"]
 
 
-@pytest.mark.parametrize("code", [
-    b"\xef\xbb\xbfprint('\xc3\xa9')\n",
-    b"# -*- coding: utf-8 -*-\nprint('\xc3\xa9')\n",
-    b"print('\xc3\xa9')\r\n",
-    b"print('\xc3\xa9')",
-], ids=["byte order mark", "coding line", "carriage returns", "no last newline"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"\xef\xbb\xbfprint('\xc3\xa9')\n",
+        b"# -*- coding: utf-8 -*-\nprint('\xc3\xa9')\n",
+        b"print('\xc3\xa9')\r\n",
+        b"print('\xc3\xa9')",
+    ],
+    ids=["byte order mark", "coding line", "carriage returns", "no last newline"],
+)
 def test_forms_of_source(adder, code):
     assert adder.json(adder.file("form.py", code)).stdout == "é\n"
 
@@ -459,7 +561,9 @@ def test_environment_without_packages(adder):
 
 def test_missing_module(adder):
     result = adder.run("import no_such_module_anywhere")
-    assert result.error["type"] == "ModuleNotFoundError" and "no_such_module_anywhere" in result.error["message"]
+    assert (
+        result.error["type"] == "ModuleNotFoundError" and "no_such_module_anywhere" in result.error["message"]
+    )
 
 
 def test_warnings_point_at_the_users_line(adder):

@@ -84,34 +84,44 @@ def test_each_run_is_on_its_own(adder):
 
 @pytest.mark.quick
 def test_nothing_of_a_run_is_left_for_the_next(adder):
-    adder.run("import builtins, os\nbuiltins.left = 1\nopen('/work/left', 'w').close()\nopen('/tmp/left', 'w').close()\n"
-              "os.environ['LEFT'] = '1'\nopen('/dev/shm/left', 'w').close()")
-    result = adder.run("import builtins, os\n"
-                       "[hasattr(builtins, 'left'), 'LEFT' in os.environ] + \n"
-                       "[os.path.exists(d + '/left') for d in ('/work', '/tmp', '/dev/shm')]".replace(" + \n", " + "))
+    adder.run(
+        "import builtins, os\n"
+        "builtins.left = 1\n"
+        "open('/work/left', 'w').close()\n"
+        "open('/tmp/left', 'w').close()\n"
+        "os.environ['LEFT'] = '1'\nopen('/dev/shm/left', 'w').close()"
+    )
+    result = adder.run(
+        "import builtins, os\n"
+        "[hasattr(builtins, 'left'), 'LEFT' in os.environ] + \n"
+        "[os.path.exists(d + '/left') for d in ('/work', '/tmp', '/dev/shm')]".replace(" + \n", " + ")
+    )
     assert result.text == "[False, False, False, False, False]"
 
 
-@pytest.mark.parametrize("code, text", [
-    ("6", "6"),
-    ("x = 3\nx * 2", "6"),
-    ("'text'", "'text'"),
-    ("x = 1", None),
-    ("None", None),
-    ("print('a')", None),
-    ("", None),
-    ("# only a comment", None),
-    ("if True:\n    5", None),
-    ("1; 2", "2"),
-    ("def f():\n    return 4\nf()", "4"),
-    ("[i for i in range(3)]", "[0, 1, 2]"),
-    ("float('nan'), float('inf'), -0.0", "(nan, inf, -0.0)"),
-    ("10**30", "1" + "0" * 30),
-    ("'\\ud800'", "'\\ud800'"),
-    ("'\\0'", "'\\x00'"),
-    ("'日本語 🐍'", "'日本語 🐍'"),
-    ("...", "Ellipsis"),
-])
+@pytest.mark.parametrize(
+    "code, text",
+    [
+        ("6", "6"),
+        ("x = 3\nx * 2", "6"),
+        ("'text'", "'text'"),
+        ("x = 1", None),
+        ("None", None),
+        ("print('a')", None),
+        ("", None),
+        ("# only a comment", None),
+        ("if True:\n    5", None),
+        ("1; 2", "2"),
+        ("def f():\n    return 4\nf()", "4"),
+        ("[i for i in range(3)]", "[0, 1, 2]"),
+        ("float('nan'), float('inf'), -0.0", "(nan, inf, -0.0)"),
+        ("10**30", "1" + "0" * 30),
+        ("'\\ud800'", "'\\ud800'"),
+        ("'\\0'", "'\\x00'"),
+        ("'日本語 🐍'", "'日本語 🐍'"),
+        ("...", "Ellipsis"),
+    ],
+)
 def test_value_of_the_last_expression(adder, code, text):
     result = adder.run(code)
     assert result.outcome == "ok"
@@ -155,7 +165,9 @@ def test_value_whose_repr_fails(adder):
 
 
 def test_value_whose_repr_never_ends(adder):
-    result = adder.run("class V:\n    def __repr__(self):\n        while True: pass\nV()", "--limit", "wall_ms=1500")
+    result = adder.run(
+        "class V:\n" "    def __repr__(self):\n" "        while True: pass\n" "V()", "--limit", "wall_ms=1500"
+    )
     assert result.outcome == "timeout"
 
 
@@ -171,9 +183,23 @@ def test_limits_are_those_applied(adder):
 def test_every_outcome_has_all_fields(adder):
     """check_result has looked at each; here they are compared with one another."""
     crash = "import os\nos.kill(os.getpid(), 11)"
-    ends = [adder.run("1"), adder.run("1/0"), adder.run("while True: pass", "--limit", "wall_ms=300"),
-            adder.run("while True: print('x' * 999)", "--limit", "output_bytes=9999"), adder.run(crash),
-            adder.run("1", "--profile", "no-such-profile"), adder.run("1", "--limit", "wall_ms=99999999999")]
-    assert [end.outcome for end in ends] == ["ok", "error", "timeout", "output_limit", "crashed", "failed", "failed"]
+    ends = [
+        adder.run("1"),
+        adder.run("1/0"),
+        adder.run("while True: pass", "--limit", "wall_ms=300"),
+        adder.run("while True: print('x' * 999)", "--limit", "output_bytes=9999"),
+        adder.run(crash),
+        adder.run("1", "--profile", "no-such-profile"),
+        adder.run("1", "--limit", "wall_ms=99999999999"),
+    ]
+    assert [end.outcome for end in ends] == [
+        "ok",
+        "error",
+        "timeout",
+        "output_limit",
+        "crashed",
+        "failed",
+        "failed",
+    ]
     assert len({frozenset(end.fields) for end in ends}) == 1
     assert set(ends[0].fields) == set(harness.FIELDS), "and no more than the contract has"
