@@ -174,7 +174,7 @@ enforce_landlock (struct state *state, struct fault *fault)
 static int
 install_seccomp (struct state *state, struct fault *fault)
 {
-  return seccomp_install (state->want->program, fault);
+  return filter_install (state->want->program, fault);
 }
 
 static const struct confine_step {

@@ -8,11 +8,11 @@
 #include "base/fault.h"
 #include "sandbox/limits.h"
 #include "sandbox/namespaces.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/filter.h"
 
 struct confinement {
   const struct limits *limits;
-  const struct seccomp_program *program;
+  const struct filter_program *program;
   const struct namespaces_seen *zygote; /* the namespaces that the child must have left */
   int landlock_abi;                     /* 0: the host has none */
   int init_fd;                          /* pidfd of the sandbox's init */

@@ -110,7 +110,7 @@ verify_shared_namespaces (void)
 static int
 take_over_descriptors (struct zygote *zygote, struct fault *fault)
 {
-  int r = seccomp_load (WIRE_LAUNCH_FILTER, &zygote->program, fault);
+  int r = filter_load (WIRE_LAUNCH_FILTER, &zygote->program, fault);
   if (r < 0)
     return r;
   close (WIRE_LAUNCH_FILTER);

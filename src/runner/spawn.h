@@ -8,13 +8,13 @@
 #include "base/fault.h"
 #include "runner/wire.h"
 #include "sandbox/namespaces.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/filter.h"
 
 /* What a zygote found out and keeps before it serves; the same for all of its sandboxes. */
 struct zygote {
   int init_program_fd;  /* the static adder-init */
   int pid_namespace_fd; /* its own */
-  struct seccomp_program program;
+  struct filter_program program;
   struct namespaces_seen namespaces;
   uint32_t mechanisms; /* those that sandboxes share with it, verified */
   int landlock_abi;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/seccomp.h"
+#include "sandbox/filter.h"
 
 #include <errno.h>
 #include <linux/bpf_common.h>
@@ -12,7 +12,7 @@
 #include "base/syscalls.h"
 
 int
-seccomp_load (int fd, struct seccomp_program *ret_program, struct fault *fault)
+filter_load (int fd, struct filter_program *ret_program, struct fault *fault)
 {
   struct stat info;
   if (fstat (fd, &info) < 0)
@@ -37,7 +37,7 @@ seccomp_load (int fd, struct seccomp_program *ret_program, struct fault *fault)
 }
 
 int
-seccomp_install (const struct seccomp_program *program, struct fault *fault)
+filter_install (const struct filter_program *program, struct fault *fault)
 {
   struct sock_fprog prog = {.len = program->length, .filter = program->filter};
   if (sys_seccomp (SECCOMP_SET_MODE_FILTER, 0, &prog) < 0)

@@ -7,13 +7,13 @@
 
 #include "base/fault.h"
 
-struct seccomp_program {
+struct filter_program {
   struct sock_filter *filter; /* malloc'ed */
   unsigned short length;      /* instructions */
 };
 
 /* Reads the whole program from FD, a regular file or memfd. The caller frees program.filter. */
-int seccomp_load (int fd, struct seccomp_program *ret_program, struct fault *fault);
+int filter_load (int fd, struct filter_program *ret_program, struct fault *fault);
 
 /* Installs PROGRAM for the calling thread and verifies that it is in force. Needs no_new_privs. */
-int seccomp_install (const struct seccomp_program *program, struct fault *fault);
+int filter_install (const struct filter_program *program, struct fault *fault);

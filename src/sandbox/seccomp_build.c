@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/seccomp_build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/fd.h"
+#include "sandbox/seccomp_policy.h"
+
+#define DEFAULT_ERRNO ENOSYS
+
+/* The first version of landlock that keeps abstract sockets apart. */
+#define LANDLOCK_ABI_SCOPED 6
+
+static void
+release (scmp_filter_ctx *context)
+{
+  if (*context)
+    seccomp_release (*context);
+}
+
+static uint32_t
+action_of (int verdict)
+{
+  if (verdict == SECCOMP_POLICY_ALLOW)
+    return SCMP_ACT_ALLOW;
+  return SCMP_ACT_ERRNO (verdict == SECCOMP_POLICY_PRETEND ? 0 : (uint16_t)verdict);
+}
+
+static int
+add_rule (scmp_filter_ctx context, const char *name, int verdict, unsigned count,
+          const struct scmp_arg_cmp *compare, struct fault *fault)
+{
+  /* Rules take the numbers of the machine they are built on, and are translated to the architecture of the
+   * program; what that does not have is left out. Negative: this machine has none of that name, or this
+   * libseccomp is older than it. */
+  int number = seccomp_syscall_resolve_name (name);
+  if (number < 0 || verdict == DEFAULT_ERRNO)
+    return 0;
+  int r = seccomp_rule_add_array (context, action_of (verdict), number, count, compare);
+  return r < 0 ? fault_set (fault, -r, "cannot add a seccomp rule for %s", name) : 0;
+}
+
+static int
+add_group (scmp_filter_ctx context, const struct seccomp_group *group, struct fault *fault)
+{
+  char name[64];
+  for (const char *at = group->calls; *at;) {
+    size_t length = strcspn (at, " ");
+    if (length >= sizeof name)
+      return fault_set (fault, EINVAL, "a name in the seccomp policy is too long");
+    memcpy (name, at, length);
+    name[length] = '\0';
+    int r = add_rule (context, name, group->verdict, 0, NULL, fault);
+    if (r < 0)
+      return r;
+    at += length;
+    at += strspn (at, " ");
+  }
+  return 0;
+}
+
+static int
+add_condition (scmp_filter_ctx context, const struct seccomp_condition *rule, struct fault *fault)
+{
+  if (rule->compare == COMPARE_NONE)
+    return add_rule (context, rule->call, rule->verdict, 0, NULL, fault);
+  struct scmp_arg_cmp compare = {
+      .arg = rule->argument,
+      .op = rule->compare == COMPARE_MASKED ? SCMP_CMP_MASKED_EQ : SCMP_CMP_NE,
+      .datum_a = rule->compare == COMPARE_MASKED ? rule->mask : rule->value,
+      .datum_b = rule->compare == COMPARE_MASKED ? rule->value : 0,
+  };
+  return add_rule (context, rule->call, rule->verdict, 1, &compare, fault);
+}
+
+static int
+export_sealed (scmp_filter_ctx context, int *ret_fd, struct fault *fault)
+{
+  autoclose int fd = memfd_create ("adder-seccomp", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0)
+    return fault_set (fault, errno, "cannot make a memfd for the seccomp program");
+  int r = seccomp_export_bpf (context, fd);
+  if (r < 0)
+    return fault_set (fault, -r, "cannot export the seccomp program");
+  if (fcntl (fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+    return fault_set (fault, errno, "cannot seal the seccomp program");
+  *ret_fd = fd_steal (&fd);
+  return 0;
+}
+
+int
+seccomp_build_for (uint32_t architecture, int landlock_abi, int *ret_fd, struct fault *fault)
+{
+  __attribute__ ((cleanup (release))) scmp_filter_ctx context = seccomp_init (SCMP_ACT_ERRNO (DEFAULT_ERRNO));
+  if (!context)
+    return fault_set (fault, ENOMEM, "cannot start a seccomp program");
+  int r = 0;
+  if (architecture != seccomp_arch_native ()) {
+    r = seccomp_arch_remove (context, SCMP_ARCH_NATIVE);
+    if (r == 0)
+      r = seccomp_arch_add (context, architecture);
+  }
+  if (r == 0)
+    r = seccomp_attr_set (context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  /* A binary tree in place of a long list; libseccomp before 2.5 has none. */
+  if (r == 0)
+    seccomp_attr_set (context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  if (r < 0)
+    return fault_set (fault, -r, "cannot set up the seccomp program");
+
+  for (size_t i = 0; i < seccomp_groups_count; i++) {
+    r = add_group (context, &seccomp_groups[i], fault);
+    if (r < 0)
+      return r;
+  }
+  bool scoped = landlock_abi >= LANDLOCK_ABI_SCOPED;
+  for (size_t i = 0; i < seccomp_conditions_count; i++) {
+    const struct seccomp_condition *rule = &seccomp_conditions[i];
+    if (rule->when == (scoped ? WHEN_UNSCOPED : WHEN_SCOPED))
+      continue;
+    r = add_condition (context, rule, fault);
+    if (r < 0)
+      return r;
+  }
+  return export_sealed (context, ret_fd, fault);
+}
+
+int
+seccomp_build (int landlock_abi, int *ret_fd, struct fault *fault)
+{
+  return seccomp_build_for (seccomp_arch_native (), landlock_abi, ret_fd, fault);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which system calls a sandbox may make: an allow-list, as data. What is not named, or unknown to the
+ * libseccomp that builds it, fails with ENOSYS, so that libraries fall back as they do on an older kernel,
+ * and what kernels gain tomorrow is refused today. A foreign architecture (i386 or x32 calls on x86-64) kills
+ * the process: nothing honest makes them. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What becomes of a call: a positive errno, or one of these. */
+#define SECCOMP_POLICY_ALLOW   0
+#define SECCOMP_POLICY_PRETEND (-1) /* it does nothing and says that it worked */
+
+struct seccomp_group {
+  int verdict;
+  const char *reason;
+  const char
+      *calls; /* names with a space between them; those that an architecture does not have are skipped */
+};
+extern const struct seccomp_group seccomp_groups[];
+extern const size_t seccomp_groups_count;
+
+/* Rules that look at an argument. Where none of a call's rules matches, it fails with ENOSYS. */
+enum seccomp_compare {
+  COMPARE_MASKED, /* (argument & mask) == value */
+  COMPARE_NOT,    /* argument != value */
+  COMPARE_NONE,   /* always */
+};
+enum seccomp_when {
+  WHEN_ALWAYS,
+  WHEN_SCOPED,   /* landlock keeps abstract sockets inside the sandbox (ABI 6) */
+  WHEN_UNSCOPED, /* it does not */
+};
+struct seccomp_condition {
+  const char *call;
+  unsigned argument;
+  enum seccomp_compare compare;
+  uint64_t mask, value;
+  int verdict;
+  enum seccomp_when when;
+};
+extern const struct seccomp_condition seccomp_conditions[];
+extern const size_t seccomp_conditions_count;
