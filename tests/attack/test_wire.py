@@ -2,11 +2,12 @@
 """The sandbox's own socket: whatever code writes there, the daemon takes it for what it is, untrusted.
 
 Kinds of src/runner/wire.h: READY 1, REQUEST 2, DISPLAY 3, RESULT 4, FAULT 5."""
+import json
 import os
 
 import pytest
 
-from harness import quick
+from harness import quick, status_bytes, wait_until
 
 LONG = ["--timeout", "30"]
 PRELUDE = """
@@ -76,7 +77,7 @@ def test_forged_frames(adder, name):
         "output_limit",
         "memory_limit",
     ), "it is the code that did it, not Adder that failed"
-    assert result.isolation["level"] in (2, 3)
+    assert len(json.dumps(result.fields)) < 1_000_000, "what a reply may hold is capped, whoever wrote it"
 
 
 def test_forged_result_ends_the_run_there(adder):
@@ -98,12 +99,15 @@ def test_flood_of_displays(adder):
 
 
 def test_flood_of_large_displays(adder):
+    pid = adder.daemon()
+    before = status_bytes(pid, "VmRSS")
     result = adder.run(
         PRELUDE + "data = json.dumps({'text/plain': 'x' * (1 << 20)}).encode()\n"
         "while True: frame(3, data)",
         *LONG,
     )
     assert result.outcome == "output_limit"
+    wait_until(lambda: status_bytes(pid, "VmRSS") < before + (64 << 20), "the daemon to let go of them")
 
 
 def test_flood_that_never_ends_a_frame(adder):

@@ -71,7 +71,7 @@ def test_no_newline_at_all(adder):
     "written, text",
     [
         (b"a\xff\xfeb", "a\ufffd\ufffdb"),
-        (b"a\0b\0", "a\0b\0"),
+        (b"a\0b\0", "a\ufffdb\ufffd"),
         (b"\xe6\x97", None),
         (b"\xed\xa0\x80", None),
         (b"\xf4\x90\x80\x80", None),
