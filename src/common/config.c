@@ -108,12 +108,12 @@ static gboolean
 set_text (const struct config_row *row, struct config *config, const char *value, GError **error)
 {
   if (row->type == CONFIG_PATH && !g_path_is_absolute (value)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is not an absolute path", value);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not an absolute path", value);
     return FALSE;
   }
   if (row->type == CONFIG_CHOICE && !g_strv_contains (row->choices, value)) {
     g_autofree char *known = g_strjoinv (", ", (GStrv)row->choices);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is none of: %s", value, known);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: %s", value, known);
     return FALSE;
   }
   if (value[0] == '\0') {
@@ -131,7 +131,7 @@ set_boolean (const struct config_row *row, struct config *config, const char *va
 {
   gboolean yes = strcmp (value, "true") == 0;
   if (!yes && strcmp (value, "false") != 0) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is neither true nor false", value);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is neither true nor false", value);
     return FALSE;
   }
   *FIELD (config, row, gboolean) = yes;

@@ -55,7 +55,7 @@ static gboolean
 refuse (const char *text, const struct quantity *quantity, const char *why, GError **error)
 {
   g_autofree char *shown = g_utf8_make_valid (text, (gssize)MIN (strlen (text), 64));
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is not a %s: %s, as in %s", shown,
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not a %s: %s, as in %s", shown,
                quantity->what, why, quantity->example);
   return FALSE;
 }
@@ -176,13 +176,16 @@ duration_format (guint64 ms)
 char *
 quantity_format (guint64 value, enum limit_unit unit)
 {
-  switch (unit) {
-  case UNIT_BYTES:
-    return size_format (value);
-  case UNIT_MS:
-    return duration_format (value);
-  case UNIT_COUNT:
-  default:
-    return g_strdup_printf ("%" G_GUINT64_FORMAT, value);
-  }
+  static const struct unit steps[][4] = {
+      [UNIT_BYTES] = {{"TiB", KIB * KIB * KIB * KIB},
+                      {"GiB", KIB * KIB * KIB},
+                      {"MiB", KIB * KIB},
+                      {"KiB", KIB}},
+      [UNIT_MS] = {{"d", 24 * 3600 * 1000}, {"h", 3600 * 1000}, {"min", 60 * 1000}, {"s", 1000}},
+  };
+  static const char *const smallest[] = {[UNIT_COUNT] = "", [UNIT_BYTES] = " bytes", [UNIT_MS] = " ms"};
+  for (gsize i = 0; unit != UNIT_COUNT && value > 0 && i < G_N_ELEMENTS (steps[0]); i++)
+    if (value % steps[unit][i].factor == 0)
+      return g_strdup_printf ("%" G_GUINT64_FORMAT " %s", value / steps[unit][i].factor, steps[unit][i].name);
+  return g_strdup_printf ("%" G_GUINT64_FORMAT "%s", value, smallest[unit]);
 }

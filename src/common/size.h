@@ -17,8 +17,10 @@ gboolean count_parse (const char *text, guint64 *ret_count, GError **error);
 /* One of the three, by UNIT; a bare duration is in milliseconds. */
 gboolean quantity_parse (const char *text, enum limit_unit unit, guint64 *ret_value, GError **error);
 
-/* "512 MiB", "1.5 KiB", "312 bytes"; "30 s", "1.5 s", "250 ms", "10 min"; "64". One decimal at most, for
- * people. The caller's. */
+/* For people, with one decimal at most: "512 MiB", "1.5 KiB", "312 bytes"; "30 s", "1.5 s", "250 ms", "10
+ * min". The caller's. */
 char *size_format (guint64 bytes);
 char *duration_format (guint64 ms);
+
+/* Exactly, in the largest unit that fits whole: "64 MiB", "100000 bytes", "90 s", "64". The caller's. */
 char *quantity_format (guint64 value, enum limit_unit unit);

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes and durations as people write them, log lines, JSON, errors. */
+#include <errno.h>
+#include <glib.h>
+#include <string.h>
+
+#include "adder.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/size.h"
+
+struct good {
+  const char *text;
+  enum limit_unit unit;
+  guint64 value;
+};
+
+static const struct good good_quantities[] = {
+    {"0", UNIT_BYTES, 0},
+    {"1", UNIT_BYTES, 1},
+    {"312B", UNIT_BYTES, 312},
+    {"1K", UNIT_BYTES, 1024},
+    {"1KiB", UNIT_BYTES, 1024},
+    {"1kB", UNIT_BYTES, 1000},
+    {"512M", UNIT_BYTES, 536870912},
+    {"1.5GiB", UNIT_BYTES, 1610612736},
+    {"1.000001M", UNIT_BYTES, 1048577},
+    {"0.5K", UNIT_BYTES, 512},
+    {"2TB", UNIT_BYTES, 2000000000000},
+    {"18446744073709551615", UNIT_BYTES, G_MAXUINT64},
+    {"30s", UNIT_MS, 30000},
+    {"500ms", UNIT_MS, 500},
+    {"1.5s", UNIT_MS, 1500},
+    {"2m", UNIT_MS, 120000},
+    {"2min", UNIT_MS, 120000},
+    {"1h", UNIT_MS, 3600000},
+    {"7d", UNIT_MS, 604800000},
+    {"250", UNIT_MS, 250},
+    {"64", UNIT_COUNT, 64},
+    {"007", UNIT_COUNT, 7},
+};
+
+static void
+test_good_quantities (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (good_quantities); i++) {
+    const struct good *row = &good_quantities[i];
+    g_autoptr (GError) error = NULL;
+    guint64 value = 0;
+    gboolean ok = quantity_parse (row->text, row->unit, &value, &error);
+    g_assert_no_error (error);
+    g_assert_true (ok);
+    g_assert_cmpuint (value, ==, row->value);
+  }
+}
+
+static const struct good bad_quantities[] = {
+    {"", UNIT_BYTES, 0},
+    {" 1", UNIT_BYTES, 0},
+    {"1 ", UNIT_BYTES, 0},
+    {"1 M", UNIT_BYTES, 0},
+    {"-1", UNIT_BYTES, 0},
+    {"+1", UNIT_BYTES, 0},
+    {"1X", UNIT_BYTES, 0},
+    {"1s", UNIT_BYTES, 0},
+    {"1m", UNIT_BYTES, 0},
+    {"1,5G", UNIT_BYTES, 0},
+    {"1.G", UNIT_BYTES, 0},
+    {".5G", UNIT_BYTES, 0},
+    {"1.1234567G", UNIT_BYTES, 0},
+    {"0x10", UNIT_BYTES, 0},
+    {"1e3", UNIT_BYTES, 0},
+    {"18446744073709551616", UNIT_BYTES, 0},
+    {"99999999999T", UNIT_BYTES, 0},
+    {"many", UNIT_COUNT, 0},
+    {"1.5", UNIT_COUNT, 0},
+    {"1K", UNIT_COUNT, 0},
+    {"nan", UNIT_MS, 0},
+    {"soon", UNIT_MS, 0},
+    {"5M", UNIT_MS, 0},
+    {"9999999999999999d", UNIT_MS, 0},
+};
+
+/* Whoever reads the error sees what was written, and an example of what may be. */
+static void
+test_bad_quantities (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (bad_quantities); i++) {
+    const struct good *row = &bad_quantities[i];
+    g_autoptr (GError) error = NULL;
+    guint64 value = 77;
+    g_assert_false (quantity_parse (row->text, row->unit, &value, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_autofree char *quoted = g_strdup_printf ("\"%s\"", row->text);
+    g_assert_nonnull (strstr (error->message, quoted));
+    g_assert_nonnull (strstr (error->message, "as in"));
+    g_assert_cmpuint (value, ==, 77);
+  }
+}
+
+static void
+test_bare_seconds (void)
+{
+  guint64 ms;
+  g_assert_true (duration_parse ("30", 1000, &ms, NULL));
+  g_assert_cmpuint (ms, ==, 30000);
+  g_assert_true (duration_parse ("0.25", 1000, &ms, NULL));
+  g_assert_cmpuint (ms, ==, 250);
+  g_assert_true (duration_parse ("500ms", 1000, &ms, NULL));
+  g_assert_cmpuint (ms, ==, 500);
+}
+
+/* A hostile text in an error must still be one line of valid UTF-8 that is not endless. */
+static void
+test_error_of_garbage (void)
+{
+  g_autofree char *text = g_strnfill (100000, '\xff');
+  g_autoptr (GError) error = NULL;
+  guint64 value;
+  g_assert_false (size_parse (text, &value, &error));
+  g_assert_true (g_utf8_validate (error->message, -1, NULL));
+  g_assert_cmpuint (strlen (error->message), <, 600);
+}
+
+static void
+assert_text (char *text, const char *expected)
+{
+  g_assert_cmpstr (text, ==, expected);
+  g_free (text);
+}
+
+static void
+test_format (void)
+{
+  assert_text (size_format (0), "0 bytes");
+  assert_text (size_format (1), "1 byte");
+  assert_text (size_format (1023), "1023 bytes");
+  assert_text (size_format (1024), "1 KiB");
+  assert_text (size_format (8109), "7.9 KiB");
+  assert_text (size_format (G_GUINT64_CONSTANT (1) << 29), "512 MiB");
+  assert_text (size_format (G_GUINT64_CONSTANT (3) << 39), "1.5 TiB");
+  assert_text (duration_format (0), "0 ms");
+  assert_text (duration_format (999), "999 ms");
+  assert_text (duration_format (1500), "1.5 s");
+  assert_text (duration_format (90000), "90 s");
+  assert_text (duration_format (600000), "10 min");
+  assert_text (duration_format (7200000), "2 h");
+  assert_text (quantity_format (100000, UNIT_BYTES), "100000 bytes");
+  assert_text (quantity_format (65536, UNIT_BYTES), "64 KiB");
+  assert_text (quantity_format (300, UNIT_MS), "300 ms");
+  assert_text (quantity_format (1500, UNIT_MS), "1500 ms");
+  assert_text (quantity_format (30000, UNIT_MS), "30 s");
+  assert_text (quantity_format (64, UNIT_COUNT), "64");
+  assert_text (quantity_format (0, UNIT_BYTES), "0 bytes");
+}
+
+/* What is shown of a limit can be read back as it was. */
+static void
+test_format_is_exact (void)
+{
+  static const guint64 values[] = {1, 999, 1000, 1024, 1025, 65536, 100000, 1 << 30, 3600000, 86400000};
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    for (int unit = UNIT_COUNT; unit <= UNIT_MS; unit++) {
+      g_autofree char *text = quantity_format (values[i], (enum limit_unit)unit);
+      g_auto (GStrv) parts = g_strsplit (text, " ", 2);
+      if (g_strcmp0 (parts[1], "bytes") == 0)
+        parts[1][0] = '\0';
+      g_autofree char *joined = g_strconcat (parts[0], parts[1], NULL);
+      guint64 value;
+      g_assert_true (quantity_parse (joined, (enum limit_unit)unit, &value, NULL));
+      g_assert_cmpuint (value, ==, values[i]);
+    }
+}
+
+/* ---- log ---- */
+
+static void
+collect (enum log_level level, const char *message, void *data)
+{
+  g_string_append_printf (data, "%d:%s|", level, message);
+}
+
+static void
+test_log_levels (void)
+{
+  g_autoptr (GString) seen = g_string_new (NULL);
+  log_error ("nobody listens");
+  log_set_sink (collect, LOG_LEVEL_WARNING, seen);
+  log_error ("a %d", 1);
+  log_warning ("b");
+  log_info ("c");
+  log_set_sink (NULL, LOG_LEVEL_DEBUG, NULL);
+  log_error ("d");
+  g_assert_cmpstr (seen->str, ==, "0:a 1|1:b|");
+}
+
+/* A name that a caller chose cannot begin a line of its own, nor move a cursor. */
+static void
+test_log_is_one_line (void)
+{
+  g_autoptr (GString) seen = g_string_new (NULL);
+  log_set_sink (collect, LOG_LEVEL_INFO, seen);
+  log_info ("name %s", "x\n<0>forged\x1b[2J\x7f\xff");
+  log_set_sink (NULL, LOG_LEVEL_INFO, NULL);
+  g_assert_cmpstr (seen->str, ==, "2:name x\\x0a<0>forged\\x1b[2J\\x7f\xef\xbf\xbd|");
+}
+
+static void
+test_log_lines (void)
+{
+  gint64 time_us = G_GINT64_CONSTANT (1700000000123456);
+  assert_text (log_line (LOG_LEVEL_WARNING, "slow", FALSE, FALSE, time_us),
+               "2023-11-14T22:13:20.123Z warning: slow\n");
+  assert_text (log_line (LOG_LEVEL_ERROR, "gone", FALSE, TRUE, time_us), "<3>gone\n");
+  assert_text (log_line (LOG_LEVEL_DEBUG, "gone", FALSE, TRUE, time_us), "<7>gone\n");
+  assert_text (log_line (LOG_LEVEL_INFO, "a \"b\"", TRUE, TRUE, time_us),
+               "{\"time\":\"2023-11-14T22:13:20.123Z\",\"level\":\"info\",\"message\":\"a \\\"b\\\"\"}\n");
+}
+
+/* ---- JSON and errors ---- */
+
+static void
+test_json_is_strict (void)
+{
+  static const char *const bad[] = {"",
+                                    "{",
+                                    "[]",
+                                    "1",
+                                    "{} x",
+                                    "{\"a\":NaN}",
+                                    "x",
+                                    "{a}",
+                                    "{\"a\":1,}",
+                                    "{\"a\":1,\"a\":2}",
+                                    "{\"a\":\"\\u0000\"}",
+                                    "{\"a\":\"\xff\"}"};
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (json_parse_object (bad[i], strlen (bad[i]), "the text", &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_true (g_str_has_prefix (error->message, "the text "));
+  }
+  g_autoptr (json_t) good = json_parse_object (" {\"a\": [1, null]} ", 18, "the text", NULL);
+  g_autofree char *text = json_to_text (good);
+  g_assert_cmpstr (text, ==, "{\"a\":[1,null]}");
+}
+
+static void
+test_json_text_or_null (void)
+{
+  g_autoptr (json_t) none = json_text_or_null (NULL);
+  g_autoptr (json_t) mended = json_text_or_null ("a\xff");
+  g_assert_true (json_is_null (none));
+  g_assert_cmpstr (json_string_value (mended), ==, "a\xef\xbf\xbd");
+}
+
+static void
+test_errors (void)
+{
+  g_autoptr (GError) missing = NULL, negative = NULL, faulty = NULL;
+  struct fault fault;
+  g_assert_false (error_from_errno (&missing, ENOENT, "cannot open %s", "x"));
+  g_assert_error (missing, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  g_assert_cmpstr (missing->message, ==, "cannot open x: No such file or directory");
+  g_assert_false (error_from_errno (&negative, -EPERM, "cannot open x"));
+  g_assert_cmpstr (negative->message, ==, "cannot open x: Operation not permitted");
+  fault_set (&fault, ENOSPC, "cannot write %d", 5);
+  g_assert_false (error_from_fault (&fault, &faulty));
+  g_assert_cmpstr (faulty->message, ==, "cannot write 5: No space left on device");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/common/size/good", test_good_quantities);
+  g_test_add_func ("/common/size/bad", test_bad_quantities);
+  g_test_add_func ("/common/size/bare-seconds", test_bare_seconds);
+  g_test_add_func ("/common/size/garbage", test_error_of_garbage);
+  g_test_add_func ("/common/size/format", test_format);
+  g_test_add_func ("/common/size/format-is-exact", test_format_is_exact);
+  g_test_add_func ("/common/log/levels", test_log_levels);
+  g_test_add_func ("/common/log/one-line", test_log_is_one_line);
+  g_test_add_func ("/common/log/lines", test_log_lines);
+  g_test_add_func ("/common/json/strict", test_json_is_strict);
+  g_test_add_func ("/common/json/text-or-null", test_json_text_or_null);
+  g_test_add_func ("/common/errors", test_errors);
+  return g_test_run ();
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* adder.conf, profiles and the directories that they are found in. */
+#include <errno.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "common/paths.h"
+#include "policy/profile.h"
+
+/* A configuration folder of its own for each test. */
+struct place {
+  char *folder, *file, *profiles;
+};
+
+static void
+place_set_up (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  place->folder = g_dir_make_tmp ("adder-config-XXXXXX", NULL);
+  place->file = g_build_filename (place->folder, "adder.conf", NULL);
+  place->profiles = g_build_filename (place->folder, "profiles", NULL);
+  g_assert_cmpint (g_mkdir (place->profiles, 0700), ==, 0);
+  g_setenv ("ADDER_CONFIG_DIR", place->folder, TRUE);
+}
+
+static void
+remove_files (const char *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  for (const char *name; dir && (name = g_dir_read_name (dir));) {
+    g_autofree char *path = g_build_filename (folder, name, NULL);
+    g_remove (path);
+  }
+}
+
+static void
+place_tear_down (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  remove_files (place->profiles);
+  g_rmdir (place->profiles);
+  remove_files (place->folder);
+  g_rmdir (place->folder);
+  g_free (place->folder);
+  g_free (place->file);
+  g_free (place->profiles);
+}
+
+static void
+write_file (const char *path, const char *text)
+{
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+}
+
+/* ---- adder.conf ---- */
+
+static void
+test_defaults (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  struct config *config = config_load (NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (config->environment, ==, "science");
+  g_assert_cmpstr (config->min_isolation, ==, "2");
+  g_assert_cmpuint (config->parked, ==, g_get_num_processors () + 2);
+  g_assert_cmpuint (config->idle_exit_ms, ==, 600000);
+  g_assert_false (config->log_code);
+  g_assert_null (config->socket);
+  config_free (config);
+}
+
+static void
+test_values (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  write_file (place->file,
+              "# a comment\n[pool]\nparked = 3 \nqueue_wait_ms=1.5s\n[log]\ncode = true\nlevel=debug\n"
+              "[daemon]\nsocket = /a b/c\nidle_exit_ms = 0\n");
+  struct config *config = config_load (NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (config->parked, ==, 3);
+  g_assert_cmpuint (config->queue_wait_ms, ==, 1500);
+  g_assert_cmpuint (config->idle_exit_ms, ==, 0);
+  g_assert_true (config->log_code);
+  g_assert_cmpstr (config->log_level, ==, "debug");
+  g_autofree char *socket = config_socket (config, NULL);
+  g_assert_cmpstr (socket, ==, "/a b/c");
+  config_free (config);
+}
+
+struct bad {
+  const char *text, *group, *key, *word;
+};
+
+static const struct bad bad_files[] = {
+    {"[pool]\nparked = many\n", "[pool]", "parked", "many"},
+    {"[pool]\nparked = 0\n", "[pool]", "parked", "1"},
+    {"[pool]\nparked = 100000\n", "[pool]", "parked", "256"},
+    {"[pool]\nparked =\n", "[pool]", "parked", "number"},
+    {"[pool]\nzygote_age_ms = 1s\n", "[pool]", "zygote_age_ms", "1 min"},
+    {"[pool]\nno_such_key = 1\n", "[pool]", "no_such_key", "no such key"},
+    {"[no such group]\nx = 1\n", "[no such group]", "x", "no such key"},
+    {"[sandbox]\nmin_isolation = 4\n", "[sandbox]", "min_isolation", "0, 1, 2, 3"},
+    {"[sandbox]\nroot_uid = 0\n", "[sandbox]", "root_uid", "1"},
+    {"[sandbox]\nroot_uid = 4294967295\n", "[sandbox]", "root_uid", "4294967294"},
+    {"[log]\ncode = yes\n", "[log]", "code", "true"},
+    {"[log]\nlevel =\n", "[log]", "level", "none of"},
+    {"[daemon]\nsocket = adder.sock\n", "[daemon]", "socket", "absolute"},
+    {"[environment]\ndefault =\n", "[environment]", "default", "empty"},
+    {"no key file at all\n", "", "", "adder.conf"},
+    {"[pool\nparked = 1\n", "", "", "adder.conf"},
+};
+
+static void
+test_bad_files (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (bad_files); i++) {
+    const struct bad *row = &bad_files[i];
+    g_autoptr (GError) error = NULL;
+    write_file (place->file, row->text);
+    g_assert_null (config_load (NULL, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_nonnull (strstr (error->message, place->file));
+    g_assert_nonnull (strstr (error->message, row->group));
+    g_assert_nonnull (strstr (error->message, row->key));
+    g_assert_nonnull (strstr (error->message, row->word));
+    g_assert_null (strchr (error->message, '\n'));
+  }
+}
+
+static void
+test_named_file (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *other = g_build_filename (place->folder, "other.conf", NULL);
+  g_assert_null (config_load (other, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  g_assert_nonnull (strstr (error->message, other));
+
+  write_file (place->file, "[pool]\nparked = wrong\n");
+  write_file (other, "[pool]\nparked = 5\n");
+  struct config *config = config_load (other, NULL);
+  g_assert_nonnull (config);
+  g_assert_cmpuint (config->parked, ==, 5);
+  config_free (config);
+}
+
+/* Text of a FILE-writing function, in memory. */
+static char *
+shown (const struct config *config, gboolean json)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream (&text, &size);
+  if (config)
+    config_show (config, json, stream);
+  else
+    config_write_documentation (stream);
+  fclose (stream);
+  return text;
+}
+
+/* What is shown as text is a configuration that gives the same again. */
+static void
+test_show (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  write_file (place->file, "[pool]\nparked = 3\n");
+  struct config *config = config_load (NULL, NULL);
+  g_autofree char *text = shown (config, FALSE);
+  g_assert_nonnull (strstr (text, "parked = 3\n"));
+  g_assert_nonnull (strstr (text, place->file));
+  g_autofree char *json = shown (config, TRUE);
+  g_autoptr (json_t) object = json_parse_object (json, strlen (json), "the text", NULL);
+  const json_t *parked = json_object_get (json_object_get (object, "pool"), "parked");
+  g_assert_cmpint (json_integer_value (json_object_get (parked, "value")), ==, 3);
+  g_assert_cmpstr (json_string_value (json_object_get (parked, "source")), ==, place->file);
+  config_free (config);
+
+  write_file (place->file, text);
+  g_autoptr (GError) error = NULL;
+  config = config_load (NULL, &error);
+  g_assert_no_error (error);
+  g_autofree char *again = shown (config, TRUE);
+  g_autoptr (json_t) second = json_parse_object (again, strlen (again), "the text", NULL);
+  parked = json_object_get (json_object_get (second, "pool"), "parked");
+  g_assert_cmpint (json_integer_value (json_object_get (parked, "value")), ==, 3);
+  config_free (config);
+}
+
+static void
+test_documentation (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autofree char *text = shown (NULL, FALSE);
+  g_assert_nonnull (strstr (text, "| `parked` |"));
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    g_assert_nonnull (strstr (text, limit_table[i].name));
+}
+
+/* ---- profiles ---- */
+
+static void
+write_profile (const struct place *place, const char *name, const char *text)
+{
+  g_autofree char *path = g_build_filename (place->profiles, name, NULL);
+  write_file (path, text);
+}
+
+static void
+test_standard_profile (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  struct profile *profile = profile_load ("standard", &error);
+  struct limits limits = limits_default ();
+  g_assert_no_error (error);
+  g_assert_cmpmem (&profile->limits, sizeof limits, &limits, sizeof limits);
+  g_assert_cmpuint (strlen (profile->title), >, 5);
+  g_assert_null (profile->environment);
+  profile_free (profile);
+}
+
+static void
+test_own_profile (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  write_profile (place, "mine.conf",
+                 "[profile]\ntitle = My own\nenvironment = system\nmin_isolation = 3\n"
+                 "[limits]\nwall_ms = 2min\nmemory_bytes = 4G\npids = 7\n");
+  write_profile (place, "standard.conf", "[limits]\nwall_ms = 5s\n");
+  write_profile (place, "Not a name.conf", "");
+  struct profile *profile = profile_load ("mine", &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (profile->title, ==, "My own");
+  g_assert_cmpstr (profile->environment, ==, "system");
+  g_assert_cmpuint (profile->min_isolation, ==, 3);
+  g_assert_cmpuint (profile->limits.value[LIMIT_WALL], ==, 120000);
+  g_assert_cmpuint (profile->limits.value[LIMIT_MEMORY], ==, G_GUINT64_CONSTANT (4) << 30);
+  g_assert_cmpuint (profile->limits.value[LIMIT_PIDS], ==, 7);
+  g_assert_cmpuint (profile->limits.value[LIMIT_CPU], ==, limit_table[LIMIT_CPU].standard);
+  profile_free (profile);
+
+  profile = profile_load ("standard", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (profile->limits.value[LIMIT_WALL], ==, 5000);
+  profile_free (profile);
+
+  g_auto (GStrv) names = profile_names ();
+  g_assert_true (g_strv_contains ((const char *const *)names, "mine"));
+  g_assert_true (g_strv_contains ((const char *const *)names, "standard"));
+  g_assert_false (g_strv_contains ((const char *const *)names, "Not a name"));
+}
+
+static const struct bad bad_profiles[] = {
+    {"[limits]\nwall_ms = 2h\n", "[limits]", "wall_ms", "1 h"},
+    {"[limits]\nmemory_bytes = 1\n", "[limits]", "memory_bytes", "8 MiB"},
+    {"[limits]\nno_such = 1\n", "[limits]", "no_such", "no such limit"},
+    {"[limits]\npids = -1\n", "[limits]", "pids", "digit"},
+    {"[profile]\nmin_isolation = 4\n", "[profile]", "min_isolation", "3"},
+    {"[profile]\nenvironment = ../x\n", "[profile]", "environment", "../x"},
+    {"[profile]\ncolour = red\n", "[profile]", "colour", "no such key"},
+    {"[rules]\nx = 1\n", "[rules]", "", "no such group"},
+    {"x\n", "", "", "bad.conf"},
+};
+
+static void
+test_bad_profiles (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (bad_profiles); i++) {
+    const struct bad *row = &bad_profiles[i];
+    g_autoptr (GError) error = NULL;
+    write_profile (place, "bad.conf", row->text);
+    g_assert_null (profile_load ("bad", &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_nonnull (strstr (error->message, "bad.conf"));
+    g_assert_nonnull (strstr (error->message, row->group));
+    g_assert_nonnull (strstr (error->message, row->key));
+    g_assert_nonnull (strstr (error->message, row->word));
+  }
+}
+
+static void
+test_unknown_profile (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  static const char *const names[] = {"no-such",     "",         "../standard", "standard.conf",
+                                      "/etc/passwd", "Standard", "a\nb",        "\xff"};
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (profile_load (names[i], &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+    g_assert_nonnull (strstr (error->message, "standard"));
+  }
+}
+
+/* ---- directories ---- */
+
+static void
+test_runtime_dir (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (place->folder, "run", NULL);
+  g_autofree char *link = g_build_filename (place->folder, "link", NULL);
+  g_autoptr (GError) open_to_others = NULL, is_link = NULL;
+  struct stat st;
+  g_setenv ("ADDER_RUNTIME_DIR", path, TRUE);
+  g_autofree char *made = paths_runtime_dir (NULL);
+  g_assert_cmpstr (made, ==, path);
+  g_assert_cmpint (stat (path, &st), ==, 0);
+  g_assert_cmpuint (st.st_mode & 07777, ==, 0700);
+
+  g_assert_cmpint (chmod (path, 0755), ==, 0);
+  g_assert_null (paths_runtime_dir (&open_to_others));
+  g_assert_nonnull (strstr (open_to_others->message, "0700"));
+  g_assert_cmpint (chmod (path, 0700), ==, 0);
+
+  g_assert_cmpint (symlink (path, link), ==, 0);
+  g_setenv ("ADDER_RUNTIME_DIR", link, TRUE);
+  g_assert_null (paths_runtime_dir (&is_link));
+  g_assert_nonnull (strstr (is_link->message, link));
+  g_unsetenv ("ADDER_RUNTIME_DIR");
+  g_rmdir (path);
+}
+
+static void
+test_environment_dirs (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autofree char *before = g_strdup (g_getenv ("ADDER_ENVIRONMENTS_DIR"));
+  g_setenv ("ADDER_ENVIRONMENTS_DIR", "/a/b", TRUE);
+  g_auto (GStrv) alone = paths_environment_dirs ();
+  g_assert_cmpstr (alone[0], ==, "/a/b");
+  g_assert_null (alone[1]);
+  g_unsetenv ("ADDER_ENVIRONMENTS_DIR");
+  g_auto (GStrv) usual = paths_environment_dirs ();
+  g_assert_cmpstr (usual[g_strv_length (usual) - 1], ==, "/var/lib/adder/environments");
+  g_assert_cmpuint (g_strv_length (usual), ==, geteuid () == 0 ? 1 : 2);
+  if (before)
+    g_setenv ("ADDER_ENVIRONMENTS_DIR", before, TRUE);
+}
+
+#define ADD(path, test) g_test_add (path, struct place, NULL, place_set_up, test, place_tear_down)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  ADD ("/config/defaults", test_defaults);
+  ADD ("/config/values", test_values);
+  ADD ("/config/bad", test_bad_files);
+  ADD ("/config/named-file", test_named_file);
+  ADD ("/config/show", test_show);
+  ADD ("/config/documentation", test_documentation);
+  ADD ("/profile/standard", test_standard_profile);
+  ADD ("/profile/own", test_own_profile);
+  ADD ("/profile/bad", test_bad_profiles);
+  ADD ("/profile/unknown", test_unknown_profile);
+  ADD ("/paths/runtime", test_runtime_dir);
+  ADD ("/paths/environments", test_environment_dirs);
+  return g_test_run ();
+}
