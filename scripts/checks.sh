@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# The static checks of scripts/test: one function each, which prints what is wrong and fails. They look at the files that
+# git knows of, or at all where there is no repository (an unpacked tarball).
+
+# tracked PATTERN...: the files whose name ends in one of the patterns, one a line.
+tracked() {
+  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git ls-files --cached --others --exclude-standard -- "$@"
+  else
+    for pattern in "$@"; do
+      find . -path './build*' -prune -o -type f -name "$pattern" -print | sed 's|^\./||'
+    done
+  fi | while read -r file; do
+    [ ! -f "$file" ] || echo "$file"
+  done
+}
+
+shell_scripts() {
+  tracked 'scripts/*' '.ci/*' 'packaging/*' | while read -r file; do
+    case $file in
+    *.sh) echo "$file" ;;
+    *) head -n 1 -- "$file" | grep -q '^#!/bin/sh' && echo "$file" ;;
+    esac
+  done
+}
+
+check_format() {
+  tracked '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
+}
+
+# Against the build with clang, since its compilation database names only options that clang knows.
+check_tidy() {
+  tracked 'src/*.c' 'examples/*.c' 'tests/*.c' |
+    while read -r file; do grep -qF "/$file\"" build-asan/compile_commands.json && echo "$file"; done |
+    xargs -P "$(nproc)" -n 4 clang-tidy-14 --quiet -p build-asan 2>&1 |
+    { grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter' || true; } | grep . && return 1
+  return 0
+}
+
+# Not asked for leaks, since it does not know what __attribute__ ((cleanup)) releases: the address sanitizer finds those.
+# readdir is safe for streams that no other thread has.
+check_cppcheck() {
+  tracked 'src/*.c' | xargs cppcheck --quiet --std=c11 --language=c -j "$(nproc)" --error-exitcode=1 --inline-suppr \
+    --enable=warning,portability,performance --library=gtk --library=posix --library=gnu \
+    --suppress=missingInclude --suppress=unknownMacro \
+    --suppress=memleak --suppress=resourceLeak --suppress=readdirCalled \
+    -D__linux__ -D_GNU_SOURCE -I src -I include
+}
+
+# What CONTRIBUTING.md bans, in code; comments and strings may name them.
+check_banned() {
+  banned='sprintf|vsprintf|strcpy|strcat|strncat|strtok|atoi|atol|atof|strtol|strtoul|strtoll|strtoull|system|popen|tmpnam|tempnam|mktemp|gets|alloca|assert'
+  tracked 'src/*.c' 'src/*.h' 'include/*.h' 'examples/*.c' | while read -r file; do
+    # Comments out, strings empty, lines kept.
+    gcc -fpreprocessed -dD -E -P -x c "$file" 2>/dev/null | sed 's/"\([^"\\]\|\\.\)*"/""/g' |
+      grep -nE "(^|[^A-Za-z0-9_.>])($banned) *\(" | sed "s|^|$file: |"
+  done | grep . && return 1
+  return 0
+}
+
+# A file includes from its own layer and from those below it. runner/wire.h is shared by both sides of the boundary.
+check_layers() {
+  # shellcheck disable=SC2016 # the dollars are for awk
+  tracked 'src/*.c' 'src/*.h' | xargs awk '
+    BEGIN {
+      split("base sandbox runner common engine store policy library frontends", names)
+      for (i in names) layer[names[i]] = i + 0
+      free["base"] = free["sandbox"] = free["runner"] = 1
+    }
+    /^#include "/ {
+      split($2, part, "\""); split(part[2], to, "/"); split(FILENAME, from, "/")
+      if (part[2] == "runner/wire.h" || !(to[1] in layer)) next
+      if (layer[to[1]] > layer[from[2]] || (to[1] == "runner" && from[2] != "runner")) {
+        print FILENAME ": includes " part[2]; bad = 1
+      }
+    }
+    /^#include <(glib|jansson)/ {
+      split(FILENAME, from, "/")
+      if (from[2] in free) { print FILENAME ": " $0 ", but uses libc alone"; bad = 1 }
+    }
+    END { exit bad }'
+}
+
+check_licence() {
+  tracked '*.c' '*.h' '*.py' '*.sh' 'meson.build' '*/meson.build' | while read -r file; do
+    head -n 3 -- "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$file: no SPDX line"
+  done | grep . && return 1
+  return 0
+}
+
+check_shell() {
+  # shellcheck disable=SC2046 # names without spaces
+  shellcheck -x $(shell_scripts) && for file in $(shell_scripts); do dash -n "$file" || return 1; done
+}
+
+check_python() {
+  tracked '*.py' | xargs /usr/bin/python3 -I -W error -c '
+import sys
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as file:
+        compile(file.read(), path, "exec", dont_inherit=True)'
+}
+
+# Made from the table of keys in the source: the one in docs/ must be the same.
+check_configuration_page() {
+  build/adder config document | diff -u docs/configuration.md - ||
+    { echo "docs/configuration.md is not current: build/adder config document >docs/configuration.md"; return 1; }
+}
+
+check_manual() {
+  mandoc -T lint -W warning docs/adder.1
+}
+
+# Relative links between pages lead somewhere.
+check_links() {
+  tracked '*.md' | while read -r page; do
+    grep -oE '\]\([^)#: ]+' -- "$page" | sed 's/^](//' | while read -r target; do
+      [ -e "$(dirname -- "$page")/$target" ] || echo "$page: $target does not exist"
+    done
+  done | grep . && return 1
+  return 0
+}

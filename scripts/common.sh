@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# What scripts/quickstart and scripts/test share: packages of the host, the build, the science environment. Sourced, with
+# the top of the checkout as the current directory. POSIX sh; said to people on standard error.
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
+}
+
+# Scripts and interpreters of a version manager on PATH would build against another Python than the host's.
+export PYTHONDONTWRITEBYTECODE=1
+unset PYTHONPATH PYTHONHOME
+
+is_installed() {
+  [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
+}
+
+# Those packages of the groups $@ of scripts/packages that are not installed.
+missing_packages() {
+  for group in "$@"; do
+    while read -r name package _; do
+      if [ "$name" = "$group" ] && ! is_installed "$package"; then
+        printf '%s ' "$package"
+      fi
+    done <scripts/packages
+  done
+}
+
+# Installs what is missing of the groups $@, or prints the one command that would and ends.
+install_packages() {
+  command -v dpkg-query >/dev/null || die "This script knows the packages of Debian 12 and Ubuntu 24.04 only; scripts/packages lists what is needed."
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  as_root=
+  if [ "$(id -u)" -ne 0 ]; then
+    # sudo may ask for a password only where somebody can answer.
+    if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+      as_root=sudo
+    else
+      say "Some packages are missing, and installing them needs root. Run this, then try again:"
+      die "  apt-get update && apt-get install -y --no-install-recommends $missing"
+    fi
+  fi
+  say "Installing: $missing"
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 </dev/null || say "apt-get update failed; trying with the lists there are"
+  # shellcheck disable=SC2086 # the list is words
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing >&2 </dev/null ||
+    die "apt-get could not install: $missing"
+}
+
+# build DIRECTORY [MESON OPTION]...: configures it once, then builds. The log is shown when something fails.
+build() {
+  directory=$1
+  shift
+  if [ ! -f "$directory/build.ninja" ]; then
+    say "Configuring $directory"
+    meson setup "$directory" "$@" >"$directory.log" 2>&1 || {
+      cat "$directory.log" >&2
+      die "meson could not configure $directory"
+    }
+    mv -- "$directory.log" "$directory/setup.log"
+  fi
+  say "Building $directory"
+  ninja -C "$directory" >"$directory/build.log" 2>&1 || {
+    tail -n 60 "$directory/build.log" >&2
+    die "The build in $directory failed."
+  }
+}
+
+# environment_field NAME FIELD: what `adder env show` says; nothing when there is no such environment.
+environment_field() {
+  build/adder env show "$1" --json 2>/dev/null |
+    /usr/bin/python3 -I -c 'import json, sys; text = sys.stdin.read(); print(json.loads(text)[sys.argv[1]] if text else "")' "$2"
+}
+
+# Makes the science environment when there is none, or when the pins changed since it was made.
+science() {
+  pins=environments/science/requirements.txt
+  directory=$(environment_field science directory)
+  if [ -n "$directory" ]; then
+    # One that somebody made from a list of their own, or adopted, is theirs.
+    if [ ! -f "$directory/requirements.txt" ] || cmp -s "$pins" "$directory/requirements.txt"; then
+      return 0
+    fi
+    say "The pins of the science environment have changed: making it again"
+    if [ -w "$directory" ]; then
+      build/adder env remove science || die "cannot remove the old science environment in $directory"
+    fi
+  else
+    say "Making the science environment (some 250 MB are fetched, 750 MB on disk)"
+  fi
+  build/adder env create science || die "The science environment could not be made."
+}

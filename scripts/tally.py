@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts test cases and prints "PASSED FAILED SKIPPED".
+
+    python3 tally.py [--left-out FILE] FILE...
+
+A FILE is pytest's JUnit XML or Meson's testlog.json, whose TAP is read here: Meson's own JUnit file counts a program
+that ran out of time, or died between two cases, as passed. Failed cases are named on standard error; what was skipped,
+with its reason, goes to the file of --left-out. A FILE that is missing or broken counts as one failure, since what
+should have written it did not come to its end.
+"""
+import json
+import re
+import sys
+import xml.etree.ElementTree
+
+TAP_LINE = re.compile(r"^(ok|not ok)\s+\d+\s*-?\s*(.*?)(?:\s+#\s*(SKIP|TODO)\b\s*(.*))?$", re.IGNORECASE)
+
+
+def meson_cases(path):
+    """Yields (name, "passed" | "failed" | "skipped", reason)."""
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            test = json.loads(line)
+            failed = 0
+            cases = [TAP_LINE.match(text) for text in (test.get("stdout") or "").splitlines()]
+            for case in filter(None, cases):
+                word, name, directive, reason = case.groups()
+                state = "skipped" if (directive or "").upper() == "SKIP" else "passed" if word == "ok" else "failed"
+                failed += state == "failed"
+                yield f"{test['name']} {name}", state, reason
+            if test["result"] == "SKIP" and not any(cases):
+                yield test["name"], "skipped", None
+            elif test["result"] == "OK" and not any(cases):
+                yield test["name"], "passed", None
+            elif test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL") and not failed:
+                yield f"{test['name']}: {test['result']}, it did not come to its end", "failed", None
+
+
+def pytest_cases(path):
+    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        name = f"{case.get('classname', '')}::{case.get('name', '')}"
+        skip = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            yield name, "failed", None
+        elif skip is not None:
+            yield name, "skipped", skip.get("message")
+        else:
+            yield name, "passed", None
+
+
+def main(arguments):
+    left_out = None
+    if arguments[:1] == ["--left-out"]:
+        left_out = open(arguments[1], "a", encoding="utf-8")
+        arguments = arguments[2:]
+    count = {"passed": 0, "failed": 0, "skipped": 0}
+    for path in arguments:
+        try:
+            cases = list((meson_cases if path.endswith(".json") else pytest_cases)(path))
+        except (OSError, ValueError, KeyError, xml.etree.ElementTree.ParseError) as error:
+            cases = [(f"{path}: {error}", "failed", None)]
+        for name, state, reason in cases:
+            count[state] += 1
+            if state == "failed":
+                print(f"FAILED {name}", file=sys.stderr)
+            elif state == "skipped" and left_out:
+                print(f"{name}: {reason or 'no reason given'}", file=left_out)
+    print(*count.values())
+
+
+main(sys.argv[1:])
