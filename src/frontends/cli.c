@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: dispatch, help, and what all commands share. */
+#include "frontends/cli.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "adder.h"
+
+static const struct cli_command commands[] = {
+    {"run", "[FILE | - | -c CODE] [OPTION...] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run},
+    {"serve", "[OPTION...]", "answer on the local socket, keeping interpreters warm", cli_serve},
+    {"status", "[--json]", "show what the daemon holds and does", cli_status},
+    {"stop", "", "end the daemon and all that it runs", cli_stop},
+    {"doctor", "[--json]", "check what this host offers, and how to get what it lacks", cli_doctor},
+    {"env", "COMMAND", "list, show, create and remove environments", cli_env},
+    {"profile", "COMMAND", "list and show profiles: named sets of limits", cli_profile},
+    {"config", "COMMAND", "show and document the configuration", cli_config},
+    {"bench", "[OPTION...]", "measure Adder beside plain Python", cli_bench},
+    {0},
+};
+
+/* The command under way, whose arguments and summary --help shows. */
+static const struct cli_command *current;
+
+/* A descriptor that the caller closed would be given to the next file that is opened, and output would go
+ * there. */
+static void
+fill_standard_streams (void)
+{
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (fcntl (fd, F_GETFD) < 0 && open ("/dev/null", O_RDWR) != fd)
+      _exit (CLI_FAILED);
+}
+
+int
+cli_main (int argc, char **argv)
+{
+  fill_standard_streams ();
+  /* A reader that goes away is an error of a write, which says what to do; not the end of the program. */
+  signal (SIGPIPE, SIG_IGN);
+  if (argc == 2 && strcmp (argv[1], "--version") == 0) {
+    printf ("adder %s\n", adder_version ());
+    return 0;
+  }
+  return cli_dispatch ("adder", "Runs Python in a fresh, confined, already warm interpreter.", commands, argc,
+                       argv);
+}
+
+/* ---- dispatch ---- */
+
+static void
+print_help (FILE *stream, const char *prefix, const char *summary, const struct cli_command *table)
+{
+  fprintf (stream, "Usage: %s COMMAND [OPTION...]\n\n%s\n\nCommands:\n", prefix, summary);
+  for (const struct cli_command *command = table; command->name; command++)
+    fprintf (stream, "  %-10s %s\n", command->name, command->summary);
+  fprintf (stream, "\n%s COMMAND --help shows the options of a command%s.\n", prefix,
+           table == commands ? ", adder --version the version, man adder all of it" : "");
+}
+
+/* The number of single-letter changes between two short words (Levenshtein), one row of the matrix at a time.
+ */
+static guint
+distance (const char *left, const char *right)
+{
+  guint row[33];
+  gsize width = strlen (right);
+  if (width >= G_N_ELEMENTS (row))
+    return G_MAXUINT;
+  for (guint i = 0; i <= width; i++)
+    row[i] = i;
+  for (guint i = 1; left[i - 1] != '\0'; i++) {
+    guint diagonal = row[0];
+    row[0] = i;
+    for (guint j = 1; j <= width; j++) {
+      guint change = diagonal + (left[i - 1] != right[j - 1]);
+      diagonal = row[j];
+      row[j] = MIN (change, MIN (row[j], row[j - 1]) + 1);
+    }
+  }
+  return row[width];
+}
+
+/* The command that NAME was meant to be, or NULL. */
+static const char *
+nearest (const struct cli_command *table, const char *name)
+{
+  const char *best = NULL;
+  guint least = 3;
+  for (; table->name; table++) {
+    guint steps = distance (name, table->name);
+    if (steps < least && steps < strlen (table->name)) {
+      least = steps;
+      best = table->name;
+    }
+  }
+  return best;
+}
+
+int
+cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc, char **argv)
+{
+  const char *name = argc > 1 ? argv[1] : NULL;
+  if (!name) {
+    print_help (stderr, prefix, summary, table);
+    return CLI_FAILED;
+  }
+  if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0) {
+    print_help (stdout, prefix, summary, table);
+    return 0;
+  }
+  for (const struct cli_command *command = table; command->name; command++)
+    if (strcmp (command->name, name) == 0) {
+      g_autofree char *typed = g_strdup_printf ("%s %s", prefix, name);
+      g_set_prgname (typed);
+      current = command;
+      return command->function (argc - 1, argv + 1);
+    }
+  g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
+  const char *meant = nearest (table, name);
+  if (meant)
+    fprintf (stderr, "adder: there is no command \"%s %s\"; did you mean \"%s\"?\n", prefix, shown, meant);
+  else
+    fprintf (stderr, "adder: there is no command \"%s %s\"; %s --help lists them\n", prefix, shown, prefix);
+  return CLI_FAILED;
+}
+
+/* ---- options ---- */
+
+gboolean
+cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv, GError **error)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (current->arguments);
+  g_autofree char *summary =
+      g_strdup_printf ("%c%s.", g_ascii_toupper (current->summary[0]), current->summary + 1);
+  g_option_context_set_summary (context, summary);
+  g_option_context_add_main_entries (context, entries, NULL);
+  g_autoptr (GError) problem = NULL;
+  if (!g_option_context_parse (context, argc, argv, &problem)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s", g_ascii_tolower (problem->message[0]),
+                 problem->message + 1);
+    return FALSE;
+  }
+  int given = *argc - 1;
+  if (given < least)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),
+                 current->arguments);
+  else if (given > most) {
+    g_autofree char *shown = g_utf8_make_valid ((*argv)[most + 1], -1);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is one argument too many", shown);
+  }
+  return given >= least && given <= most;
+}
+
+int
+cli_fail (const GError *error)
+{
+  fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), error->message,
+           cli_colour (stderr, CLI_PLAIN));
+  return CLI_FAILED;
+}
+
+int
+cli_fail_usage (const GError *error)
+{
+  fprintf (stderr, "%sadder: %s%s (%s --help shows the options)\n", cli_colour (stderr, CLI_RED),
+           error->message, cli_colour (stderr, CLI_PLAIN), g_get_prgname ());
+  return CLI_FAILED;
+}
+
+const char *
+cli_colour (FILE *stream, enum cli_colour colour)
+{
+  static const char *const sequences[] = {
+      [CLI_PLAIN] = "\033[0m",  [CLI_RED] = "\033[31m", [CLI_YELLOW] = "\033[33m",
+      [CLI_GREEN] = "\033[32m", [CLI_DIM] = "\033[2m",
+  };
+  const char *none = g_getenv ("NO_COLOR");
+  if ((none && none[0] != '\0') || g_strcmp0 (g_getenv ("TERM"), "dumb") == 0 || !isatty (fileno (stream)))
+    return "";
+  return sequences[colour];
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: one table of commands, one file for each, and the few helpers that all of them share. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+/* Adder's own exit codes; those of a run are in docs/results.md. */
+enum { CLI_FAILED = 125, CLI_CANCELLED = 130 };
+
+struct cli_command {
+  const char *name;
+  const char *arguments;                   /* as the help shows them: "NAME [--json]" */
+  const char *summary;                     /* one line */
+  int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+};
+
+/* Finds argv[1] in COMMANDS (which ends with a row without a name) and calls it. PREFIX is what a person
+ * typed before it: "adder", "adder env". Prints help for --help and -h; an unknown command is CLI_FAILED,
+ * with the one that was meant. */
+int cli_dispatch (const char *prefix, const char *summary, const struct cli_command *commands, int argc,
+                  char **argv);
+
+/* The whole program. */
+int cli_main (int argc, char **argv);
+
+/* Parses ARGV of the command that was dispatched by ENTRIES (string options must be G_OPTION_ARG_FILENAME:
+ * others are refused in a C locale when they are not ASCII). What is no option stays in ARGV, LEAST to MOST
+ * of it. --help prints the options and ends the program. */
+gboolean cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv,
+                    GError **error);
+
+/* Say on standard error what ERROR says, as one line "adder: ...", and return CLI_FAILED; the second points
+ * to --help. */
+int cli_fail (const GError *error);
+int cli_fail_usage (const GError *error);
+
+enum cli_colour { CLI_PLAIN, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_DIM };
+/* The escape sequence for COLOUR on STREAM (CLI_PLAIN: back to normal); "" when STREAM is no terminal,
+ * NO_COLOR is set, or the terminal is dumb. */
+const char *cli_colour (FILE *stream, enum cli_colour colour);
+
+/* Commands, one file each. */
+int cli_run (int argc, char **argv);
+int cli_serve (int argc, char **argv);
+int cli_status (int argc, char **argv);
+int cli_stop (int argc, char **argv);
+int cli_doctor (int argc, char **argv);
+int cli_env (int argc, char **argv);
+int cli_profile (int argc, char **argv);
+int cli_config (int argc, char **argv);
+int cli_bench (int argc, char **argv);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder doctor`: what this host offers, what it costs to do without the rest, how to get it, and one run
+ * that shows whether all of it works together. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "common/paths.h"
+#include "engine/environment.h"
+#include "frontends/cli.h"
+#include "frontends/client.h"
+#include "sandbox/probe.h"
+
+/* What a host without it gets. */
+static const char *const costs[PROBE_FACTS] = {
+    [PROBE_KERNEL] = "older kernels lack mechanisms that sandboxes are made of",
+    [PROBE_USER_NAMESPACES] = "without them there is no sandbox of level 2 or 3, and runs are refused",
+    [PROBE_PROC] = "without it code finds no /proc: multiprocessing, psutil and the like work in part",
+    [PROBE_SECCOMP] = "without it code can reach every system call of the kernel",
+    [PROBE_LANDLOCK] = "without it there is one layer less around files; the read-only tree still holds",
+    [PROBE_CGROUP] =
+        "without one, memory and processor time are held by rlimits and a watchdog: level 2, not 3",
+    [PROBE_HUGE_PAGES] = "without them it takes longer to prepare a sandbox",
+};
+
+static const char *const levels[] = {
+    "plain processes: nothing is confined",
+    "no namespaces: landlock, seccomp and rlimits only",
+    "namespaces, mount tree, seccomp and landlock; limits by rlimits and a watchdog",
+    "namespaces, mount tree, seccomp, landlock and control groups",
+};
+
+struct checkup {
+  struct probe probe;
+  json_t *environments; /* as a list of objects */
+  json_t *problems;     /* texts: what is wrong apart from the host */
+  json_t *trial;
+  json_t *daemon;
+  gboolean trial_ok;
+};
+
+/* ---- looking ---- */
+
+static void
+add_problem (struct checkup *checkup, const GError *problem)
+{
+  json_array_append_new (checkup->problems, json_text_or_null (problem->message));
+}
+
+static void
+check_path (struct checkup *checkup, char *(*find) (GError **))
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *path = find (&problem);
+  if (!path)
+    add_problem (checkup, problem);
+}
+
+static void
+look_at_environments (struct checkup *checkup)
+{
+  g_autoptr (GPtrArray) environments = environment_list ();
+  for (guint i = 0; i < environments->len; i++) {
+    const struct environment *environment = g_ptr_array_index (environments, i);
+    json_array_append_new (checkup->environments,
+                           json_pack ("{s:s, s:o, s:o}", "name", environment->name, "version",
+                                      json_text_or_null (environment->version), "python",
+                                      json_text_or_null (environment->python)));
+  }
+}
+
+static void
+look_at_daemon (struct checkup *checkup, const struct config *config)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *socket = config_socket (config, NULL);
+  struct client client;
+  if (socket && client_connect (socket, &client, &problem)) {
+    checkup->daemon = json_pack ("{s:s, s:I, s:s}", "version", client.daemon.version, "pid",
+                                 (json_int_t)client.daemon.pid, "socket", socket);
+    client_close (&client);
+    return;
+  }
+  checkup->daemon = json_null ();
+  if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    add_problem (checkup, problem);
+}
+
+/* The default environment when it is there, else whatever Python the system has. */
+static const char *
+trial_environment (struct checkup *checkup, const struct config *config)
+{
+  g_autoptr (GError) problem = NULL;
+  struct environment *environment = environment_find (config->environment, &problem);
+  if (!environment) {
+    add_problem (checkup, problem);
+    return "system";
+  }
+  environment_free (environment);
+  return config->environment;
+}
+
+static void
+try_run (struct checkup *checkup, const struct config *config)
+{
+  g_autoptr (GError) problem = NULL;
+  const char *environment = trial_environment (checkup, config);
+  g_autoptr (AdderEngine) engine = adder_engine_new (NULL, &problem);
+  if (!engine) {
+    add_problem (checkup, problem);
+    return;
+  }
+  g_autoptr (AdderRequest) request = adder_request_new ("6 * 7", -1);
+  adder_request_set_environment (request, environment);
+  g_autoptr (AdderResult) result = adder_run (engine, request);
+  g_autoptr (json_t) object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
+  const json_t *isolation = json_object_get (object, "isolation");
+  const json_t *message = json_object_get (json_object_get (object, "error"), "message");
+  json_t *missing = json_object_get (isolation, "missing");
+  checkup->trial_ok = adder_result_outcome (result) == ADDER_OUTCOME_OK;
+  checkup->trial = json_pack ("{s:s, s:s, s:O?, s:O?, s:O?}", "environment", environment, "outcome",
+                              adder_outcome_name (adder_result_outcome (result)), "level",
+                              json_object_get (isolation, "level"), "missing", missing, "message", message);
+}
+
+static void
+look (struct checkup *checkup)
+{
+  g_autoptr (GError) problem = NULL;
+  checkup->environments = json_array ();
+  checkup->problems = json_array ();
+  probe_host (&checkup->probe, 0);
+  check_path (checkup, paths_libexec_dir);
+  check_path (checkup, paths_data_dir);
+  check_path (checkup, paths_runtime_dir);
+  look_at_environments (checkup);
+  struct config *config = config_load (NULL, &problem);
+  if (!config) {
+    add_problem (checkup, problem);
+    return;
+  }
+  look_at_daemon (checkup, config);
+  try_run (checkup, config);
+  config_free (config);
+}
+
+/* ---- telling ---- */
+
+static void
+print_json (const struct checkup *checkup)
+{
+  const struct probe *probe = &checkup->probe;
+  json_t *mechanisms = json_array ();
+  for (int i = 0; i < PROBE_FACTS; i++) {
+    const struct probe_line *line = &probe->line[i];
+    json_array_append_new (mechanisms, json_pack ("{s:s, s:b, s:o, s:o, s:o}", "name", line->name, "good",
+                                                  line->good, "text", json_text_or_null (line->text), "cost",
+                                                  json_text_or_null (line->good ? NULL : costs[i]), "remedy",
+                                                  json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
+  }
+  g_autoptr (json_t) all =
+      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O?, s:O?, s:O}", "version", adder_version (), "level",
+                 (int)probe->level, "kernel", probe->release, "root", probe->root, "mechanisms", mechanisms,
+                 "environments", checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial,
+                 "problems", checkup->problems);
+  g_autofree char *text = json_to_text (all);
+  printf ("%s\n", text);
+}
+
+static void
+print_mark (gboolean good)
+{
+  printf ("%s%-4s%s", cli_colour (stdout, good ? CLI_GREEN : CLI_RED), good ? "ok" : "--",
+          cli_colour (stdout, CLI_PLAIN));
+}
+
+static void
+print_mechanisms (const struct probe *probe)
+{
+  for (int i = 0; i < PROBE_FACTS; i++) {
+    const struct probe_line *line = &probe->line[i];
+    print_mark (line->good);
+    printf ("%-16s %s\n", line->name, line->text);
+    if (line->good)
+      continue;
+    printf ("    %-16s %s\n", "", costs[i]);
+    if (line->remedy[0])
+      printf ("    %-16s to get it: %s\n", "", line->remedy);
+  }
+}
+
+static void
+print_trial (const struct checkup *checkup)
+{
+  if (!checkup->trial)
+    return;
+  const char *environment = json_string_value (json_object_get (checkup->trial, "environment"));
+  const char *message = json_string_value (json_object_get (checkup->trial, "message"));
+  print_mark (checkup->trial_ok);
+  if (checkup->trial_ok)
+    printf ("%-16s a run in %s reached isolation level %" JSON_INTEGER_FORMAT "\n", "trial run", environment,
+            json_integer_value (json_object_get (checkup->trial, "level")));
+  else
+    printf ("%-16s a run in %s: %s\n", "trial run", environment,
+            message ? message : json_string_value (json_object_get (checkup->trial, "outcome")));
+}
+
+static void
+print_text (const struct checkup *checkup)
+{
+  gsize i;
+  json_t *item;
+  printf ("isolation level %u of 3: %s\n\n", checkup->probe.level, levels[MIN (checkup->probe.level, 3)]);
+  print_mechanisms (&checkup->probe);
+  print_trial (checkup);
+  printf ("\nenvironments\n");
+  json_array_foreach (checkup->environments, i, item)
+      printf ("    %-16s %-8s %s\n", json_string_value (json_object_get (item, "name")),
+              json_string_value (json_object_get (item, "version")),
+              json_string_value (json_object_get (item, "python")));
+  if (json_is_object (checkup->daemon))
+    printf ("daemon\n    adder %s, process %" JSON_INTEGER_FORMAT "\n",
+            json_string_value (json_object_get (checkup->daemon, "version")),
+            json_integer_value (json_object_get (checkup->daemon, "pid")));
+  json_array_foreach (checkup->problems, i, item) printf (
+      "%s%s%s\n", cli_colour (stdout, CLI_YELLOW), json_string_value (item), cli_colour (stdout, CLI_PLAIN));
+}
+
+int
+cli_doctor (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  struct checkup checkup = {0};
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  look (&checkup);
+  if (json)
+    print_json (&checkup);
+  else
+    print_text (&checkup);
+  gboolean well = checkup.probe.level >= 2 && checkup.trial_ok;
+  json_decref (checkup.environments);
+  json_decref (checkup.problems);
+  json_decref (checkup.trial);
+  json_decref (checkup.daemon);
+  return well ? 0 : 1;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder serve`: the daemon, in the foreground (as systemd wants it) or in the background (as `adder run`
+ * wants it). */
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/config.h"
+#include "common/log.h"
+#include "common/size.h"
+#include "frontends/cli.h"
+#include "frontends/client.h"
+#include "frontends/server.h"
+
+#define MAX_CONNECTIONS 4096
+
+struct serve_options {
+  char *socket, *idle_exit;
+  gboolean background;
+  int ready_fd; /* where client_start_daemon waits; -1: nobody does */
+};
+
+/* ---- telling that we are ready ---- */
+
+/* sd_notify(3) in a few lines: the protocol is stable, the library would be one more dependency. */
+static void
+notify_systemd (const char *state)
+{
+  const char *path = g_getenv ("NOTIFY_SOCKET");
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (!path || (path[0] != '/' && path[0] != '@') || strlen (path) >= sizeof address.sun_path)
+    return;
+  memcpy (address.sun_path, path, strlen (path));
+  if (path[0] == '@')
+    address.sun_path[0] = '\0';
+  autoclose int fd = socket (AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  socklen_t size = (socklen_t)(offsetof (struct sockaddr_un, sun_path) + strlen (path));
+  if (fd >= 0)
+    (void)sendto (fd, state, strlen (state), MSG_NOSIGNAL, (struct sockaddr *)&address, size);
+}
+
+static void
+tell_ready (struct serve_options *options, const char *text)
+{
+  if (options->ready_fd < 0)
+    return;
+  (void)fd_write_all (options->ready_fd, text, strlen (text));
+  fd_close (&options->ready_fd);
+}
+
+/* ---- the daemon ---- */
+
+/* The first run should not wait for imports. A default environment that is missing or broken is said by the
+ * runs. */
+static gpointer
+warm (gpointer data)
+{
+  g_autoptr (GError) problem = NULL;
+  if (adder_engine_warm (data, NULL, &problem))
+    log_info ("the default environment is warm");
+  else
+    log_warning ("the default environment is not warm: %s", problem->message);
+  return NULL;
+}
+
+static gboolean
+serve (struct serve_options *options, const struct config *config, const char *socket, GError **error)
+{
+  struct server_options server_options = {
+      .socket = socket,
+      .max_connections = (guint)MIN (config->max_running + config->max_queued + 32, MAX_CONNECTIONS),
+      .idle_exit_ms = options->background ? config->idle_exit_ms : 0,
+      .wait_for_lock = options->background,
+  };
+  if (options->idle_exit && !duration_parse (options->idle_exit, 1000, &server_options.idle_exit_ms, error)) {
+    g_prefix_error (error, "--idle-exit: ");
+    return FALSE;
+  }
+  struct server *server = server_new (&server_options, error);
+  AdderEngine *engine = server ? adder_engine_new (NULL, error) : NULL;
+  if (!engine) {
+    server_free (server);
+    return FALSE;
+  }
+  log_info ("adder %s listens on %s", adder_version (), socket);
+  tell_ready (options, "R");
+  notify_systemd ("READY=1");
+  GThread *warming = g_thread_new ("warm", warm, engine);
+  gboolean ok = server_loop (server, engine, error);
+  notify_systemd ("STOPPING=1");
+  g_thread_join (warming);
+  adder_engine_free (engine);
+  server_free (server);
+  log_info ("ended");
+  return ok;
+}
+
+/* Blocked before the first thread, so that only the server's signalfd takes them. */
+static void
+block_signals (void)
+{
+  sigset_t signals;
+  sigemptyset (&signals);
+  sigaddset (&signals, SIGTERM);
+  sigaddset (&signals, SIGINT);
+  sigaddset (&signals, SIGHUP);
+  pthread_sigmask (SIG_BLOCK, &signals, NULL);
+}
+
+static gboolean
+run_daemon (struct serve_options *options, GError **error)
+{
+  struct config *config = config_load (NULL, error);
+  if (!config)
+    return FALSE;
+  log_to_stderr (config->log_level, config->log_format);
+  block_signals ();
+  g_autofree char *socket =
+      options->socket ? g_canonicalize_filename (options->socket, NULL) : config_socket (config, error);
+  gboolean ok = socket && serve (options, config, socket, error);
+  config_free (config);
+  return ok;
+}
+
+/* ---- the command ---- */
+
+static gboolean
+start_in_background (const struct serve_options *options, GError **error)
+{
+  struct config *config = config_load (NULL, error);
+  if (!config)
+    return FALSE;
+  g_autofree char *socket =
+      options->socket ? g_canonicalize_filename (options->socket, NULL) : config_socket (config, error);
+  config_free (config);
+  return socket && client_start_daemon (socket, options->idle_exit, error);
+}
+
+int
+cli_serve (int argc, char **argv)
+{
+  struct serve_options options = {.ready_fd = -1};
+  g_autoptr (GError) problem = NULL;
+  const GOptionEntry entries[] = {
+      {"socket", 0, 0, G_OPTION_ARG_FILENAME, &options.socket,
+       "Socket to answer on (default: the configuration's)", "PATH"},
+      {"background", 0, 0, G_OPTION_ARG_NONE, &options.background,
+       "Return when the daemon listens; it logs to adder.log", NULL},
+      {"idle-exit", 0, 0, G_OPTION_ARG_FILENAME, &options.idle_exit,
+       "End after so long without a connection, in seconds or as in 10min; 0: never (the default in the "
+       "foreground)",
+       "TIME"},
+      {"ready-fd", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &options.ready_fd, NULL, NULL},
+      {NULL},
+  };
+  int code = 0;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else if (options.background && options.ready_fd < 0 ? !start_in_background (&options, &problem)
+                                                      : !run_daemon (&options, &problem)) {
+    code = cli_fail (problem);
+    tell_ready (&options, problem->message);
+  }
+  g_free (options.socket);
+  g_free (options.idle_exit);
+  return code;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two places where a run's events come from. */
+#include "frontends/run_source.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/json.h"
+#include "frontends/client.h"
+
+/* ---- a daemon ---- */
+
+struct daemon_source {
+  struct run_source base;
+  const struct submission *request;
+  char *socket;
+  struct client client;
+  GMutex lock; /* of cancel against going to another daemon */
+  gboolean cancelled, begun;
+  struct protocol_message message; /* the event that was given last */
+  char *save_error;
+};
+
+static gboolean
+ask (struct daemon_source *source, GError **error)
+{
+  const struct submission *request = source->request;
+  g_autofree char *body = json_to_text (request->body);
+  return protocol_send (source->client.fd, PROTOCOL_RUN, body, strlen (body), request->fds, request->fd_count,
+                        error) &&
+         protocol_send (source->client.fd, PROTOCOL_CODE, request->code, request->code_length, NULL, 0,
+                        error);
+}
+
+/* The daemon was about to end and has read nothing of ours: the next one is asked, once. */
+static gboolean
+ask_next (struct daemon_source *source, GError **error)
+{
+  struct client client;
+  source->begun = TRUE;
+  if (!client_open (source->socket, &client, error))
+    return FALSE;
+  g_mutex_lock (&source->lock);
+  client_close (&source->client);
+  source->client = client;
+  g_mutex_unlock (&source->lock);
+  gboolean ok = ask (source, error);
+  if (source->cancelled)
+    source->base.cancel (&source->base);
+  return ok;
+}
+
+static void
+note_saved (struct daemon_source *source)
+{
+  const char *text = NULL;
+  g_autoptr (json_t) value =
+      json_parse_object (source->message.data, source->message.length, "the daemon's answer", NULL);
+  if (!value || json_unpack (value, "{s:s?}", "error", &text) < 0)
+    text = "the daemon's answer was not understood";
+  g_free (source->save_error);
+  source->save_error = g_strdup (text);
+}
+
+static gboolean
+take_result (struct daemon_source *source, struct run_event *ret_event, GError **error)
+{
+  const struct protocol_message *message = &source->message;
+  struct protocol_result head;
+  if (message->length < sizeof head) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the daemon's result is cut");
+    return FALSE;
+  }
+  memcpy (&head, message->data, sizeof head);
+  *ret_event = (struct run_event){
+      .kind = ADDER_EVENT_RESULT,
+      .data = message->data + sizeof head,
+      .length = message->length - sizeof head,
+      .outcome = (AdderOutcome)head.outcome,
+      .exit_code = head.exit_code,
+  };
+  return TRUE;
+}
+
+/* Fills RET_EVENT from the message; FALSE without ERROR when it is no event. */
+static gboolean
+take_event (struct daemon_source *source, struct run_event *ret_event, GError **error)
+{
+  const struct protocol_message *message = &source->message;
+  AdderEventKind kind;
+  switch (message->kind) {
+  case PROTOCOL_RESULT:
+    return take_result (source, ret_event, error);
+  case PROTOCOL_SAVED:
+    note_saved (source);
+    return FALSE;
+  case PROTOCOL_STDOUT:
+    kind = ADDER_EVENT_STDOUT;
+    break;
+  case PROTOCOL_STDERR:
+    kind = ADDER_EVENT_STDERR;
+    break;
+  case PROTOCOL_DISPLAY:
+    kind = ADDER_EVENT_DISPLAY;
+    break;
+  default:
+    kind = ADDER_EVENT_STARTED;
+    break;
+  }
+  *ret_event = (struct run_event){.kind = kind, .data = message->data, .length = message->length};
+  return TRUE;
+}
+
+static gboolean
+daemon_next (struct run_source *base, struct run_event *ret_event, GError **error)
+{
+  struct daemon_source *source = (struct daemon_source *)base;
+  for (;;) {
+    g_autoptr (GError) problem = NULL;
+    protocol_message_clear (&source->message);
+    if (!protocol_receive (source->client.fd, PROTOCOL_AWAIT_EVENT, -1, &source->message, &problem)) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the daemon went away during the run (%s)",
+                   problem->message);
+      return FALSE;
+    }
+    if (source->message.kind == PROTOCOL_REFUSED) {
+      protocol_take_refusal (&source->message, &problem);
+      if (!source->begun && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY)) {
+        if (!ask_next (source, error))
+          return FALSE;
+        continue;
+      }
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+    source->begun = TRUE;
+    if (take_event (source, ret_event, &problem))
+      return TRUE;
+    if (problem) {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  }
+}
+
+/* The daemon takes a half closed connection for a client that went away, and can still send the result. */
+static void
+daemon_cancel (struct run_source *base)
+{
+  struct daemon_source *source = (struct daemon_source *)base;
+  g_mutex_lock (&source->lock);
+  source->cancelled = TRUE;
+  shutdown (source->client.fd, SHUT_WR);
+  g_mutex_unlock (&source->lock);
+}
+
+static gboolean
+daemon_save (struct run_source *base, GError **error)
+{
+  struct daemon_source *source = (struct daemon_source *)base;
+  if (source->save_error)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s", source->save_error);
+  return source->save_error == NULL;
+}
+
+static void
+daemon_free (struct run_source *base)
+{
+  struct daemon_source *source = (struct daemon_source *)base;
+  protocol_message_clear (&source->message);
+  client_close (&source->client);
+  g_mutex_clear (&source->lock);
+  g_free (source->socket);
+  g_free (source->save_error);
+  g_free (base->note);
+  g_free (source);
+}
+
+struct run_source *
+run_source_daemon (const char *socket, const struct submission *request, GError **error)
+{
+  struct client client;
+  if (!client_open (socket, &client, error))
+    return NULL;
+  struct daemon_source *source = g_new0 (struct daemon_source, 1);
+  source->base = (struct run_source){daemon_next, daemon_cancel, daemon_save, daemon_free,
+                                     g_steal_pointer (&client.note)};
+  source->request = request;
+  source->socket = g_strdup (socket);
+  source->client = client;
+  g_mutex_init (&source->lock);
+  if (!ask (source, error)) {
+    daemon_free (&source->base);
+    return NULL;
+  }
+  return &source->base;
+}
+
+/* ---- this process ---- */
+
+struct local_source {
+  struct run_source base;
+  const struct submission *request;
+  AdderEngine *engine;
+  AdderRun *run;
+  AdderResult *result;
+};
+
+static gboolean
+local_next (struct run_source *base, struct run_event *ret_event, GError **error)
+{
+  struct local_source *source = (struct local_source *)base;
+  AdderEvent event;
+  if (!adder_run_next (source->run, &event)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the run broke off");
+    return FALSE;
+  }
+  *ret_event = (struct run_event){.kind = event.kind, .data = event.data, .length = event.length};
+  if (event.kind == ADDER_EVENT_RESULT) {
+    source->result = event.result;
+    ret_event->data = adder_result_json (event.result);
+    ret_event->length = strlen (ret_event->data);
+    ret_event->outcome = adder_result_outcome (event.result);
+    ret_event->exit_code = adder_result_exit_code (event.result);
+  }
+  return TRUE;
+}
+
+static void
+local_cancel (struct run_source *base)
+{
+  adder_run_cancel (((struct local_source *)base)->run);
+}
+
+static gboolean
+local_save (struct run_source *base, GError **error)
+{
+  struct local_source *source = (struct local_source *)base;
+  return adder_result_save_files (source->result, submission_directory (source->request), error);
+}
+
+static void
+local_free (struct run_source *base)
+{
+  struct local_source *source = (struct local_source *)base;
+  adder_result_free (source->result);
+  adder_run_free (source->run);
+  adder_engine_free (source->engine);
+  g_free (base->note);
+  g_free (source);
+}
+
+struct run_source *
+run_source_local (const struct submission *request, GError **error)
+{
+  g_autoptr (AdderRequest) asked = submission_build (request, error);
+  g_autoptr (AdderEngine) engine = asked ? adder_engine_new (NULL, error) : NULL;
+  if (!engine)
+    return NULL;
+  const char *conversation = json_string_value (json_object_get (request->body, "conversation"));
+  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
+  adder_request_set_owner (asked, owner, conversation);
+  struct local_source *source = g_new0 (struct local_source, 1);
+  source->base = (struct run_source){local_next, local_cancel, local_save, local_free, NULL};
+  source->request = request;
+  source->engine = g_steal_pointer (&engine);
+  source->run = adder_run_start (source->engine, asked);
+  return &source->base;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a run's events come from: a daemon, or an engine in this very process (--no-daemon). Whoever shows
+ * them does not know which. */
+#pragma once
+
+#include <glib.h>
+
+#include "adder.h"
+#include "frontends/submission.h"
+
+struct run_event {
+  AdderEventKind kind;
+  const char *data; /* of a result: the JSON text; the source's, good until the next call */
+  gsize length;
+  AdderOutcome outcome; /* of a result */
+  int exit_code;
+};
+
+struct run_source {
+  /* Waits for the next event. FALSE with ERROR when the source broke off; not called again after a result. */
+  gboolean (*next) (struct run_source *source, struct run_event *ret_event, GError **error);
+  /* From any thread, any number of times. */
+  void (*cancel) (struct run_source *source);
+  /* After the result: whether the files were saved to the request's directory. */
+  gboolean (*save) (struct run_source *source, GError **error);
+  void (*free) (struct run_source *source);
+  char *note; /* one line for people, or NULL */
+};
+
+/* REQUEST must live as long as the source. */
+struct run_source *run_source_daemon (const char *socket, const struct submission *request, GError **error);
+struct run_source *run_source_local (const struct submission *request, GError **error);

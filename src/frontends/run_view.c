@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run as a person sees it. Standard output carries what the code wrote there, its displays and its value;
+ * everything that Adder says goes to standard error, so that output can be piped on. */
+#include "frontends/run_view.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "frontends/cli.h"
+
+static int
+write_out (struct run_view *view, const char *data, gsize length)
+{
+  if (length == 0)
+    return 0;
+  view->last = data[length - 1];
+  return fd_write_all (STDOUT_FILENO, data, length);
+}
+
+/* Text of our own on standard output: on a line by itself, also after a print without an end. */
+static int
+write_line (struct run_view *view, const char *text)
+{
+  gboolean broken = view->last != '\0' && view->last != '\n';
+  int r = broken ? write_out (view, "\n", 1) : 0;
+  if (r == 0)
+    r = write_out (view, text, strlen (text));
+  if (r == 0 && !g_str_has_suffix (text, "\n"))
+    r = write_out (view, "\n", 1);
+  return r;
+}
+
+static const char *
+member (const json_t *object, const char *name)
+{
+  return json_string_value (json_object_get (object, name));
+}
+
+/* The plainest text of a MIME bundle. */
+static int
+write_bundle (struct run_view *view, const json_t *bundle)
+{
+  const char *text = member (bundle, "text/plain");
+  return text ? write_line (view, text) : 0;
+}
+
+static int
+view_display (struct run_view *view, const struct run_event *event)
+{
+  g_autoptr (json_t) bundle = json_loadb (event->data, event->length, 0, NULL);
+  return write_bundle (view, bundle);
+}
+
+/* ---- how it ended ---- */
+
+/* One line on standard error, in parts. */
+static void
+say_begin (enum cli_colour colour)
+{
+  fprintf (stderr, "%sadder: ", cli_colour (stderr, colour));
+}
+
+static void
+say_end (void)
+{
+  fprintf (stderr, "%s\n", cli_colour (stderr, CLI_PLAIN));
+}
+
+struct ending {
+  AdderOutcome outcome;
+  const char *remedy; /* at the command line; else the result's own hint */
+};
+
+static const struct ending endings[] = {
+    {ADDER_OUTCOME_REFUSED, NULL},
+    {ADDER_OUTCOME_APPROVAL_REQUIRED, NULL},
+    {ADDER_OUTCOME_TIMEOUT, "raise it with --timeout"},
+    {ADDER_OUTCOME_CPU_LIMIT, "raise it with --limit cpu_ms=TIME"},
+    {ADDER_OUTCOME_MEMORY_LIMIT, "raise it with --memory"},
+    {ADDER_OUTCOME_OUTPUT_LIMIT, "raise it with --limit output_bytes=SIZE"},
+    {ADDER_OUTCOME_CRASHED, NULL},
+    {ADDER_OUTCOME_CANCELLED, NULL},
+    {ADDER_OUTCOME_BUSY, "adder status shows what runs"},
+    {ADDER_OUTCOME_FAILED, NULL},
+};
+
+/* The result's sentence, with what to do about it. Where a traceback was shown, its last line was the
+ * message. */
+static void
+say_ending (const struct ending *ending, const json_t *result)
+{
+  const json_t *error = json_object_get (result, "error");
+  const char *hint = member (error, "hint"), *signal = member (result, "signal");
+  const char *sentence = member (error, "traceback") ? hint : member (error, "message");
+  const char *advice = ending->remedy || sentence == hint ? ending->remedy : hint;
+  say_begin (ending->outcome == ADDER_OUTCOME_CANCELLED ? CLI_YELLOW : CLI_RED);
+  fprintf (stderr, "%s", sentence ? sentence : adder_outcome_name (ending->outcome));
+  if (signal)
+    fprintf (stderr, " (%s)", signal);
+  if (advice)
+    fprintf (stderr, "; %s", advice);
+  say_end ();
+}
+
+static void
+say_traceback (const json_t *result)
+{
+  const char *traceback = member (json_object_get (result, "error"), "traceback");
+  if (traceback)
+    fprintf (stderr, "%s%s", traceback, g_str_has_suffix (traceback, "\n") ? "" : "\n");
+}
+
+static void
+say_hint (const json_t *result)
+{
+  const char *hint = member (json_object_get (result, "error"), "hint");
+  if (!hint)
+    return;
+  say_begin (CLI_YELLOW);
+  fprintf (stderr, "hint: %s", hint);
+  say_end ();
+}
+
+/* ---- what else the result says ---- */
+
+static void
+say_violations (const json_t *result)
+{
+  gsize i;
+  json_t *violation;
+  json_array_foreach (json_object_get (result, "violations"), i, violation)
+  {
+    const char *hint = member (violation, "hint");
+    say_begin (CLI_YELLOW);
+    fprintf (stderr, "line %" JSON_INTEGER_FORMAT ": %s: %s",
+             json_integer_value (json_object_get (violation, "line")), member (violation, "rule"),
+             member (violation, "text"));
+    if (hint)
+      fprintf (stderr, " (%s)", hint);
+    say_end ();
+  }
+}
+
+static void
+say_denials (const json_t *result)
+{
+  gsize i;
+  json_t *denial;
+  json_array_foreach (json_object_get (result, "denials"), i, denial)
+  {
+    const char *hint = member (denial, "hint");
+    say_begin (CLI_YELLOW);
+    fprintf (stderr, "denied: %s: %s", member (denial, "kind"), member (denial, "detail"));
+    if (hint)
+      fprintf (stderr, " (%s)", hint);
+    say_end ();
+  }
+}
+
+static void
+say_warnings (const json_t *result)
+{
+  gsize i;
+  json_t *warning;
+  json_array_foreach (json_object_get (result, "warnings"), i, warning)
+  {
+    say_begin (CLI_YELLOW);
+    fprintf (stderr, "warning: %s", json_string_value (warning));
+    say_end ();
+  }
+}
+
+static void
+say_files (const struct run_view *view, const json_t *result)
+{
+  const json_t *files = json_object_get (result, "files");
+  gsize i;
+  json_t *file;
+  json_array_foreach (files, i, file)
+  {
+    const char *name = member (file, "name");
+    g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (file, "bytes")));
+    g_autofree char *where = view->directory ? g_build_filename (view->directory, name, NULL) : NULL;
+    say_begin (CLI_DIM);
+    if (where)
+      fprintf (stderr, "%s, %s, written to %s", name, size, where);
+    else
+      fprintf (stderr, "%s, %s, not kept: --out DIR writes it to a directory", name, size);
+    say_end ();
+  }
+}
+
+static int
+view_result (struct run_view *view, const struct run_event *event)
+{
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  int r = write_bundle (view, json_object_get (result, "value"));
+  say_traceback (result);
+  if (event->outcome == ADDER_OUTCOME_ERROR)
+    say_hint (result);
+  say_violations (result);
+  say_denials (result);
+  say_warnings (result);
+  if (event->outcome != ADDER_OUTCOME_FAILED)
+    say_files (view, result);
+  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (endings[i].outcome == event->outcome)
+      say_ending (&endings[i], result);
+  return r;
+}
+
+int
+run_view_event (struct run_view *view, const struct run_event *event)
+{
+  switch (event->kind) {
+  case ADDER_EVENT_STDOUT:
+    return write_out (view, event->data, event->length);
+  case ADDER_EVENT_STDERR:
+    /* Nobody reading what is wrong is no reason to end what is right. */
+    (void)fd_write_all (STDERR_FILENO, event->data, event->length);
+    return 0;
+  case ADDER_EVENT_DISPLAY:
+    return view_display (view, event);
+  case ADDER_EVENT_RESULT:
+    return view_result (view, event);
+  case ADDER_EVENT_STARTED:
+  default:
+    return 0;
+  }
+}
+
+int
+run_view_json (const char *text, gsize length)
+{
+  int r = fd_write_all (STDOUT_FILENO, text, length);
+  return r == 0 ? fd_write_all (STDOUT_FILENO, "\n", 1) : r;
+}

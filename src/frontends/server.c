@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's side of the local socket.
+ *
+ * Theory of operation. The main thread accepts, and waits on three descriptors: the listening socket, a
+ * signalfd, and an eventfd by which a connection's thread says that it ended or that STOP was asked for. A
+ * connection's thread reads a request, carries it out by the library's blocking calls, writes what comes of
+ * it, and reads the next one.
+ *
+ * Who may connect: the socket is 0600 in a directory that is 0700, and the kernel's word for the peer's user
+ * id is compared on top of it, because a socket given with --socket may lie in a directory that others can
+ * enter.
+ *
+ * The end: the listener closes first; then the reading half of each connection is shut down, which the engine
+ * sees as a client's hang-up, so runs end as cancelled while their results can still be written; then the
+ * threads are waited for. */
+#include "frontends/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "frontends/protocol.h"
+#include "frontends/submission.h"
+
+#define LOCK_WAIT_S        10
+#define END_WAIT_US        (15 * G_USEC_PER_SEC)
+#define REQUEST_WAIT_MS    (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
+#define OUTPUT_FRAME_BYTES (256 * 1024)
+
+struct server {
+  char *path, *lock_path;
+  int lock_fd, listen_fd, wake_fd;
+  gboolean bound;
+  guint64 idle_exit_ms;
+  guint max_connections;
+  gint64 started_us;
+  struct protocol_hello hello;
+  AdderEngine *engine;
+
+  GMutex lock; /* what follows */
+  GCond ended;
+  GHashTable *connections; /* of struct connection, as a set */
+  guint running;
+  guint64 runs;
+  gboolean stopping;
+};
+
+struct connection {
+  struct server *server;
+  int fd;
+  uid_t uid;
+};
+
+/* ---- start ---- */
+
+static void
+do_nothing (G_GNUC_UNUSED int signal)
+{
+}
+
+/* Waits for the lock for LOCK_WAIT_S at most. flock has no timeout of its own; a SIGALRM interrupts it, which
+ * is fine in a program that is just starting and has one thread. */
+static int
+wait_for_lock (int fd)
+{
+  struct sigaction before, action = {.sa_handler = do_nothing};
+  sigaction (SIGALRM, &action, &before);
+  alarm (LOCK_WAIT_S);
+  int r = flock (fd, LOCK_EX) < 0 ? -errno : 0;
+  alarm (0);
+  sigaction (SIGALRM, &before, NULL);
+  return r;
+}
+
+/* The lock's file stays for ever: removing a locked file would let two daemons lock two files of one name. */
+static gboolean
+take_lock (struct server *server, gboolean wait, GError **error)
+{
+  server->lock_fd = open (server->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (server->lock_fd < 0)
+    return error_from_errno (error, errno, "cannot open the lock %s", server->lock_path);
+  if (flock (server->lock_fd, LOCK_EX | LOCK_NB) == 0)
+    return TRUE;
+  int err = errno;
+  if (err == EWOULDBLOCK && wait)
+    err = -wait_for_lock (server->lock_fd);
+  if (err == 0)
+    return TRUE;
+  if (err == EWOULDBLOCK || err == EINTR) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "another daemon serves %s already (adder status shows it, adder stop ends it)",
+                 server->path);
+    return FALSE;
+  }
+  return error_from_errno (error, err, "cannot lock %s", server->lock_path);
+}
+
+static gboolean
+listen_at (struct server *server, GError **error)
+{
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen (server->path) >= sizeof address.sun_path) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the socket's path %s is longer than %zu bytes",
+                 server->path, sizeof address.sun_path - 1);
+    return FALSE;
+  }
+  memcpy (address.sun_path, server->path, strlen (server->path));
+  server->listen_fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (server->listen_fd < 0)
+    return error_from_errno (error, errno, "cannot make a socket");
+
+  /* We hold the lock, so a socket of that name is a dead daemon's; anything else is somebody's file. */
+  struct stat st;
+  if (lstat (server->path, &st) == 0 && S_ISSOCK (st.st_mode))
+    unlink (server->path);
+  /* bind makes the file with the socket's own mode: no moment in which it is open to others. */
+  if (fchmod (server->listen_fd, 0600) < 0 ||
+      bind (server->listen_fd, (struct sockaddr *)&address, sizeof address) < 0)
+    return error_from_errno (error, errno, "cannot make the socket %s", server->path);
+  server->bound = TRUE;
+  if (listen (server->listen_fd, 128) < 0)
+    return error_from_errno (error, errno, "cannot listen on %s", server->path);
+  return TRUE;
+}
+
+struct server *
+server_new (const struct server_options *options, GError **error)
+{
+  struct server *server = g_new0 (struct server, 1);
+  server->path = g_strdup (options->socket);
+  server->lock_path = g_strconcat (options->socket, ".lock", NULL);
+  server->lock_fd = server->listen_fd = server->wake_fd = -1;
+  server->idle_exit_ms = options->idle_exit_ms;
+  server->max_connections = options->max_connections;
+  server->started_us = g_get_monotonic_time ();
+  server->connections = g_hash_table_new (NULL, NULL);
+  g_mutex_init (&server->lock);
+  g_cond_init (&server->ended);
+  protocol_hello_own (&server->hello);
+  server->hello.pid = getpid ();
+
+  if (!take_lock (server, options->wait_for_lock, error) || !listen_at (server, error))
+    g_clear_pointer (&server, server_free);
+  else if ((server->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
+    error_from_errno (error, errno, "cannot make an eventfd");
+    g_clear_pointer (&server, server_free);
+  }
+  return server;
+}
+
+void
+server_free (struct server *server)
+{
+  if (!server)
+    return;
+  fd_close (&server->listen_fd);
+  if (server->bound)
+    unlink (server->path);
+  fd_close (&server->wake_fd);
+  fd_close (&server->lock_fd);
+  g_hash_table_destroy (server->connections);
+  g_mutex_clear (&server->lock);
+  g_cond_clear (&server->ended);
+  g_free (server->path);
+  g_free (server->lock_path);
+  g_free (server);
+}
+
+static void
+wake_main (struct server *server)
+{
+  guint64 one = 1;
+  /* Full means that it is awake already. */
+  G_GNUC_UNUSED ssize_t put = write (server->wake_fd, &one, sizeof one);
+}
+
+/* ---- runs ---- */
+
+static const enum protocol_kind output_kinds[] = {
+    [ADDER_EVENT_STARTED] = PROTOCOL_STARTED,
+    [ADDER_EVENT_STDOUT] = PROTOCOL_STDOUT,
+    [ADDER_EVENT_STDERR] = PROTOCOL_STDERR,
+    [ADDER_EVENT_DISPLAY] = PROTOCOL_DISPLAY,
+};
+
+static gboolean
+send_event (int fd, const AdderEvent *event, GError **error)
+{
+  enum protocol_kind kind = output_kinds[event->kind];
+  gboolean stream = event->kind == ADDER_EVENT_STDOUT || event->kind == ADDER_EVENT_STDERR;
+  const char *at = event->data;
+  gsize left = event->length;
+  while (stream && left > OUTPUT_FRAME_BYTES) {
+    if (!protocol_send (fd, kind, at, OUTPUT_FRAME_BYTES, NULL, 0, error))
+      return FALSE;
+    at += OUTPUT_FRAME_BYTES;
+    left -= OUTPUT_FRAME_BYTES;
+  }
+  return protocol_send (fd, kind, at, left, NULL, 0, error);
+}
+
+static gboolean
+send_result (int fd, const AdderResult *result, int directory, GError **error)
+{
+  if (directory >= 0) {
+    g_autoptr (GError) problem = NULL;
+    adder_result_save_files (result, directory, &problem);
+    g_autoptr (json_t) saved =
+        json_pack ("{s:o}", "error", json_text_or_null (problem ? problem->message : NULL));
+    if (!protocol_send_json (fd, PROTOCOL_SAVED, saved, error))
+      return FALSE;
+  }
+  struct protocol_result head = {adder_result_exit_code (result), adder_result_outcome (result)};
+  g_autoptr (GByteArray) frame = g_byte_array_new ();
+  const char *text = adder_result_json (result);
+  g_byte_array_append (frame, (const guint8 *)&head, sizeof head);
+  g_byte_array_append (frame, (const guint8 *)text, (guint)strlen (text));
+  return protocol_send (fd, PROTOCOL_RESULT, frame->data, frame->len, NULL, 0, error);
+}
+
+/* Pulls the run's events and passes them on. A client that takes no more ends it: the rest is pulled and
+ * dropped. */
+static gboolean
+relay_run (int fd, AdderRun *run, int directory, GError **error)
+{
+  AdderEvent event;
+  gboolean ok = TRUE;
+  while (adder_run_next (run, &event)) {
+    if (event.kind == ADDER_EVENT_RESULT) {
+      g_autoptr (AdderResult) result = event.result;
+      ok = ok && send_result (fd, result, directory, error);
+    } else if (ok && !send_event (fd, &event, error)) {
+      ok = FALSE;
+      adder_run_cancel (run);
+    }
+  }
+  return ok;
+}
+
+/* Counts a run in, unless the daemon is ending: a client that is told so before anything was read may go to
+ * the next. */
+static gboolean
+begin_run (struct server *server, GError **error)
+{
+  g_mutex_lock (&server->lock);
+  gboolean stopping = server->stopping;
+  if (!stopping) {
+    server->running++;
+    server->runs++;
+  }
+  g_mutex_unlock (&server->lock);
+  if (stopping)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the daemon is ending");
+  return !stopping;
+}
+
+static void
+end_run (struct server *server)
+{
+  g_mutex_lock (&server->lock);
+  server->running--;
+  g_mutex_unlock (&server->lock);
+}
+
+/* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
+static gboolean
+carry_out (struct connection *connection, const struct submission *request, GError **refusal, GError **error)
+{
+  g_autoptr (AdderRequest) asked = submission_build (request, refusal);
+  if (!asked || !begin_run (connection->server, refusal))
+    return FALSE;
+  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)connection->uid);
+  adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
+  adder_request_set_watch (asked, connection->fd);
+  g_autoptr (AdderRun) run = adder_run_start (connection->server->engine, asked);
+  gboolean ok = relay_run (connection->fd, run, submission_directory (request), error);
+  end_run (connection->server);
+  return ok;
+}
+
+static gboolean
+handle_run (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct protocol_message code;
+  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_CODE, PROTOCOL_FRAME_MS, &code, error))
+    return FALSE;
+
+  g_autoptr (GError) refusal = NULL;
+  gboolean ok = FALSE;
+  struct submission request = {.code = code.data, .code_length = code.length, .fd_count = message->fd_count};
+  memcpy (request.fds, message->fds, sizeof request.fds);
+  request.body = json_parse_object (message->data, message->length, "the request", &refusal);
+  if (request.body)
+    ok = carry_out (connection, &request, &refusal, error);
+  if (refusal)
+    ok = protocol_send_refused (connection->fd, refusal, error);
+  /* Code and descriptors stay the messages'. */
+  json_decref (request.body);
+  protocol_message_clear (&code);
+  return ok;
+}
+
+/* ---- the other requests ---- */
+
+static gboolean
+handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  g_autofree char *text = adder_engine_status_json (server->engine);
+  json_t *engine = json_loads (text, 0, NULL);
+  g_mutex_lock (&server->lock);
+  guint connections = g_hash_table_size (server->connections), running = server->running;
+  guint64 runs = server->runs;
+  g_mutex_unlock (&server->lock);
+  g_autoptr (json_t) status =
+      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version",
+                 server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
+                 "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
+                 "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1,
+                 "running", (int)running, "runs", (json_int_t)runs, "engine", engine ? engine : json_null ());
+  return protocol_send_json (connection->fd, PROTOCOL_STATUS, status, error);
+}
+
+static gboolean
+handle_stop (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  int only_idle = 0;
+  g_autoptr (json_t) value = json_parse_object (message->data, message->length, "the request", error);
+  if (!value || json_unpack (value, "{s?b}", "only_idle", &only_idle) < 0)
+    return FALSE;
+  g_mutex_lock (&server->lock);
+  guint running = server->running;
+  gboolean stopping = !only_idle || running == 0;
+  server->stopping = server->stopping || stopping;
+  g_mutex_unlock (&server->lock);
+  g_autoptr (json_t) answer = json_pack ("{s:b, s:i}", "stopping", stopping, "running", (int)running);
+  gboolean ok = protocol_send_json (connection->fd, PROTOCOL_STOPPING, answer, error);
+  wake_main (server);
+  return ok;
+}
+
+struct request_row {
+  enum protocol_kind kind;
+  gboolean any_version; /* legal also when the client speaks another version of the protocol */
+  gboolean (*handle) (struct connection *connection, struct protocol_message *message, GError **error);
+};
+
+static const struct request_row request_table[] = {
+    {PROTOCOL_RUN, FALSE, handle_run},
+    {PROTOCOL_STATUS, FALSE, handle_status},
+    {PROTOCOL_STOP, TRUE, handle_stop},
+};
+
+/* ---- one connection ---- */
+
+static gboolean
+greet (struct connection *connection, gboolean *ret_same_protocol, GError **error)
+{
+  struct protocol_message message;
+  struct protocol_hello client, own = connection->server->hello;
+  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_HELLO, PROTOCOL_FRAME_MS, &message, error))
+    return FALSE;
+  gboolean ok = message.kind == PROTOCOL_HELLO && protocol_hello_from_message (&message, &client, error);
+  protocol_message_clear (&message);
+  if (!ok)
+    return FALSE;
+  g_mutex_lock (&connection->server->lock);
+  own.running = connection->server->running;
+  g_mutex_unlock (&connection->server->lock);
+  g_autoptr (json_t) answer = protocol_hello_to_json (&own);
+  *ret_same_protocol = client.protocol == own.protocol;
+  return protocol_send_json (connection->fd, PROTOCOL_HELLO, answer, error);
+}
+
+static gboolean
+serve_request (struct connection *connection, gboolean same_protocol, GError **error)
+{
+  struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
+  struct protocol_message message;
+  int n = poll (&ready, 1, REQUEST_WAIT_MS);
+  if (n < 0 && errno != EINTR)
+    return error_from_errno (error, errno, "cannot wait for a request");
+  if (n == 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "nothing was asked for");
+    return FALSE;
+  }
+  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_REQUEST, PROTOCOL_FRAME_MS, &message, error))
+    return FALSE;
+  gboolean ok = FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (request_table); i++) {
+    if (request_table[i].kind != message.kind)
+      continue;
+    if (same_protocol || request_table[i].any_version)
+      ok = request_table[i].handle (connection, &message, error);
+    else
+      g_set_error (
+          error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+          "this daemon (adder %s) speaks another version of the local protocol; end it with adder stop",
+          connection->server->hello.version);
+    break;
+  }
+  protocol_message_clear (&message);
+  return ok;
+}
+
+static gpointer
+connection_thread (gpointer data)
+{
+  struct connection *connection = data;
+  struct server *server = connection->server;
+  g_autoptr (GError) problem = NULL;
+  gboolean same_protocol;
+
+  if (greet (connection, &same_protocol, &problem))
+    while (serve_request (connection, same_protocol, &problem))
+      ;
+  if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED)) {
+    log_warning ("connection closed: %s", problem->message);
+    protocol_send_refused (connection->fd, problem, NULL);
+  }
+
+  g_mutex_lock (&server->lock);
+  g_hash_table_remove (server->connections, connection);
+  fd_close (&connection->fd);
+  g_cond_signal (&server->ended);
+  wake_main (server);
+  g_mutex_unlock (&server->lock);
+  g_free (connection);
+  return NULL;
+}
+
+/* The peer as the kernel knows it since connect. */
+static gboolean
+may_connect (int fd, uid_t *ret_uid)
+{
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+    return FALSE;
+  *ret_uid = peer.uid;
+  return peer.uid == geteuid () || peer.uid == 0;
+}
+
+static void
+turn_away (int fd, AdderError code, const char *why)
+{
+  g_autoptr (GError) refusal = g_error_new_literal (ADDER_ERROR, code, why);
+  protocol_send_refused (fd, refusal, NULL);
+  log_warning ("connection refused: %s", why);
+}
+
+static void
+accept_one (struct server *server)
+{
+  autoclose int fd = accept4 (server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+  uid_t uid;
+  if (fd < 0) {
+    /* Descriptors are used up: the connection stays in the queue, and accepting again at once would spin. */
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+      log_error ("cannot accept a connection: %s", g_strerror (errno));
+      g_usleep (100 * 1000);
+    }
+    return;
+  }
+  if (!may_connect (fd, &uid)) {
+    turn_away (fd, ADDER_ERROR_INVALID, "this daemon belongs to another user");
+    return;
+  }
+  g_mutex_lock (&server->lock);
+  gboolean full = g_hash_table_size (server->connections) >= server->max_connections;
+  g_mutex_unlock (&server->lock);
+  if (full) {
+    turn_away (fd, ADDER_ERROR_BUSY, "the daemon has as many connections as it takes");
+    return;
+  }
+
+  struct connection *connection = g_new0 (struct connection, 1);
+  *connection = (struct connection){server, fd, uid};
+  g_mutex_lock (&server->lock);
+  g_hash_table_add (server->connections, connection);
+  g_mutex_unlock (&server->lock);
+  g_autoptr (GError) problem = NULL;
+  GThread *thread = g_thread_try_new ("connection", connection_thread, connection, &problem);
+  if (thread) {
+    fd_steal (&fd);
+    g_thread_unref (thread);
+    return;
+  }
+  g_mutex_lock (&server->lock);
+  g_hash_table_remove (server->connections, connection);
+  g_mutex_unlock (&server->lock);
+  g_free (connection);
+  turn_away (fd, ADDER_ERROR_BUSY, problem->message);
+}
+
+/* ---- the loop ---- */
+
+/* Milliseconds until the idle time is over, -1 when it does not run; *IDLE_SINCE is kept from call to call.
+ */
+static int
+idle_left_ms (struct server *server, gint64 *idle_since_us)
+{
+  g_mutex_lock (&server->lock);
+  gboolean idle = g_hash_table_size (server->connections) == 0;
+  g_mutex_unlock (&server->lock);
+  if (!idle || server->idle_exit_ms == 0) {
+    *idle_since_us = 0;
+    return -1;
+  }
+  gint64 now = g_get_monotonic_time ();
+  if (*idle_since_us == 0)
+    *idle_since_us = now;
+  gint64 left = (gint64)server->idle_exit_ms - (now - *idle_since_us) / 1000;
+  return (int)CLAMP (left, 0, G_MAXINT);
+}
+
+/* Whether STOP was asked for; empties the eventfd. */
+static gboolean
+stop_asked (struct server *server)
+{
+  guint64 count;
+  G_GNUC_UNUSED ssize_t got = read (server->wake_fd, &count, sizeof count);
+  g_mutex_lock (&server->lock);
+  gboolean stopping = server->stopping;
+  g_mutex_unlock (&server->lock);
+  return stopping;
+}
+
+static gboolean
+accept_until_end (struct server *server, int signal_fd, GError **error)
+{
+  gint64 idle_since_us = 0;
+  for (;;) {
+    struct pollfd ready[] = {
+        {.fd = server->listen_fd, .events = POLLIN},
+        {.fd = server->wake_fd, .events = POLLIN},
+        {.fd = signal_fd, .events = POLLIN},
+    };
+    int left = idle_left_ms (server, &idle_since_us);
+    int n = poll (ready, G_N_ELEMENTS (ready), left);
+    if (n < 0 && errno != EINTR)
+      return error_from_errno (error, errno, "cannot wait for connections");
+    if (n < 0)
+      continue;
+    if (ready[2].revents) {
+      struct signalfd_siginfo info = {0};
+      G_GNUC_UNUSED ssize_t got = read (signal_fd, &info, sizeof info);
+      log_info ("ending: signal %u", info.ssi_signo);
+      return TRUE;
+    }
+    if (ready[1].revents && stop_asked (server)) {
+      log_info ("ending: stop was asked for");
+      return TRUE;
+    }
+    if (ready[0].revents)
+      accept_one (server);
+    else if (n == 0 && left >= 0) {
+      log_info ("ending: idle");
+      return TRUE;
+    }
+  }
+}
+
+static void
+end_connections (struct server *server)
+{
+  gint64 deadline = g_get_monotonic_time () + END_WAIT_US;
+  fd_close (&server->listen_fd);
+  if (server->bound)
+    unlink (server->path);
+  server->bound = FALSE;
+
+  g_mutex_lock (&server->lock);
+  server->stopping = TRUE;
+  GHashTableIter iter;
+  gpointer connection;
+  g_hash_table_iter_init (&iter, server->connections);
+  while (g_hash_table_iter_next (&iter, &connection, NULL))
+    shutdown (((struct connection *)connection)->fd, SHUT_RD);
+  while (g_hash_table_size (server->connections) > 0 &&
+         g_cond_wait_until (&server->ended, &server->lock, deadline))
+    ;
+  /* A client that takes nothing is not waited for any longer. */
+  g_hash_table_iter_init (&iter, server->connections);
+  while (g_hash_table_iter_next (&iter, &connection, NULL))
+    shutdown (((struct connection *)connection)->fd, SHUT_RDWR);
+  while (g_hash_table_size (server->connections) > 0)
+    g_cond_wait (&server->ended, &server->lock);
+  g_mutex_unlock (&server->lock);
+}
+
+gboolean
+server_loop (struct server *server, AdderEngine *engine, GError **error)
+{
+  sigset_t ending;
+  sigemptyset (&ending);
+  sigaddset (&ending, SIGTERM);
+  sigaddset (&ending, SIGINT);
+  sigaddset (&ending, SIGHUP);
+  autoclose int signal_fd = signalfd (-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signal_fd < 0)
+    return error_from_errno (error, errno, "cannot make a signalfd");
+  server->engine = engine;
+  gboolean ok = accept_until_end (server, signal_fd, error);
+  end_connections (server);
+  return ok;
+}

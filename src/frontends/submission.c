@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the body of a run on the local socket to the library's request: one table of fields. */
+#include "frontends/submission.h"
+
+#include <string.h>
+
+#include "base/fd.h"
+
+void
+submission_init (struct submission *request)
+{
+  memset (request, 0, sizeof *request);
+  request->body = json_object ();
+}
+
+void
+submission_clear (struct submission *request)
+{
+  g_clear_pointer (&request->body, json_decref);
+  g_clear_pointer (&request->code, g_free);
+  for (gsize i = 0; i < request->fd_count; i++)
+    fd_close (&request->fds[i]);
+  request->fd_count = 0;
+}
+
+gboolean
+submission_take_fd (struct submission *request, int *fd, GError **error)
+{
+  if (request->fd_count >= G_N_ELEMENTS (request->fds)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "more than %d files cannot go into one run",
+                 PROTOCOL_FDS_MAX - 2);
+    return FALSE;
+  }
+  request->fds[request->fd_count++] = fd_steal (fd);
+  return TRUE;
+}
+
+/* ---- fields ---- */
+
+struct building {
+  const struct submission *request;
+  AdderRequest *result;
+  gsize next_fd;
+};
+
+static gboolean
+wrong_type (const char *field, const char *wanted, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the field %s of the request must be %s", field,
+               wanted);
+  return FALSE;
+}
+
+static gboolean
+next_fd (struct building *building, const char *field, int *ret_fd, GError **error)
+{
+  if (building->next_fd >= building->request->fd_count) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "no descriptor came with the request for %s",
+                 field);
+    return FALSE;
+  }
+  *ret_fd = building->request->fds[building->next_fd++];
+  return TRUE;
+}
+
+static gboolean
+set_arguments (struct building *building, const json_t *value, GError **error)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new ();
+  if (!json_is_array (value))
+    return wrong_type ("arguments", "a list of texts", error);
+  gsize i;
+  json_t *item;
+  json_array_foreach (value, i, item)
+  {
+    if (!json_is_string (item))
+      return wrong_type ("arguments", "a list of texts", error);
+    g_ptr_array_add (texts, (char *)json_string_value (item));
+  }
+  g_ptr_array_add (texts, NULL);
+  adder_request_set_arguments (building->result, (const char *const *)texts->pdata);
+  return TRUE;
+}
+
+static gboolean
+set_variables (struct building *building, const json_t *value, GError **error)
+{
+  if (!json_is_object (value))
+    return wrong_type ("variables", "an object of texts", error);
+  const char *name;
+  json_t *item;
+  json_object_foreach ((json_t *)value, name, item)
+  {
+    if (!json_is_string (item))
+      return wrong_type ("variables", "an object of texts", error);
+    adder_request_set_variable (building->result, name, json_string_value (item));
+  }
+  return TRUE;
+}
+
+static gboolean
+set_limits (struct building *building, const json_t *value, GError **error)
+{
+  if (!json_is_object (value))
+    return wrong_type ("limits", "an object of numbers", error);
+  const char *name;
+  json_t *item;
+  json_object_foreach ((json_t *)value, name, item)
+  {
+    if (!json_is_integer (item) || json_integer_value (item) < 0)
+      return wrong_type ("limits", "an object of numbers", error);
+    if (!adder_request_set_limit (building->result, name, (guint64)json_integer_value (item), error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_files (struct building *building, const json_t *value, GError **error)
+{
+  if (!json_is_array (value))
+    return wrong_type ("files", "a list of texts", error);
+  gsize i;
+  json_t *item;
+  json_array_foreach (value, i, item)
+  {
+    int fd;
+    if (!json_is_string (item))
+      return wrong_type ("files", "a list of texts", error);
+    if (!next_fd (building, json_string_value (item), &fd, error) ||
+        !adder_request_add_file (building->result, json_string_value (item), fd, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+set_stdin (struct building *building, const json_t *value, GError **error)
+{
+  int fd;
+  if (!json_is_boolean (value))
+    return wrong_type ("stdin", "true or false", error);
+  if (json_is_false (value))
+    return TRUE;
+  if (!next_fd (building, "standard input", &fd, error))
+    return FALSE;
+  adder_request_set_stdin (building->result, fd);
+  return TRUE;
+}
+
+static gboolean
+set_save (struct building *building, const json_t *value, GError **error)
+{
+  int fd;
+  if (!json_is_boolean (value))
+    return wrong_type ("save", "true or false", error);
+  return json_is_false (value) || next_fd (building, "the directory to save to", &fd, error);
+}
+
+struct field {
+  const char *name;
+  void (*set_text) (AdderRequest *request, const char *text); /* for a text or null; otherwise: */
+  gboolean (*set) (struct building *building, const json_t *value, GError **error);
+};
+
+/* In this order: it is the order of the descriptors. "conversation" goes with the owner, whom the body does
+ * not choose. */
+static const struct field field_table[] = {
+    {"name", adder_request_set_name, NULL},
+    {"environment", adder_request_set_environment, NULL},
+    {"profile", adder_request_set_profile, NULL},
+    {"conversation", NULL, NULL},
+    {"arguments", NULL, set_arguments},
+    {"variables", NULL, set_variables},
+    {"limits", NULL, set_limits},
+    {"files", NULL, add_files},
+    {"stdin", NULL, set_stdin},
+    {"save", NULL, set_save},
+};
+
+static gboolean
+set_field (struct building *building, const struct field *field, GError **error)
+{
+  const json_t *value = json_object_get (building->request->body, field->name);
+  if (!value || json_is_null (value))
+    return TRUE;
+  if (field->set)
+    return field->set (building, value, error);
+  if (!json_is_string (value))
+    return wrong_type (field->name, "text", error);
+  if (field->set_text)
+    field->set_text (building->result, json_string_value (value));
+  return TRUE;
+}
+
+static gboolean
+check_names (const json_t *body, GError **error)
+{
+  const char *name;
+  json_t *value;
+  json_object_foreach ((json_t *)body, name, value)
+  {
+    gsize i = 0;
+    while (i < G_N_ELEMENTS (field_table) && strcmp (field_table[i].name, name) != 0)
+      i++;
+    if (i == G_N_ELEMENTS (field_table)) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the request has the unknown field \"%s\"", name);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+AdderRequest *
+submission_build (const struct submission *request, GError **error)
+{
+  if (!check_names (request->body, error))
+    return NULL;
+  g_autoptr (AdderRequest) result =
+      adder_request_new (request->code ? request->code : "", (gssize)request->code_length);
+  struct building building = {request, result, 0};
+  for (gsize i = 0; i < G_N_ELEMENTS (field_table); i++)
+    if (!set_field (&building, &field_table[i], error))
+      return NULL;
+  if (building.next_fd != request->fd_count) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "%zu descriptors came with the request, but it speaks of %zu", request->fd_count,
+                 building.next_fd);
+    return NULL;
+  }
+  return g_steal_pointer (&result);
+}
+
+int
+submission_directory (const struct submission *request)
+{
+  gboolean save = json_is_true (json_object_get (request->body, "save"));
+  return save && request->fd_count > 0 ? request->fds[request->fd_count - 1] : -1;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run as it is asked for on the local socket: a JSON body, code, and descriptors. The command line fills
+ * one whether it goes to a daemon or not, so both ways check the same things with the same words. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "adder.h"
+#include "frontends/protocol.h"
+
+struct submission {
+  /* {"name", "environment", "profile", "conversation": text or null, "arguments": [text], "variables": {text:
+   * text}, "limits": {text: number}, "files": [text], "stdin": bool, "save": bool}; what is left out is null,
+   * empty or false. */
+  json_t *body;
+  char *code; /* bytes, perhaps not UTF-8 */
+  gsize code_length;
+  /* Owned: one for each of "files", then standard input, then the directory to save to, where they are there.
+   */
+  int fds[PROTOCOL_FDS_MAX];
+  gsize fd_count;
+};
+
+void submission_init (struct submission *request);
+void submission_clear (struct submission *request);
+
+/* Takes *FD over. ADDER_ERROR_INVALID when there are too many. */
+gboolean submission_take_fd (struct submission *request, int *fd, GError **error);
+
+/* The library's request that REQUEST means. An unknown field, a value of the wrong type, a limit out of
+ * bounds or descriptors that do not fit are ADDER_ERROR_INVALID. The caller's. */
+AdderRequest *submission_build (const struct submission *request, GError **error);
+
+/* The descriptor of the directory to save to, REQUEST's; -1 where there is none. */
+int submission_directory (const struct submission *request);
