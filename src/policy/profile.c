@@ -46,7 +46,7 @@ static gboolean
 set_environment (struct profile *profile, const char *value, GError **error)
 {
   if (!is_name (value)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "“%s” is not a name of an environment", value);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not a name of an environment", value);
     return FALSE;
   }
   g_free (profile->environment);
@@ -195,7 +195,7 @@ profile_load (const char *name, GError **error)
   g_auto (GStrv) names = profile_names ();
   g_autofree char *known = g_strjoinv (", ", names);
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no profile “%s”; there are: %s", shown,
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no profile \"%s\"; there are: %s", shown,
                names[0] ? known : "none (see adder doctor)");
   return NULL;
 }

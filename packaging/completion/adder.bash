@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of adder for bash.
+_adder_words() {
+  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
+}
+
+_adder_limits() {
+  adder profile show 2>/dev/null | sed -n '1,/^limit /!s/ .*/=/p'
+}
+
+_adder_value() {
+  case $prev in
+    -e | --env) _adder_words "$(adder env list --names 2>/dev/null)" ;;
+    -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
+    -l | --limit)
+      compopt -o nospace
+      _adder_words "$(_adder_limits)"
+      ;;
+    -o | --out) compopt -o dirnames ;;
+    -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
+    -c | --code | -t | --timeout | -m | --memory | --set-env | --conversation | --idle-exit | --module) ;;
+    --only | -n | --rounds | -s | --seconds) ;;
+    *) return 1 ;;
+  esac
+}
+
+_adder_sub() {
+  case $1 in
+    env) _adder_words "list show create remove" ;;
+    profile) _adder_words "list show" ;;
+    config) _adder_words "show document" ;;
+  esac
+}
+
+_adder_options() {
+  case $1 in
+    run) echo "-c --code -f --file -o --out -e --env -p --profile -t --timeout -m --memory -l --limit --stdin --set-env
+      --json --no-daemon --conversation --help" ;;
+    serve) echo "--socket --background --idle-exit --help" ;;
+    status | doctor) echo "--json --help" ;;
+    bench) echo "--env --only --rounds --seconds --json --help" ;;
+    env) echo "--json --names --python --requirements --module --help" ;;
+    profile) echo "--json --names --help" ;;
+    config) echo "--json --help" ;;
+    *) echo "--help" ;;
+  esac
+}
+
+_adder() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    _adder_words "run serve status stop doctor env profile config bench --help --version"
+    return
+  fi
+  _adder_value && return
+  if [[ $cur == -* ]]; then
+    _adder_words "$(_adder_options "$command")"
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config)$ ]]; then
+    _adder_sub "$command"
+  elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
+    _adder_words "$(adder env list --names 2>/dev/null)"
+  elif ((COMP_CWORD == 3)) && [[ $command == profile ]]; then
+    _adder_words "$(adder profile list --names 2>/dev/null)"
+  elif [[ $command == run ]]; then
+    compopt -o default
+  fi
+}
+complete -F _adder adder
