@@ -58,7 +58,8 @@ static const char probe_code[] =
 /* ---- roots ---- */
 
 /* Trees that every sandbox has for itself, so that nothing of the host's below them can be seen there. */
-static const char *const private_trees[] = {"/tmp", "/work", "/workspace", "/dev", "/proc", "/sys", "/run"};
+static const char *const private_trees[] = {"/tmp", "/work", "/workspace", "/adder",
+                                            "/dev", "/proc", "/sys",       "/run"};
 /* Never shown whole. */
 static const char *const wide_trees[] = {"/",    "/home", "/root", "/etc",  "/var",
                                          "/opt", "/srv",  "/mnt",  "/media"};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GLib's locks for the thread sanitizer. GLib makes them of futexes, not of pthread's mutexes, and is itself
+ * not built with the sanitizer, which therefore sees no order between what two threads do under one lock.
+ * These functions stand before GLib's own in the test programs, do the same by way of them, and tell the
+ * sanitizer. */
+#include <dlfcn.h>
+#include <glib.h>
+#include <sanitizer/tsan_interface.h>
+
+#define REAL(name)                                                                                           \
+  static __typeof__ (name) *real;                                                                            \
+  if (!__atomic_load_n (&real, __ATOMIC_RELAXED))                                                            \
+  __atomic_store_n (&real, (__typeof__ (name) *)dlsym (RTLD_NEXT, #name), __ATOMIC_RELAXED)
+
+void
+g_mutex_lock (GMutex *mutex)
+{
+  REAL (g_mutex_lock);
+  real (mutex);
+  __tsan_acquire (mutex);
+}
+
+gboolean
+g_mutex_trylock (GMutex *mutex)
+{
+  REAL (g_mutex_trylock);
+  gboolean locked = real (mutex);
+  if (locked)
+    __tsan_acquire (mutex);
+  return locked;
+}
+
+void
+g_mutex_unlock (GMutex *mutex)
+{
+  REAL (g_mutex_unlock);
+  __tsan_release (mutex);
+  real (mutex);
+}
+
+void
+g_cond_wait (GCond *cond, GMutex *mutex)
+{
+  REAL (g_cond_wait);
+  __tsan_release (mutex);
+  real (cond, mutex);
+  __tsan_acquire (mutex);
+}
+
+gboolean
+g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
+{
+  REAL (g_cond_wait_until);
+  __tsan_release (mutex);
+  gboolean woken = real (cond, mutex, end_time);
+  __tsan_acquire (mutex);
+  return woken;
+}
+
+void
+g_rw_lock_writer_lock (GRWLock *lock)
+{
+  REAL (g_rw_lock_writer_lock);
+  real (lock);
+  __tsan_acquire (lock);
+}
+
+void
+g_rw_lock_writer_unlock (GRWLock *lock)
+{
+  REAL (g_rw_lock_writer_unlock);
+  __tsan_release (lock);
+  real (lock);
+}
+
+void
+g_rw_lock_reader_lock (GRWLock *lock)
+{
+  REAL (g_rw_lock_reader_lock);
+  real (lock);
+  __tsan_acquire (lock);
+}
+
+void
+g_rw_lock_reader_unlock (GRWLock *lock)
+{
+  REAL (g_rw_lock_reader_unlock);
+  __tsan_release (lock);
+  real (lock);
+}
