@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Theory of operation. A node is a directory "adder-PID-N" in each hierarchy of the back end, below the group
+ * that the daemon is in; a run's group is a directory in it. The node's first directory is locked (flock) for
+ * as long as its daemon lives, so whoever opens a node later can tell the dead from the living without
+ * knowing their pids, which may be those of another pid namespace. The parent is locked while a node is made
+ * or others are swept, so that nobody sees a node that is not locked yet. */
+#include "sandbox/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/cgroup_backend.h"
+
+#define NODE_PREFIX    "adder-"
+#define NODES_MAX      1000 /* of one process */
+#define REMOVE_WAIT_MS 2000
+
+struct cgroup_node {
+  const struct cgroup_backend *backend;
+  int parents[CGROUP_TREES_MAX];
+  int trees[CGROUP_TREES_MAX];
+  char name[48];
+};
+
+struct cgroup {
+  struct cgroup_node *node;
+  int trees[CGROUP_TREES_MAX];
+  char name[NAME_MAX + 1];
+};
+
+static const struct cgroup_backend *
+find_backend (enum cgroup_mode mode)
+{
+  switch (mode) {
+  case CGROUP_V1:
+    return &cgroup_backend_v1;
+  case CGROUP_V2:
+    return &cgroup_backend_v2;
+  case CGROUP_NONE:
+    break;
+  }
+  return &cgroup_backend_none;
+}
+
+static void
+close_trees (int *trees)
+{
+  for (size_t i = 0; i < CGROUP_TREES_MAX; i++)
+    fd_close (&trees[i]);
+}
+
+/* Makes the directory NAME in each of PARENTS that WANTED (or all, when NULL) names, and opens them. */
+static int
+make_trees (const struct cgroup_backend *backend, const int *parents, const char *name,
+            const struct cgroup_limits *wanted, int *ret_trees, struct fault *fault)
+{
+  int r = 0;
+  for (size_t i = 0; i < CGROUP_TREES_MAX; i++)
+    ret_trees[i] = -1;
+  for (size_t i = 0; i < backend->trees && r == 0; i++) {
+    if (parents[i] < 0 || (wanted && !backend->wants_tree (i, wanted)))
+      continue;
+    if (mkdirat (parents[i], name, 0755) < 0) {
+      r = fault_set (fault, errno, "cannot make the control group %s", name);
+      break;
+    }
+    ret_trees[i] = openat (parents[i], name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (ret_trees[i] < 0) {
+      r = fault_set (fault, errno, "cannot open the control group %s", name);
+      unlinkat (parents[i], name, AT_REMOVEDIR);
+    }
+  }
+  if (r < 0)
+    for (size_t i = 0; i < backend->trees; i++)
+      if (ret_trees[i] >= 0) {
+        unlinkat (parents[i], name, AT_REMOVEDIR);
+        fd_close (&ret_trees[i]);
+      }
+  return r;
+}
+
+/* Removes the directory NAME from all of PARENTS; from the first one last, because a node is looked for
+ * there. */
+static int
+remove_trees (const struct cgroup_backend *backend, const int *parents, const char *name, struct fault *fault)
+{
+  int r = 0;
+  for (size_t i = backend->trees; i-- > 0;)
+    if (parents[i] >= 0 && unlinkat (parents[i], name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+      r = fault_set (fault, errno, "cannot remove the control group %s", name);
+  return r;
+}
+
+static void
+open_trees (const struct cgroup_backend *backend, const int *parents, const char *name, int *ret_trees)
+{
+  for (size_t i = 0; i < CGROUP_TREES_MAX; i++)
+    ret_trees[i] = i < backend->trees && parents[i] >= 0
+                       ? openat (parents[i], name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+                       : -1;
+}
+
+static int
+empty_and_remove (const struct cgroup_backend *backend, const int *parents, const char *name,
+                  const int *trees, struct fault *fault)
+{
+  int r = backend->kill (trees, fault);
+  if (r < 0)
+    return r;
+  backend->wait_empty (trees, REMOVE_WAIT_MS);
+  return remove_trees (backend, parents, name, fault);
+}
+
+/* Calls VISIT for each directory in DIRECTORY. */
+static void
+each_group (int directory, void (*visit) (const char *name, void *data), void *data)
+{
+  int fd = openat (directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *list = fd < 0 ? NULL : fdopendir (fd);
+  if (!list) {
+    fd_close (&fd);
+    return;
+  }
+  for (struct dirent *at; (at = readdir (list));)
+    if (at->d_type == DT_DIR && at->d_name[0] != '.')
+      visit (at->d_name, data);
+  closedir (list);
+}
+
+/* ---- nodes ---- */
+
+static void
+sweep_group (const char *name, void *data)
+{
+  const struct cgroup_node *dead = data;
+  int trees[CGROUP_TREES_MAX];
+  open_trees (dead->backend, dead->trees, name, trees);
+  empty_and_remove (dead->backend, dead->trees, name, trees, NULL);
+  close_trees (trees);
+}
+
+/* What a dead daemon left: its processes died with it, but directories do not. Best effort, for it is not
+ * ours to fail. */
+static void
+sweep_node (const char *name, void *data)
+{
+  const struct cgroup_node *node = data;
+  if (strncmp (name, NODE_PREFIX, strlen (NODE_PREFIX)) != 0)
+    return;
+  struct cgroup_node dead = {.backend = node->backend};
+  open_trees (node->backend, node->parents, name, dead.trees);
+  if (dead.trees[0] >= 0 && flock (dead.trees[0], LOCK_EX | LOCK_NB) == 0) {
+    for (size_t i = 0; i < node->backend->trees; i++)
+      if (dead.trees[i] >= 0)
+        each_group (dead.trees[i], sweep_group, &dead);
+    remove_trees (node->backend, node->parents, name, NULL);
+  }
+  close_trees (dead.trees);
+}
+
+static int
+make_node (struct cgroup_node *node, struct fault *fault)
+{
+  int r = -EEXIST;
+  for (int i = 0; i < NODES_MAX && r == -EEXIST; i++) {
+    snprintf (node->name, sizeof node->name, NODE_PREFIX "%d-%d", (int)getpid (), i);
+    r = make_trees (node->backend, node->parents, node->name, NULL, node->trees, fault);
+  }
+  if (r < 0)
+    return r;
+  if (flock (node->trees[0], LOCK_EX | LOCK_NB) < 0)
+    return fault_set (fault, errno, "cannot lock the control group %s", node->name);
+  return node->backend->prepare_node (node->trees, fault);
+}
+
+int
+cgroup_node_open (enum cgroup_mode mode, const char *root, unsigned flags, struct cgroup_node **ret_node,
+                  struct fault *fault)
+{
+  struct cgroup_node *node = malloc (sizeof *node);
+  if (!node)
+    return fault_set (fault, ENOMEM, "cannot open control groups");
+  *node = (struct cgroup_node){.backend = find_backend (mode)};
+  for (size_t i = 0; i < CGROUP_TREES_MAX; i++)
+    node->parents[i] = node->trees[i] = -1;
+
+  int r = node->backend->open_parents (root, node->parents, fault);
+  if (r == 0 && node->backend->trees > 0) {
+    if (flock (node->parents[0], LOCK_EX) < 0)
+      r = fault_set (fault, errno, "cannot lock the control group of the daemon");
+    if (r == 0)
+      each_group (node->parents[0], sweep_node, node);
+    if (r == 0)
+      r = node->backend->prepare_parents (node->parents, flags, fault);
+    if (r == 0)
+      r = make_node (node, fault);
+    flock (node->parents[0], LOCK_UN);
+  }
+  if (r < 0) {
+    cgroup_node_close (node);
+    return r;
+  }
+  *ret_node = node;
+  return 0;
+}
+
+void
+cgroup_node_close (struct cgroup_node *node)
+{
+  if (!node)
+    return;
+  if (node->trees[0] >= 0)
+    remove_trees (node->backend, node->parents, node->name, NULL);
+  close_trees (node->trees);
+  close_trees (node->parents);
+  free (node);
+}
+
+enum cgroup_mode
+cgroup_node_mode (const struct cgroup_node *node)
+{
+  return node->backend->mode;
+}
+
+int
+cgroup_mode_check (enum cgroup_mode mode, unsigned flags, struct fault *fault)
+{
+  const struct cgroup_backend *backend = find_backend (mode);
+  int parents[CGROUP_TREES_MAX] = {-1, -1, -1, -1};
+  int r = backend->open_parents (NULL, parents, fault);
+  if (r == 0)
+    r = backend->check_parents (parents, flags, fault);
+  close_trees (parents);
+  return r;
+}
+
+/* ---- groups ---- */
+
+int
+cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_limits *limits,
+               struct cgroup **ret_group, struct fault *fault)
+{
+  size_t length = strlen (name);
+  if (length == 0 || length > NAME_MAX || strchr (name, '/') || name[0] == '.')
+    return fault_set (fault, EINVAL, "a control group cannot be called %.100s", name);
+  struct cgroup *group = malloc (sizeof *group);
+  if (!group)
+    return fault_set (fault, ENOMEM, "cannot make the control group %s", name);
+  group->node = node;
+  memcpy (group->name, name, length + 1);
+
+  int r = make_trees (node->backend, node->trees, name, limits, group->trees, fault);
+  if (r < 0) {
+    free (group);
+    return r;
+  }
+  r = node->backend->set_limits (group->trees, limits, fault);
+  if (r < 0) {
+    cgroup_remove (group, NULL);
+    return r;
+  }
+  *ret_group = group;
+  return 0;
+}
+
+int
+cgroup_attach (struct cgroup *group, pid_t pid, struct fault *fault)
+{
+  for (size_t i = 0; i < group->node->backend->trees; i++) {
+    if (group->trees[i] < 0)
+      continue;
+    int r = cgroup_write_number (group->trees[i], "cgroup.procs", (uint64_t)pid);
+    if (r < 0)
+      return fault_set (fault, -r, "cannot move process %d into the control group %s", (int)pid, group->name);
+  }
+  return 0;
+}
+
+int
+cgroup_set_limits (struct cgroup *group, const struct cgroup_limits *limits, struct fault *fault)
+{
+  return group->node->backend->set_limits (group->trees, limits, fault);
+}
+
+int
+cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct fault *fault)
+{
+  struct cgroup_usage usage = {0};
+  int r = group->node->backend->read_usage (group->trees, &usage, fault);
+  if (r == 0)
+    *ret_usage = usage;
+  return r;
+}
+
+int
+cgroup_kill (struct cgroup *group, struct fault *fault)
+{
+  return group->node->backend->kill (group->trees, fault);
+}
+
+int
+cgroup_remove (struct cgroup *group, struct fault *fault)
+{
+  if (!group)
+    return 0;
+  int r = empty_and_remove (group->node->backend, group->node->trees, group->name, group->trees, fault);
+  close_trees (group->trees);
+  free (group);
+  return r;
+}

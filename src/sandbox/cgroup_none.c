@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* No control groups: everything works and nothing is known. Limits are then those of rlimits.h and of the
+ * daemon's watchdog. */
+#include "sandbox/cgroup_backend.h"
+
+static int
+open_parents (const char *root, int *ret_parents, struct fault *fault)
+{
+  (void)root;
+  (void)ret_parents;
+  (void)fault;
+  return 0;
+}
+
+static int
+check_parents (const int *parents, unsigned flags, struct fault *fault)
+{
+  (void)parents;
+  (void)flags;
+  (void)fault;
+  return 0;
+}
+
+static int
+set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
+{
+  (void)trees;
+  (void)limits;
+  (void)fault;
+  return 0;
+}
+
+static int
+read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
+{
+  (void)trees;
+  (void)ret_usage;
+  (void)fault;
+  return 0;
+}
+
+static int
+kill_none (const int *trees, struct fault *fault)
+{
+  (void)trees;
+  (void)fault;
+  return 0;
+}
+
+static void
+wait_empty (const int *trees, int timeout_ms)
+{
+  (void)trees;
+  (void)timeout_ms;
+}
+
+/* With no tree there is no node to prepare and none to want. */
+const struct cgroup_backend cgroup_backend_none = {
+    .mode = CGROUP_NONE,
+    .trees = 0,
+    .open_parents = open_parents,
+    .prepare_parents = check_parents,
+    .check_parents = check_parents,
+    .set_limits = set_limits,
+    .read_usage = read_usage,
+    .kill = kill_none,
+    .wait_empty = wait_empty,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Control groups v1: a hierarchy for each controller, and root only, for v1 cannot be delegated safely. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/cgroup_backend.h"
+
+enum tree { MEMORY, PIDS, CPUACCT, CPU, TREES };
+
+static const char *const controllers[TREES] = {
+    [MEMORY] = "memory",
+    [PIDS] = "pids",
+    [CPUACCT] = "cpuacct",
+    [CPU] = "cpu",
+};
+
+#define CPU_PERIOD_US 100000
+
+static int
+open_tree_of (const char *root, enum tree tree, struct fault *fault)
+{
+  char path[512];
+  if (!root)
+    return cgroup_open_own (controllers[tree], fault);
+  snprintf (path, sizeof path, "%s/%s", root, controllers[tree]);
+  int fd = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return fd < 0 ? fault_set (fault, errno, "cannot open %s", path) : fd;
+}
+
+static int
+open_parents (const char *root, int *ret_parents, struct fault *fault)
+{
+  for (size_t i = 0; i < TREES; i++) {
+    ret_parents[i] = open_tree_of (root, (enum tree)i, fault);
+    if (ret_parents[i] < 0 && (i == MEMORY || i == PIDS))
+      return ret_parents[i];
+  }
+  /* cpu and cpuacct are often one hierarchy under two names: then it is used as cpuacct's. */
+  struct stat cpu, cpuacct;
+  if (ret_parents[CPU] >= 0 && ret_parents[CPUACCT] >= 0 && fstat (ret_parents[CPU], &cpu) == 0 &&
+      fstat (ret_parents[CPUACCT], &cpuacct) == 0 && cpu.st_dev == cpuacct.st_dev &&
+      cpu.st_ino == cpuacct.st_ino)
+    fd_close (&ret_parents[CPU]);
+  return 0;
+}
+
+static int
+check_parents (const int *parents, unsigned flags, struct fault *fault)
+{
+  (void)flags;
+  for (size_t i = 0; i < TREES; i++)
+    if (parents[i] >= 0 && faccessat (parents[i], ".", W_OK, AT_EACCESS) < 0)
+      return fault_set (fault, errno, "cannot write to the control group hierarchy %s", controllers[i]);
+  return 0;
+}
+
+static int
+prepare_node (const int *node, struct fault *fault)
+{
+  (void)node;
+  (void)fault;
+  return 0;
+}
+
+/* A hierarchy of its own for cpu costs each run one more directory and one more move, so only where a quota
+ * is asked for. */
+static bool
+wants_tree (size_t tree, const struct cgroup_limits *limits)
+{
+  return tree != CPU || limits->cpu_percent > 0;
+}
+
+static int
+set_memory (int directory, uint64_t bytes)
+{
+  /* -1 is "no limit". The sum with swap may never be below the limit itself, so the order depends on the
+   * direction. */
+  char text[32];
+  snprintf (text, sizeof text, "%lld", bytes ? (long long)bytes : -1LL);
+  int r = cgroup_write (directory, "memory.limit_in_bytes", text);
+  int with_swap = cgroup_write (directory, "memory.memsw.limit_in_bytes", text);
+  if (r < 0 && with_swap == 0)
+    r = cgroup_write (directory, "memory.limit_in_bytes", text);
+  if (r == 0 && with_swap == -ENOENT)
+    /* Swap is not counted on this host; it can at least be avoided. */
+    cgroup_write (directory, "memory.swappiness", "0");
+  else if (r == 0)
+    r = with_swap;
+  return r;
+}
+
+static int
+set_cpu (const int *trees, uint32_t percent)
+{
+  int directory = trees[CPU] >= 0 ? trees[CPU] : trees[CPUACCT];
+  if (directory < 0)
+    return percent ? -EOPNOTSUPP : 0;
+  if (!percent) {
+    int r = cgroup_write (directory, "cpu.cfs_quota_us", "-1");
+    return r == -ENOENT ? 0 : r;
+  }
+  int r = cgroup_write_number (directory, "cpu.cfs_period_us", CPU_PERIOD_US);
+  if (r == 0)
+    r = cgroup_write_number (directory, "cpu.cfs_quota_us", (uint64_t)percent * CPU_PERIOD_US / 100);
+  return r == -ENOENT ? -EOPNOTSUPP : r;
+}
+
+static int
+set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
+{
+  int r = set_memory (trees[MEMORY], limits->memory_bytes);
+  if (r < 0)
+    return fault_set (fault, -r, "cannot limit memory to %llu bytes",
+                      (unsigned long long)limits->memory_bytes);
+  r = limits->pids ? cgroup_write_number (trees[PIDS], "pids.max", limits->pids)
+                   : cgroup_write (trees[PIDS], "pids.max", "max");
+  if (r < 0)
+    return fault_set (fault, -r, "cannot limit processes to %llu", (unsigned long long)limits->pids);
+  r = set_cpu (trees, limits->cpu_percent);
+  if (r < 0)
+    return fault_set (fault, -r, "cannot limit the processor to %u %%", limits->cpu_percent);
+  return 0;
+}
+
+static int
+read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
+{
+  uint64_t nanoseconds;
+  int r = cgroup_read_number (trees[MEMORY], "memory.max_usage_in_bytes", NULL, &ret_usage->peak_bytes);
+  if (r < 0)
+    return fault_set (fault, -r, "cannot read the peak of memory");
+  /* Linux 4.13; without it, memory is known and kills are not. */
+  ret_usage->memory_known =
+      cgroup_read_number (trees[MEMORY], "memory.oom_control", "oom_kill", &ret_usage->oom_kills) == 0;
+  if (trees[CPUACCT] >= 0 && cgroup_read_number (trees[CPUACCT], "cpuacct.usage", NULL, &nanoseconds) == 0) {
+    ret_usage->cpu_known = true;
+    ret_usage->cpu_us = nanoseconds / 1000;
+  }
+  return 0;
+}
+
+static int
+kill_all (const int *trees, struct fault *fault)
+{
+  int r = cgroup_kill_each (trees[MEMORY]);
+  return r < 0 ? fault_set (fault, -r, "cannot kill the processes of a control group") : 0;
+}
+
+/* v1 tells nobody when a group becomes empty, so here it is looked at again and again; in the usual case it
+ * is empty at once, for the sandbox's processes were reaped before. */
+static void
+wait_empty (const int *trees, int timeout_ms)
+{
+  for (int waited = 0; waited < timeout_ms; waited += 5) {
+    char text[16];
+    if (cgroup_read (trees[MEMORY], "cgroup.procs", text, sizeof text) < 0 || !text[0])
+      return;
+    poll (NULL, 0, 5);
+  }
+}
+
+const struct cgroup_backend cgroup_backend_v1 = {
+    .mode = CGROUP_V1,
+    .trees = TREES,
+    .open_parents = open_parents,
+    .prepare_parents = check_parents,
+    .prepare_node = prepare_node,
+    .check_parents = check_parents,
+    .wants_tree = wants_tree,
+    .set_limits = set_limits,
+    .read_usage = read_usage,
+    .kill = kill_all,
+    .wait_empty = wait_empty,
+};

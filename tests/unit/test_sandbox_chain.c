@@ -1,0 +1,772 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The chain from a plan to a finished sandbox, with this program in the daemon's place: launcher, zygote (a
+ * few lines of Python), sandboxes, exit reports. As root each case runs twice: with the launcher as root and
+ * as an ordinary user. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/frame.h"
+#include "runner/wire.h"
+#include "sandbox/landlock.h"
+#include "sandbox/limits.h"
+#include "sandbox/plan.h"
+#include "sandbox/seccomp_build.h"
+
+#define PYTHON     "/usr/bin/python3"
+#define NOBODY     65534
+#define ROOT_MAPS  100000 /* what a root daemon's sandboxes are on the host */
+#define TIMEOUT_MS 20000
+
+/* A sandbox executes what it is sent and sends back what it finds in `result`. */
+static const char zygote_program[] =
+    "import sys, os, json, socket, tempfile, ctypes, threading, subprocess\n"
+    "sys.path.insert(0, '/runner')\n"
+    "import _adder\n"
+    "def rehearse():\n"
+    "    exec(compile('x = [str(i) for i in range(1000)]; print(x[5])', 'x', 'exec'), {})\n"
+    "huge = _adder.collapse()\n"
+    "pages = _adder.learn(rehearse)\n"
+    "_adder.serve(json.dumps({'huge': huge, 'pages': pages, 'threads': _adder.threads()}).encode())\n"
+    "_adder.ready()\n"
+    "payload, given = _adder.receive()\n"
+    "names = {'given': given, 'result': None}\n"
+    "exec(compile(payload, 'main.py', 'exec'), names)\n"
+    "sys.stdout.flush()\n"
+    "_adder.send(_adder.RESULT, str(names['result']).encode())\n"
+    "_adder.receive()\n";
+
+struct daemon {
+  int control_fd, message_fd, zygote_fd;
+  pid_t launcher, zygote;
+  char *info;
+};
+
+struct box {
+  int socket_fd, stdout_fd, stderr_fd, exit_fd;
+  int worker_fd, init_fd, workspace_fd;
+  struct wire_ready ready;
+};
+
+/* How the launcher is started. */
+struct way {
+  const char *name;
+  uid_t uid;
+  gboolean masked_proc;
+};
+static const struct way as_root = {"root", 0, FALSE};
+static const struct way as_nobody = {"ordinary user", NOBODY, FALSE};
+static const struct way as_masked = {"masked /proc", 0, TRUE};
+
+/* ---- the daemon's part ---- */
+
+static char *
+runner_directory (void)
+{
+  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *directory = g_path_get_dirname (self);
+  return g_build_filename (directory, "..", "..", "src", "runner", NULL);
+}
+
+static pid_t
+pid_of (int pidfd)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/self/fdinfo/%d", pidfd);
+  g_autofree char *text = NULL;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  const char *at = strstr (text, "Pid:");
+  g_assert_nonnull (at);
+  return (pid_t)strtol (at + 4, NULL, 10);
+}
+
+static void
+wait_readable (int fd)
+{
+  struct pollfd ready = {.fd = fd, .events = POLLIN};
+  g_assert_cmpint (poll (&ready, 1, TIMEOUT_MS), ==, 1);
+}
+
+static ssize_t
+receive_control (struct daemon *daemon, void *data, size_t size, int *fds, size_t most, size_t *ret_count)
+{
+  wait_readable (daemon->control_fd);
+  ssize_t got = fd_receive (daemon->control_fd, data, size, fds, most, ret_count);
+  if (got <= 0) {
+    char text[4096] = "";
+    ssize_t length = read (daemon->message_fd, text, sizeof text - 1);
+    g_test_message ("zygote said: %.*s", (int)MAX (length, 0), text);
+  }
+  return got;
+}
+
+static void
+fill_plan (struct plan *plan, struct plan_step *steps, const char *runner, const struct way *way)
+{
+  static const char *environment[] = {"PYTHONHASHSEED=0", "LC_ALL=C.UTF-8", NULL};
+  static const char *program[] = {PYTHON, "-I", "-B", "/program.py", NULL};
+  size_t n = 0;
+  steps[n++] = (struct plan_step){PLAN_BIND, "/usr", "/usr"};
+  static const char *const names[] = {"bin", "lib", "lib64", "sbin"};
+  static const char *const targets[] = {"/bin", "/lib", "/lib64", "/sbin"};
+  static const char *const links[] = {"usr/bin", "usr/lib", "usr/lib64", "usr/sbin"};
+  for (size_t i = 0; i < G_N_ELEMENTS (names); i++) {
+    struct stat info;
+    gboolean link = lstat (targets[i], &info) == 0 && S_ISLNK (info.st_mode);
+    steps[n++] =
+        (struct plan_step){link ? PLAN_LINK : PLAN_BIND_MAYBE, link ? links[i] : targets[i], targets[i]};
+  }
+  steps[n++] = (struct plan_step){PLAN_COPY, "/etc/ld.so.cache", "/etc/ld.so.cache"};
+  steps[n++] = (struct plan_step){PLAN_COPY, "/etc/there-is-no-such-file", "/etc/nothing"};
+  steps[n++] = (struct plan_step){PLAN_TREE, "/etc/alternatives", "/etc/alternatives"};
+  steps[n++] = (struct plan_step){PLAN_BIND_MAYBE, "/there/is/no/such/directory", "/nothing"};
+  steps[n++] = (struct plan_step){PLAN_DEVICE, "/dev/null", "/dev/null"};
+  steps[n++] = (struct plan_step){PLAN_DEVICE, "/dev/urandom", "/dev/urandom"};
+  steps[n++] = (struct plan_step){PLAN_LINK, "/proc/self/fd", "/dev/fd"};
+  steps[n++] = (struct plan_step){PLAN_DIRECTORY, "", "/empty"};
+  steps[n++] = (struct plan_step){PLAN_BIND, runner, "/runner"};
+  steps[n++] = (struct plan_step){PLAN_TEXT, zygote_program, "/program.py"};
+  *plan = (struct plan){
+      .host_uid = geteuid () == 0 ? (way->uid ? way->uid : ROOT_MAPS) : geteuid (),
+      .host_gid = geteuid () == 0 ? (way->uid ? way->uid : ROOT_MAPS) : getegid (),
+      .steps = steps,
+      .step_count = n,
+      .environment = environment,
+      .program = program,
+  };
+}
+
+static void
+become (const struct way *way)
+{
+  if (way->masked_proc)
+    /* As a container does it. */
+    if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount ("/dev/null", "/proc/version", NULL, MS_BIND, NULL) < 0)
+      _exit (126);
+  if (way->uid && (setgroups (0, NULL) < 0 || setresgid (way->uid, way->uid, way->uid) < 0 ||
+                   setresuid (way->uid, way->uid, way->uid) < 0))
+    _exit (126);
+}
+
+static struct daemon *
+daemon_launch (const struct plan *plan, const char *runner, const struct way *way)
+{
+  struct daemon *daemon = g_new0 (struct daemon, 1);
+  struct fault fault = {0};
+  int control[2], message[2];
+  autoclose int filter = -1;
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), ==, 0);
+  g_assert_cmpint (pipe2 (message, O_CLOEXEC), ==, 0);
+  g_assert_cmpint (seccomp_build (landlock_abi (), &filter, &fault), ==, 0);
+  g_autofree char *init = g_build_filename (runner, "adder-init", NULL);
+  g_autofree char *program = g_build_filename (runner, "adder-zygote", NULL);
+  autoclose int init_fd = open (init, O_RDONLY | O_CLOEXEC);
+  g_assert_cmpint (init_fd, >=, 0);
+
+  char **arguments = plan_to_arguments (plan);
+  char *no_environment[] = {NULL};
+  daemon->launcher = fork ();
+  if (daemon->launcher == 0) {
+    int wanted[] = {message[1], control[1], filter, init_fd};
+    become (way);
+    for (int i = 0; i < 4; i++)
+      wanted[i] = fcntl (wanted[i], F_DUPFD_CLOEXEC, 64);
+    for (int i = 0; i < 4; i++)
+      dup2 (wanted[i], STDERR_FILENO + i);
+    execve (program, arguments, no_environment);
+    _exit (127);
+  }
+  free (arguments);
+  close (control[1]);
+  close (message[1]);
+  daemon->control_fd = control[0];
+  daemon->message_fd = message[0];
+  daemon->zygote_fd = -1;
+  return daemon;
+}
+
+static struct daemon *
+daemon_start (const struct way *way)
+{
+  g_autofree char *runner = runner_directory ();
+  struct plan_step steps[32];
+  struct plan plan;
+  fill_plan (&plan, steps, runner, way);
+  struct daemon *daemon = daemon_launch (&plan, runner, way);
+
+  struct wire_control_header header;
+  size_t count = 0;
+  g_assert_cmpint (receive_control (daemon, &header, sizeof header, &daemon->zygote_fd, 1, &count), ==,
+                   sizeof header);
+  g_assert_cmpuint (header.kind, ==, WIRE_LAUNCHED);
+  g_assert_cmpuint (count, ==, 1);
+  daemon->zygote = pid_of (daemon->zygote_fd);
+  int status;
+  g_assert_cmpint (waitpid (daemon->launcher, &status, 0), ==, daemon->launcher);
+  g_assert_cmpint (status, ==, 0);
+
+  struct {
+    struct wire_control_header header;
+    char info[4096];
+  } serving = {0};
+  ssize_t got = receive_control (daemon, &serving, sizeof serving - 1, NULL, 0, &count);
+  if (got > 0 && serving.header.kind == WIRE_REFUSED)
+    g_test_message ("refused: %s", ((struct wire_refused *)&serving)->fault.step);
+  g_assert_cmpint (got, >, sizeof serving.header);
+  g_assert_cmpuint (serving.header.kind, ==, WIRE_SERVING);
+  daemon->info = g_strdup (serving.info);
+  return daemon;
+}
+
+/* Hangs up and makes sure that the zygote is gone at once. */
+static void
+daemon_stop (struct daemon *daemon)
+{
+  close (daemon->control_fd);
+  wait_readable (daemon->zygote_fd);
+  int status;
+  g_assert_cmpint (waitpid (daemon->zygote, &status, __WALL), ==, daemon->zygote);
+  g_assert_true (WIFEXITED (status) && WEXITSTATUS (status) == 0);
+  close (daemon->zygote_fd);
+  close (daemon->message_fd);
+  g_free (daemon->info);
+  g_free (daemon);
+}
+
+static struct box *
+box_spawn (struct daemon *daemon, const struct limits *limits, uint32_t flags)
+{
+  struct box *box = g_new0 (struct box, 1);
+  struct wire_spawn spawn = {
+      .header = {.kind = WIRE_SPAWN, .version = WIRE_VERSION},
+      .flags = flags,
+      .limits = *limits,
+  };
+  int pair[2], out[2], err[2], end[2];
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
+  g_assert_cmpint (pipe2 (out, O_CLOEXEC), ==, 0);
+  g_assert_cmpint (pipe2 (err, O_CLOEXEC), ==, 0);
+  g_assert_cmpint (pipe2 (end, O_CLOEXEC), ==, 0);
+  const int fds[WIRE_SPAWN_FDS] = {pair[1], out[1], err[1], end[1]};
+  g_assert_cmpint (fd_send (daemon->control_fd, &spawn, sizeof spawn, fds, WIRE_SPAWN_FDS), ==, 0);
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    close (fds[i]);
+  box->socket_fd = pair[0];
+  box->stdout_fd = out[0];
+  box->stderr_fd = err[0];
+  box->exit_fd = end[0];
+
+  union {
+    struct wire_control_header header;
+    struct wire_refused refused;
+  } answer = {0};
+  int got[WIRE_SPAWNED_FDS];
+  size_t count = 0;
+  g_assert_cmpint (receive_control (daemon, &answer, sizeof answer, got, WIRE_SPAWNED_FDS, &count), >, 0);
+  if (answer.header.kind == WIRE_REFUSED)
+    g_test_message ("refused: %s: %s", answer.refused.fault.step, strerror (answer.refused.fault.err));
+  g_assert_cmpuint (answer.header.kind, ==, WIRE_SPAWNED);
+  g_assert_cmpuint (count, ==, WIRE_SPAWNED_FDS);
+  box->worker_fd = got[WIRE_SPAWNED_WORKER];
+  box->init_fd = got[WIRE_SPAWNED_INIT];
+  box->workspace_fd = got[WIRE_SPAWNED_WORKSPACE];
+
+  struct frame_header header;
+  g_autofree char *data = NULL;
+  g_assert_cmpint (frame_receive (box->socket_fd, 4096, TIMEOUT_MS, &header, &data, NULL, 0, NULL), ==, 0);
+  if (header.kind == WIRE_FAULT)
+    g_test_message ("fault: %s: %s", ((struct fault *)(void *)data)->step,
+                    strerror (((struct fault *)(void *)data)->err));
+  g_assert_cmpuint (header.kind, ==, WIRE_READY);
+  g_assert_cmpuint (header.length, ==, sizeof box->ready);
+  memcpy (&box->ready, data, sizeof box->ready);
+  g_assert_cmpuint (box->ready.version, ==, WIRE_VERSION);
+  return box;
+}
+
+static void
+box_send (struct box *box, const char *code)
+{
+  g_assert_cmpint (frame_send (box->socket_fd, WIRE_REQUEST, code, strlen (code), NULL, 0), ==, 0);
+}
+
+/* Sends CODE and waits for what it leaves in `result`. */
+static char *
+box_run (struct box *box, const char *code)
+{
+  struct frame_header header;
+  char *data = NULL;
+  box_send (box, code);
+  int r = frame_receive (box->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data, NULL, 0, NULL);
+  if (r < 0) {
+    char text[4096];
+    ssize_t length = read (box->stderr_fd, text, sizeof text);
+    g_test_message ("no result: %s: %.*s", strerror (-r), (int)MAX (length, 0), text);
+  }
+  g_assert_cmpint (r, ==, 0);
+  g_assert_cmpuint (header.kind, ==, WIRE_RESULT);
+  return data;
+}
+
+/* Hangs up, waits for the report, and frees BOX. */
+static struct wire_exit
+box_end (struct box *box)
+{
+  struct wire_exit report = {0};
+  char more;
+  fd_close (&box->socket_fd);
+  wait_readable (box->exit_fd);
+  g_assert_cmpint (fd_read_all (box->exit_fd, &report, sizeof report), ==, 0);
+  g_assert_cmpint (read (box->exit_fd, &more, 1), ==, 0);
+  struct pollfd dead[] = {{.fd = box->worker_fd, .events = POLLIN}, {.fd = box->init_fd, .events = POLLIN}};
+  g_assert_cmpint (poll (dead, 2, 0), ==, 2);
+  int fds[] = {box->stdout_fd, box->stderr_fd, box->exit_fd, box->worker_fd, box->init_fd, box->workspace_fd};
+  for (size_t i = 0; i < G_N_ELEMENTS (fds); i++)
+    fd_close (&fds[i]);
+  g_free (box);
+  return report;
+}
+
+static struct box *
+box_new (struct daemon *daemon)
+{
+  struct limits limits = limits_maximum ();
+  limits.value[LIMIT_WORKSPACE] = 8 << 20;
+  limits.value[LIMIT_WORKSPACE_FILES] = 100;
+  limits.value[LIMIT_SHM] = 1 << 20;
+  return box_spawn (daemon, &limits, 0);
+}
+
+static int
+count_directory (const char *path)
+{
+  g_autoptr (GDir) directory = g_dir_open (path, 0, NULL);
+  g_assert_nonnull (directory);
+  int count = 0;
+  while (g_dir_read_name (directory))
+    count++;
+  return count;
+}
+
+/* ---- what is expected ---- */
+
+#define ALL_MECHANISMS                                                                                       \
+  (WIRE_USER_NAMESPACE | WIRE_PID_NAMESPACE | WIRE_MOUNT_NAMESPACE | WIRE_NET_NAMESPACE |                    \
+   WIRE_IPC_NAMESPACE | WIRE_UTS_NAMESPACE | WIRE_CGROUP_NAMESPACE | WIRE_FRESH_PROC | WIRE_CAPABILITIES |   \
+   WIRE_SECCOMP | WIRE_NO_NEW_PRIVS)
+
+static void
+test_run (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  g_test_message ("zygote: %s", daemon->info);
+  g_assert_nonnull (strstr (daemon->info, "\"threads\": 1"));
+  struct box *box = box_new (daemon);
+  g_assert_cmphex (box->ready.mechanisms & ALL_MECHANISMS, ==, ALL_MECHANISMS);
+  g_assert_cmpint (box->ready.landlock_abi, ==, landlock_abi ());
+  g_assert_true (landlock_abi () == 0 || (box->ready.mechanisms & WIRE_LANDLOCK));
+  g_assert_cmpuint (box->ready.data_bytes, >, 1 << 20);
+
+  g_autofree char *result = box_run (box, "import os, sys\n"
+                                          "os.write(1, b'to stdout'); os.write(2, b'to stderr')\n"
+                                          "result = (6 * 7, given)\n");
+  g_assert_cmpstr (result, ==, "(42, -1)");
+  char text[64];
+  g_assert_cmpint (read (box->stdout_fd, text, sizeof text), ==, 9);
+  g_assert_cmpmem (text, 9, "to stdout", 9);
+  g_assert_cmpint (read (box->stderr_fd, text, sizeof text), ==, 9);
+
+  struct wire_exit report = box_end (box);
+  g_assert_cmpint (report.code, ==, CLD_EXITED);
+  g_assert_cmpint (report.status, ==, 0);
+  g_assert_cmpint (report.user_us + report.system_us, >, 0);
+  g_assert_cmpint (report.peak_rss_bytes, >, 1 << 20);
+  g_assert_cmpint (report.minor_faults, >, 0);
+  daemon_stop (daemon);
+}
+
+/* What the payload sees of the place where it is; each line is an assertion of its own. */
+static const char look_around[] =
+    "import os, sys, ctypes, errno, socket\n"
+    "libc = ctypes.CDLL(None, use_errno=True)\n"
+    "def call(name, *arguments):\n"
+    "    return 0 if getattr(libc, name)(*arguments) == 0 else errno.errorcode[ctypes.get_errno()]\n"
+    "def fails(what):\n"
+    "    try: what()\n"
+    "    except OSError as error: return errno.errorcode[error.errno]\n"
+    "    return None\n"
+    "status = dict(line.split(':\\t', 1) for line in open('/proc/self/status').read().splitlines())\n"
+    "found = {\n"
+    "  'ids': (os.getuid(), os.getgid(), os.getgroups()) == (65534, 65534, []) or (os.getuid(), os.getgid()) "
+    "== (65534, 65534),\n"
+    "  'pid': os.getpid() == 2 and os.getppid() == 0,\n"
+    "  'leader': os.getsid(0) == os.getpid(),\n"
+    "  'processes': sorted(n for n in os.listdir('/proc') if n.isdigit()) == ['2'],\n"
+    "  'descriptors': sorted(os.listdir('/proc/self/fd'), key=int)[:4] == ['0', '1', '2', '3'] and "
+    "len(os.listdir('/proc/self/fd')) == 5,\n"
+    "  'stdin': os.read(0, 1) == b'',\n"
+    "  'place': os.getcwd() == '/work' and os.path.realpath('/workspace') == '/work',\n"
+    "  'root': sorted(os.listdir('/')),\n"
+    "  'capabilities': all(int(status[n], 16) == 0 for n in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', "
+    "'CapAmb')),\n"
+    "  'locked': status['NoNewPrivs'] == '1' and status['Seccomp'] == '2',\n"
+    "  'threads': status['Threads'] == '1',\n"
+    "  'name': status['Name'] == 'adder-run',\n"
+    "  'host name': os.uname().nodename == 'adder',\n"
+    "  'no sys': not os.path.exists('/proc/sys') and not os.path.exists('/sys') and not "
+    "os.path.exists('/home'),\n"
+    "  'root is read-only': fails(lambda: open('/x', 'w')) in ('EROFS', 'EACCES') and fails(lambda: "
+    "open('/usr/x', 'w')) in ('EROFS', 'EACCES'),\n"
+    "  'work': fails(lambda: open('/work/x', 'w').write('x')) is None,\n"
+    "  'tmp': fails(lambda: open('/tmp/output/x', 'w').write('x')) is None,\n"
+    "  'shm': fails(lambda: open('/dev/shm/x', 'w').write('x')) is None,\n"
+    "  'null': fails(lambda: open('/dev/null', 'w').write('x')) is None,\n"
+    "  'no user namespace': call('unshare', 0x10000000) == 'EPERM',\n"
+    "  'no mount': call('mount', b'none', b'/tmp', b'tmpfs', 0, None) == 'EPERM',\n"
+    "  'no trace': call('ptrace', 0, 0, 0, 0) == 'EPERM',\n"
+    "  'no network': fails(lambda: socket.socket(socket.AF_INET)) == 'EAFNOSUPPORT',\n"
+    "  'no netlink': fails(lambda: socket.socket(socket.AF_NETLINK)) == 'EAFNOSUPPORT',\n"
+    "  'pairs': (lambda pair: pair[0].send(b'x'))(socket.socketpair()) == 1,\n"
+    "  'no chown': fails(lambda: os.setuid(0)) == 'EPERM',\n"
+    "  'no setns': call('setns', 0, 0) == 'EPERM',\n"
+    "  'copied': os.path.exists('/etc/ld.so.cache') and not os.path.exists('/etc/nothing'),\n"
+    "  'skipped': not os.path.exists('/nothing') and os.path.isdir('/empty'),\n"
+    "}\n"
+    "root = found.pop('root')\n"
+    "extra = set(root) - set('bin lib lib64 sbin usr etc dev proc tmp work workspace empty runner "
+    "program.py'.split())\n"
+    "result = sorted(name for name, good in found.items() if not good) + sorted(extra)\n";
+
+static void
+test_look_around (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *box = box_new (daemon);
+  g_autofree char *result = box_run (box, look_around);
+  g_assert_cmpstr (result, ==, "[]");
+  box_end (box);
+  daemon_stop (daemon);
+}
+
+static void
+test_exits (const void *data)
+{
+  static const struct {
+    const char *code;
+    int how, status;
+  } cases[] = {
+      {"import os; os._exit(3)", CLD_EXITED, 3},
+      {"import os, signal; os.kill(os.getpid(), signal.SIGTERM)", CLD_KILLED, SIGTERM},
+      {"import os, signal; os.kill(os.getpid(), signal.SIGKILL)", CLD_KILLED, SIGKILL},
+      {"import os; os.abort()", CLD_KILLED, SIGABRT},
+      {"import ctypes; ctypes.string_at(0)", CLD_KILLED, SIGSEGV},
+      /* What is left running, in a session of its own, goes as well. */
+      {"import os, time\n"
+       "if os.fork() == 0:\n"
+       "    os.setsid()\n"
+       "    if os.fork() == 0: time.sleep(1000)\n"
+       "    os._exit(0)\n"
+       "os._exit(4)\n",
+       CLD_EXITED, 4},
+  };
+  struct daemon *daemon = daemon_start (data);
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    struct box *box = box_new (daemon);
+    box_send (box, cases[i].code);
+    struct pollfd dead = {.fd = box->worker_fd, .events = POLLIN};
+    g_assert_cmpint (poll (&dead, 1, TIMEOUT_MS), ==, 1);
+    struct wire_exit report = box_end (box);
+    g_assert_cmpint (report.code, ==, cases[i].how);
+    g_assert_cmpint (report.status, ==, cases[i].status);
+  }
+  daemon_stop (daemon);
+}
+
+/* SIGKILL to the init is how the daemon ends a sandbox: nothing of it lives on, whatever it did. */
+static void
+test_kill (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *box = box_new (daemon);
+  g_autofree char *result = box_run (box, "import os, signal, time\n"
+                                          "for number in range(1, 65):\n"
+                                          "    try: signal.signal(number, signal.SIG_IGN)\n"
+                                          "    except (OSError, ValueError): pass\n"
+                                          "for _ in range(5):\n"
+                                          "    if os.fork() == 0: time.sleep(1000)\n"
+                                          "result = 'armed'\n");
+  g_assert_cmpstr (result, ==, "armed");
+  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
+  struct wire_exit report = {0};
+  wait_readable (box->exit_fd);
+  g_assert_cmpint (fd_read_all (box->exit_fd, &report, sizeof report), ==, 0);
+  g_assert_cmpint (report.code, ==, CLD_KILLED);
+  g_assert_cmpint (report.status, ==, SIGKILL);
+  /* No process holds the pipe any more. */
+  char text[16];
+  wait_readable (box->stdout_fd);
+  g_assert_cmpint (read (box->stdout_fd, text, sizeof text), ==, 0);
+  daemon_stop (daemon);
+}
+
+static void
+test_workspace (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *box = box_new (daemon);
+  struct stat info;
+  g_assert_cmpint (fstatat (box->workspace_fd, "tmp/output", &info, 0), ==, 0);
+  g_assert_true (S_ISDIR (info.st_mode));
+  g_autofree char *result =
+      box_run (box, "import errno\n"
+                    "open('/work/a.txt', 'w').write('from the box')\n"
+                    "open('/tmp/output/b.txt', 'w').write('b')\n"
+                    "def full():\n"
+                    "    try:\n"
+                    "        with open('/work/big', 'wb') as big:\n"
+                    "            for _ in range(20): big.write(bytes(1 << 20))\n"
+                    "    except OSError as error: return errno.errorcode[error.errno]\n"
+                    "def many():\n"
+                    "    try:\n"
+                    "        for i in range(200): open(f'/tmp/{i}', 'w').close()\n"
+                    "    except OSError as error: return errno.errorcode[error.errno], i\n"
+                    "result = full(), many()\n");
+  /* a.txt, b.txt and big are three of the hundred. */
+  g_assert_cmpstr (result, ==, "('ENOSPC', ('ENOSPC', 97))");
+  int workspace = fcntl (box->workspace_fd, F_DUPFD_CLOEXEC, 0);
+  box_end (box);
+
+  /* It outlives the sandbox for as long as somebody looks at it. */
+  char text[32] = "";
+  autoclose int file = openat (workspace, "work/a.txt", O_RDONLY | O_CLOEXEC);
+  g_assert_cmpint (read (file, text, sizeof text), ==, 12);
+  g_assert_cmpstr (text, ==, "from the box");
+  g_assert_cmpint (faccessat (workspace, "tmp/output/b.txt", F_OK, 0), ==, 0);
+  close (workspace);
+  daemon_stop (daemon);
+}
+
+/* Sandboxes of one zygote share a network namespace, a user on the host and nothing else. */
+static void
+test_neighbours (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *one = box_new (daemon), *two = box_new (daemon);
+  g_autofree char *bound =
+      box_run (one, "import socket\n"
+                    "try:\n"
+                    "    here = socket.socket(socket.AF_UNIX); here.bind('\\0adder'); here.listen()\n"
+                    "    result = 'bound'\n"
+                    "except OSError as error: result = error\n"
+                    "open('/dev/shm/here', 'w'); open('/tmp/here', 'w')\n");
+  g_test_message ("first: %s", bound);
+  g_autofree char *result =
+      box_run (two, "import os, socket\n"
+                    "try:\n"
+                    "    socket.socket(socket.AF_UNIX).connect('\\0adder')\n"
+                    "    result = 'connected'\n"
+                    "except OSError as error: result = 'refused'\n"
+                    "if os.path.exists('/dev/shm/here') or os.path.exists('/tmp/here'):\n"
+                    "    result = 'seen'\n");
+  g_assert_cmpstr (result, ==, "refused");
+  box_end (one);
+  box_end (two);
+  daemon_stop (daemon);
+}
+
+/* RLIMIT_NPROC of one sandbox is not used up by another's processes. */
+static void
+test_processes (const void *data)
+{
+  static const char count[] = "import os, time\n"
+                              "n = 0\n"
+                              "try:\n"
+                              "    for _ in range(30):\n"
+                              "        if os.fork() == 0: time.sleep(1000)\n"
+                              "        n += 1\n"
+                              "except OSError: pass\n"
+                              "result = n\n";
+  struct daemon *daemon = daemon_start (data);
+  struct limits limits = limits_default ();
+  limits.value[LIMIT_PIDS] = 8;
+  struct box *one = box_spawn (daemon, &limits, 0), *two = box_spawn (daemon, &limits, 0);
+  g_autofree char *first = box_run (one, count);
+  g_autofree char *second = box_run (two, count);
+  g_assert_cmpstr (first, ==, "7");
+  g_assert_cmpstr (second, ==, "7");
+  box_end (one);
+  box_end (two);
+  daemon_stop (daemon);
+}
+
+/* Neither processes nor descriptors pile up in a zygote, and the steps take as long as they take. */
+static void
+test_leftovers (const void *data)
+{
+  enum { ROUNDS = 40 };
+  struct daemon *daemon = daemon_start (data);
+  g_autofree char *descriptors = g_strdup_printf ("/proc/%d/fd", (int)daemon->zygote);
+  g_autofree char *children =
+      g_strdup_printf ("/proc/%d/task/%d/children", (int)daemon->zygote, (int)daemon->zygote);
+  struct limits limits = limits_maximum ();
+  int before = 0;
+  gint64 parked_us[ROUNDS], cycle_us[ROUNDS];
+  for (int i = 0; i < ROUNDS; i++) {
+    gint64 start = g_get_monotonic_time ();
+    struct box *box = box_spawn (daemon, &limits, i % 2 ? WIRE_SPAWN_PREFAULT : 0);
+    parked_us[i] = g_get_monotonic_time () - start;
+    g_autofree char *result = box_run (box, "print('x'); result = 1\n");
+    box_end (box);
+    cycle_us[i] = g_get_monotonic_time () - start;
+    if (i == 0)
+      before = count_directory (descriptors);
+  }
+  g_assert_cmpint (count_directory (descriptors), ==, before);
+  g_autofree char *text = NULL;
+  g_assert_true (g_file_get_contents (children, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==, "");
+
+  for (int prefault = 0; prefault < 2; prefault++) {
+    gint64 park[ROUNDS / 2], cycle[ROUNDS / 2];
+    for (int i = 0; i < ROUNDS / 2; i++) {
+      gint64 p = parked_us[2 * i + prefault], c = cycle_us[2 * i + prefault];
+      int at;
+      for (at = i; at > 0 && park[at - 1] > p; at--)
+        park[at] = park[at - 1];
+      park[at] = p;
+      for (at = i; at > 0 && cycle[at - 1] > c; at--)
+        cycle[at] = cycle[at - 1];
+      cycle[at] = c;
+    }
+    g_test_message ("prefault %d: spawn to READY %.2f ms least, %.2f median; whole cycle %.2f, %.2f",
+                    prefault, (double)park[0] / 1000, (double)park[ROUNDS / 4] / 1000,
+                    (double)cycle[0] / 1000, (double)cycle[ROUNDS / 4] / 1000);
+  }
+  daemon_stop (daemon);
+}
+
+/* The end of the daemon is the end of all, also of sandboxes that run and do not want to. */
+static void
+test_daemon_gone (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *box = box_new (daemon);
+  box_send (box, "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nwhile True: time.sleep(1)\n");
+  daemon_stop (daemon);
+  struct pollfd dead[] = {{.fd = box->worker_fd, .events = POLLIN}, {.fd = box->init_fd, .events = POLLIN}};
+  g_assert_cmpint (poll (dead, 1, TIMEOUT_MS), ==, 1);
+  g_assert_cmpint (poll (dead + 1, 1, TIMEOUT_MS), ==, 1);
+  /* A zygote that dies reports nothing; the end of the pipe says so. */
+  char byte;
+  wait_readable (box->exit_fd);
+  g_assert_cmpint (read (box->exit_fd, &byte, 1), ==, 0);
+}
+
+static void
+test_refused (const void *data)
+{
+  const struct way *way = data;
+  g_autofree char *runner = runner_directory ();
+  struct plan_step steps[32];
+  struct plan plan;
+  fill_plan (&plan, steps, runner, way);
+  steps[0].source = "/there/is/no/such/usr";
+  struct daemon *daemon = daemon_launch (&plan, runner, way);
+
+  struct wire_control_header launched;
+  struct wire_refused refused;
+  size_t count;
+  g_assert_cmpint (receive_control (daemon, &launched, sizeof launched, &daemon->zygote_fd, 1, &count), ==,
+                   sizeof launched);
+  g_assert_cmpuint (launched.kind, ==, WIRE_LAUNCHED);
+  wait_readable (daemon->control_fd);
+  g_assert_cmpint (fd_receive (daemon->control_fd, &refused, sizeof refused, NULL, 0, &count), ==,
+                   sizeof refused);
+  g_assert_cmpuint (refused.header.kind, ==, WIRE_REFUSED);
+  g_assert_cmpint (refused.fault.err, ==, ENOENT);
+  g_assert_cmpstr (refused.fault.step, ==, "cannot bind /there/is/no/such/usr");
+  int status;
+  waitpid (daemon->launcher, NULL, 0);
+  g_assert_cmpint (waitpid (pid_of (daemon->zygote_fd), &status, __WALL), >, 0);
+  g_assert_cmpint (WEXITSTATUS (status), ==, 125);
+  g_free (daemon);
+}
+
+/* A spawn that cannot be understood is refused, and the zygote serves on. */
+static void
+test_bad_request (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct wire_refused refused;
+  size_t count;
+  g_assert_cmpint (fd_send (daemon->control_fd, "nonsense", 8, NULL, 0), ==, 0);
+  wait_readable (daemon->control_fd);
+  g_assert_cmpint (fd_receive (daemon->control_fd, &refused, sizeof refused, NULL, 0, &count), ==,
+                   sizeof refused);
+  g_assert_cmpuint (refused.header.kind, ==, WIRE_REFUSED);
+  g_assert_cmpint (refused.fault.err, ==, EPROTO);
+  box_end (box_new (daemon));
+  daemon_stop (daemon);
+}
+
+/* Where a container masks parts of /proc there can be no fresh one: everything else holds. */
+static void
+test_masked_proc (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *box = box_new (daemon);
+  g_assert_false (box->ready.mechanisms & WIRE_FRESH_PROC);
+  guint rest = ALL_MECHANISMS & ~(guint)WIRE_FRESH_PROC;
+  g_assert_cmphex (box->ready.mechanisms & rest, ==, rest);
+  g_autofree char *result =
+      box_run (box, "import os\nresult = os.listdir('/proc'), os.getpid(), os.getuid()\n");
+  g_assert_cmpstr (result, ==, "([], 2, 65534)");
+  box_end (box);
+  daemon_stop (daemon);
+}
+
+static const struct {
+  const char *name;
+  GTestDataFunc run;
+} cases[] = {
+    {"run", test_run},
+    {"look-around", test_look_around},
+    {"exits", test_exits},
+    {"kill", test_kill},
+    {"workspace", test_workspace},
+    {"neighbours", test_neighbours},
+    {"processes", test_processes},
+    {"leftovers", test_leftovers},
+    {"daemon-gone", test_daemon_gone},
+    {"refused", test_refused},
+    {"bad-request", test_bad_request},
+};
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  const struct way *ways[] = {geteuid () == 0 ? &as_root : &as_nobody, geteuid () == 0 ? &as_nobody : NULL};
+  for (size_t w = 0; w < G_N_ELEMENTS (ways) && ways[w]; w++)
+    for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+      g_autofree char *path = g_strdup_printf ("/chain/%s/%s", ways[w]->name, cases[i].name);
+      g_test_add_data_func (path, ways[w], cases[i].run);
+    }
+  if (geteuid () == 0)
+    g_test_add_data_func ("/chain/masked-proc", &as_masked, test_masked_proc);
+  return g_test_run ();
+}
