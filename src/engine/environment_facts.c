@@ -309,21 +309,23 @@ static GHashTable
 static struct facts *
 recall (const char *python)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&remembered_lock);
+  g_mutex_lock (&remembered_lock);
   struct facts *facts = remembered ? g_hash_table_lookup (remembered, python) : NULL;
   if (facts)
     g_atomic_ref_count_inc (&facts->references);
+  g_mutex_unlock (&remembered_lock);
   return facts;
 }
 
 static void
 remember (const char *python, struct facts *facts)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&remembered_lock);
+  g_mutex_lock (&remembered_lock);
   if (!remembered)
     remembered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)facts_unref);
   g_atomic_ref_count_inc (&facts->references);
   g_hash_table_replace (remembered, g_strdup (python), facts);
+  g_mutex_unlock (&remembered_lock);
 }
 
 static void
