@@ -29,26 +29,52 @@ missing_packages() {
   done
 }
 
+# can_be_root: whether as_root would work. sudo may ask for a password only where somebody can answer.
+can_be_root() {
+  [ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; }
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
 # Installs what is missing of the groups $@, or prints the one command that would and ends.
 install_packages() {
-  command -v dpkg-query >/dev/null || die "This script knows the packages of Debian 12 and Ubuntu 24.04 only; scripts/packages lists what is needed."
+  command -v dpkg-query >/dev/null ||
+    die "This script knows the packages of Debian 12 and Ubuntu 24.04 only; scripts/packages lists what is needed."
   missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
-  as_root=
-  if [ "$(id -u)" -ne 0 ]; then
-    # sudo may ask for a password only where somebody can answer.
-    if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-      as_root=sudo
-    else
-      say "Some packages are missing, and installing them needs root. Run this, then try again:"
-      die "  apt-get update && apt-get install -y --no-install-recommends $missing"
-    fi
+  if ! can_be_root; then
+    say "Some packages are missing, and installing them needs root. Run this, then try again:"
+    die "  apt-get update && apt-get install -y --no-install-recommends $missing"
   fi
   say "Installing: $missing"
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 </dev/null || say "apt-get update failed; trying with the lists there are"
+  as_root apt-get -q update >&2 </dev/null || say "apt-get update failed; trying with the lists there are"
   # shellcheck disable=SC2086 # the list is words
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing >&2 </dev/null ||
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing >&2 </dev/null ||
     die "apt-get could not install: $missing"
+}
+
+# Ubuntu 23.10 and later let an ordinary user's program make user namespaces only when an AppArmor profile names it: the
+# profile that is shipped, with the path of this build.
+allow_namespaces() {
+  if [ "$(id -u)" -eq 0 ] || [ "$(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null)" != 1 ]; then
+    return 0
+  fi
+  program=$(pwd)/build/src/runner/adder-zygote
+  profile=/etc/apparmor.d/adder-zygote-build
+  if [ -r "$profile" ] && grep -qF "\"$program\"" "$profile"; then
+    return 0
+  fi
+  sed -e "s|^profile .*|profile adder-zygote-build \"$program\" flags=(unconfined) {|" \
+    -e 's|local/adder-zygote|local/adder-zygote-build|' build/packaging/adder-zygote.apparmor >build/adder-zygote-build
+  if ! can_be_root; then
+    say "This host lets programs make user namespaces only with an AppArmor profile. Run this as root, then try again:"
+    die "  install -m 644 $(pwd)/build/adder-zygote-build $profile && apparmor_parser -r $profile"
+  fi
+  say "Allowing $program to make user namespaces ($profile)"
+  as_root install -m 644 build/adder-zygote-build "$profile" || die "$profile could not be written."
+  as_root apparmor_parser -r "$profile" || die "The AppArmor profile $profile could not be loaded."
 }
 
 # build DIRECTORY [MESON OPTION]...: configures it once, then builds. The log is shown when something fails.
