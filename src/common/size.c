@@ -187,5 +187,7 @@ quantity_format (guint64 value, enum limit_unit unit)
   for (gsize i = 0; unit != UNIT_COUNT && value > 0 && i < G_N_ELEMENTS (steps[0]); i++)
     if (value % steps[unit][i].factor == 0)
       return g_strdup_printf ("%" G_GUINT64_FORMAT " %s", value / steps[unit][i].factor, steps[unit][i].name);
+  if (unit == UNIT_BYTES && value == 1)
+    return g_strdup ("1 byte");
   return g_strdup_printf ("%" G_GUINT64_FORMAT "%s", value, smallest[unit]);
 }
