@@ -4,21 +4,22 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "adder.h"
 
 static const struct cli_command commands[] = {
-    {"run", "[FILE | - | -c CODE] [OPTION...] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run},
-    {"serve", "[OPTION...]", "answer on the local socket, keeping interpreters warm", cli_serve},
-    {"status", "[--json]", "show what the daemon holds and does", cli_status},
+    {"run", "[FILE | - | -c CODE] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run},
+    {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
+    {"status", "", "show what the daemon holds and does", cli_status},
     {"stop", "", "end the daemon and all that it runs", cli_stop},
-    {"doctor", "[--json]", "check what this host offers, and how to get what it lacks", cli_doctor},
+    {"doctor", "", "check what this host offers, and how to get what it lacks", cli_doctor},
     {"env", "COMMAND", "list, show, create and remove environments", cli_env},
     {"profile", "COMMAND", "list and show profiles: named sets of limits", cli_profile},
     {"config", "COMMAND", "show and document the configuration", cli_config},
-    {"bench", "[OPTION...]", "measure Adder beside plain Python", cli_bench},
+    {"bench", "", "measure Adder beside plain Python", cli_bench},
     {0},
 };
 
@@ -130,20 +131,40 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
 
 /* ---- options ---- */
 
+/* GLib's own --help converts to the locale's character set, and would print question marks in a C locale. */
+G_GNUC_NORETURN static void
+print_options (GOptionContext *context)
+{
+  g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
+  g_auto (GStrv) parts = g_strsplit (help, "\xe2\x80\xa6", -1);
+  g_autofree char *text = g_strjoinv ("...", parts);
+  fputs (text, stdout);
+  exit (0);
+}
+
 gboolean
 cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv, GError **error)
 {
+  gboolean help = FALSE;
+  const GOptionEntry common[] = {
+      {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this", NULL},
+      {NULL},
+  };
   g_autoptr (GOptionContext) context = g_option_context_new (current->arguments);
   g_autofree char *summary =
       g_strdup_printf ("%c%s.", g_ascii_toupper (current->summary[0]), current->summary + 1);
   g_option_context_set_summary (context, summary);
+  g_option_context_set_help_enabled (context, FALSE);
   g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_add_main_entries (context, common, NULL);
   g_autoptr (GError) problem = NULL;
   if (!g_option_context_parse (context, argc, argv, &problem)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s", g_ascii_tolower (problem->message[0]),
                  problem->message + 1);
     return FALSE;
   }
+  if (help)
+    print_options (context);
   int given = *argc - 1;
   if (given < least)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),

@@ -36,7 +36,7 @@ config_document_command (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"show", "[--json]", "print all keys with their values, and where those came from", config_show_command},
+    {"show", "", "print all keys with their values, and where those came from", config_show_command},
     {"document", "", "print docs/configuration.md", config_document_command},
     {0},
 };

@@ -157,10 +157,9 @@ env_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--json]", "list the environments", env_list},
-    {"show", "NAME [--json]", "show an environment with its packages", env_show},
-    {"create", "NAME [--python PATH] [--requirements FILE] [--module NAME]...", "make an environment",
-     env_create},
+    {"list", "", "list the environments", env_list},
+    {"show", "NAME", "show an environment with its packages", env_show},
+    {"create", "NAME", "make an environment", env_create},
     {"remove", "NAME", "remove an environment", env_remove},
     {0},
 };

@@ -93,8 +93,8 @@ profile_list (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--json]", "list the profiles", profile_list},
-    {"show", "[NAME] [--json]", "show a profile's limits (standard when none is named)", profile_show},
+    {"list", "", "list the profiles", profile_list},
+    {"show", "[NAME]", "show a profile's limits (standard when none is named)", profile_show},
     {0},
 };
 

@@ -113,6 +113,12 @@ block_signals (void)
   pthread_sigmask (SIG_BLOCK, &signals, NULL);
 }
 
+static char *
+socket_of (const struct serve_options *options, const struct config *config, GError **error)
+{
+  return options->socket ? g_canonicalize_filename (options->socket, NULL) : config_socket (config, error);
+}
+
 static gboolean
 run_daemon (struct serve_options *options, GError **error)
 {
@@ -121,8 +127,7 @@ run_daemon (struct serve_options *options, GError **error)
     return FALSE;
   log_to_stderr (config->log_level, config->log_format);
   block_signals ();
-  g_autofree char *socket =
-      options->socket ? g_canonicalize_filename (options->socket, NULL) : config_socket (config, error);
+  g_autofree char *socket = socket_of (options, config, error);
   gboolean ok = socket && serve (options, config, socket, error);
   config_free (config);
   return ok;
@@ -130,16 +135,28 @@ run_daemon (struct serve_options *options, GError **error)
 
 /* ---- the command ---- */
 
+/* A daemon that was started would wait some seconds for the lock of the one that is there. */
+static gboolean
+nobody_serves (const char *socket, GError **error)
+{
+  struct client client;
+  if (!client_connect (socket, &client, NULL))
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "a daemon serves %s already (process %" G_GINT64_FORMAT ")", socket, client.daemon.pid);
+  client_close (&client);
+  return FALSE;
+}
+
 static gboolean
 start_in_background (const struct serve_options *options, GError **error)
 {
   struct config *config = config_load (NULL, error);
   if (!config)
     return FALSE;
-  g_autofree char *socket =
-      options->socket ? g_canonicalize_filename (options->socket, NULL) : config_socket (config, error);
+  g_autofree char *socket = socket_of (options, config, error);
   config_free (config);
-  return socket && client_start_daemon (socket, options->idle_exit, error);
+  return socket && nobody_serves (socket, error) && client_start_daemon (socket, options->idle_exit, error);
 }
 
 int
