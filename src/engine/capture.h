@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is kept of one output stream for the reply: its head and its tail, up to a cap that holds from birth,
+ * however much is written. */
+#pragma once
+
+#include <glib.h>
+
+/* Bytes are kept as they came and become text at the end: cleaning never makes a text shorter, so the raw
+ * head and tail always hold enough, and a character that two reads tear apart needs no care. */
+struct capture {
+  gsize cap;
+  guint64 total; /* bytes seen */
+  GByteArray *head, *tail;
+  gsize tail_at; /* where the oldest byte of a full tail is */
+};
+
+void capture_init (struct capture *capture, gsize cap);
+void capture_clear (struct capture *capture);
+
+void capture_add (struct capture *capture, const char *data, gsize length);
+
+/* The text for the reply, valid UTF-8 without zero bytes: whole, or head and tail with a line between them
+ * that says how many bytes are missing; without that line never more than the cap. What is not UTF-8, and
+ * each zero byte, is U+FFFD. *RET_CUT says whether something is missing. The caller's. */
+char *capture_text (const struct capture *capture, gsize *ret_length, gboolean *ret_cut);
+
+/* LENGTH bytes as valid UTF-8 without zero bytes, in the same manner. The caller's. */
+char *capture_clean (const char *data, gsize length);

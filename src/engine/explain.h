@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a verdict means, in words: the `error` of a result, for a person or a model that has to act on it. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "engine/outcome.h"
+
+/* The error object of a run that ended as VERDICT. PYTHON_ERROR is what the result message brought, or NULL:
+ * it is kept, with a hint where it has none; so is what the code itself raised. Returns NULL for a run that
+ * went well. The caller's. */
+json_t *explain_verdict (const struct verdict *verdict, const struct facts *facts,
+                         const struct limits *limits, const char *environment, json_t *python_error);
+
+/* The error object for what went wrong outside any sandbox: {type, message} and nothing else. The caller's.
+ */
+json_t *explain_error (AdderOutcome outcome, const GError *error);
+
+/* Which outcome a caller gets for ERROR. */
+AdderOutcome explain_outcome_of (const GError *error);
+
+/* "SIGSEGV"; static, or NULL for 0. */
+const char *explain_signal (int signal);

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ids that are unique everywhere and sort by time: UUID version 7 (RFC 9562, section 5.7). */
+#pragma once
+
+#define ID_BYTES 37 /* with the zero byte */
+
+void id_make (char ret_id[ID_BYTES]);
