@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files out of a workspace. */
+#include "engine/artifact.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "base/syscalls.h"
+#include "common/error.h"
+#include "common/size.h"
+#include "engine/mime.h"
+#include "engine/workspace.h"
+
+#define BLOCK_BYTES   ((gsize)64 << 10)
+#define NAMES_SHOWN   3
+#define CANCEL_BLOCKS 64 /* how often a long file asks whether anybody still waits */
+
+/* Why a file is left out. */
+enum reason {
+  REASON_COUNT,
+  REASON_BYTES,
+  REASON_DEPTH,
+  REASON_KIND,
+  REASON_UNREADABLE,
+  REASON_CANCELLED,
+  REASONS,
+};
+
+struct left_out {
+  gsize count;
+  char *names[NAMES_SHOWN];
+};
+
+struct collection {
+  const GPtrArray *inputs;
+  const struct limits *limits;
+  struct interrupt *interrupt;
+  GPtrArray *artifacts;
+  GHashTable *names; /* names given so far; they point into artifacts */
+  guint64 bytes;
+  struct left_out left_out[REASONS];
+};
+
+void
+artifact_free (struct artifact *artifact)
+{
+  if (!artifact)
+    return;
+  g_free (artifact->name);
+  g_free (artifact->path);
+  g_free (artifact->sha256);
+  g_free (artifact);
+}
+
+/* ---- names ---- */
+
+/* PATH ("work/..." or "tmp/...") as it is shown: UTF-8 without control characters. */
+static char *
+shown_name (const char *path)
+{
+  const char *relative = g_str_has_prefix (path, "work/") ? path + strlen ("work/") : path;
+  char *name = g_utf8_make_valid (relative, -1);
+  for (char *c = name; *c; c++)
+    if ((guchar)*c < 0x20 || *c == 0x7f)
+      *c = '_';
+  return name;
+}
+
+/* Cleaning can make two names equal, and work/tmp/x is called as tmp/x is. */
+static char *
+unique_name (GHashTable *names, char *name)
+{
+  for (guint n = 2; g_hash_table_contains (names, name); n++) {
+    g_autofree char *taken = name;
+    const char *slash = strrchr (taken, '/');
+    const char *dot = strrchr (slash ? slash : taken, '.');
+    gsize stem = dot ? (gsize)(dot - taken) : strlen (taken);
+    name = g_strdup_printf ("%.*s-%u%s", (int)stem, taken, n, taken + stem);
+  }
+  return name;
+}
+
+static void
+leave_out (struct collection *collection, enum reason reason, const char *path)
+{
+  struct left_out *left_out = &collection->left_out[reason];
+  if (left_out->count < NAMES_SHOWN)
+    left_out->names[left_out->count] = shown_name (path);
+  left_out->count++;
+}
+
+/* ---- opening ---- */
+
+/* The owner may always change the mode; chmod of /proc/self/fd reaches what an O_PATH descriptor stands for.
+ */
+static int
+open_repaired (int directory, const char *name, int flags, mode_t mode)
+{
+  autoclose int node = sys_openat2 (directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+  if (node < 0)
+    return -1;
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", node);
+  if (chmod (path, mode) < 0)
+    return -1;
+  return sys_openat2 (directory, name, (guint64)flags, 0, WORKSPACE_RESOLVE);
+}
+
+static int
+open_below (int directory, const char *name, int more_flags, mode_t repair)
+{
+  int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more_flags;
+  int fd = sys_openat2 (directory, name, (guint64)flags, 0, WORKSPACE_RESOLVE);
+  if (fd < 0 && errno == EACCES)
+    fd = open_repaired (directory, name, flags, repair);
+  return fd;
+}
+
+/* ---- one file ---- */
+
+static gboolean
+is_unchanged_input (const GPtrArray *inputs, const char *path, const struct stat *st)
+{
+  for (guint i = 0; i < inputs->len; i++) {
+    const struct workspace_input *input = g_ptr_array_index (inputs, i);
+    if (strcmp (input->path, path) == 0)
+      return workspace_input_is (input, st);
+  }
+  return FALSE;
+}
+
+static gboolean
+is_cancelled (struct interrupt *interrupt)
+{
+  return interrupt_wait_one (interrupt, -1, 0, 0) == WAIT_CANCELLED;
+}
+
+/* Fills hash, type and length from what is read, so that the three agree. Returns 0 or a negative errno. */
+static int
+digest (struct artifact *artifact, int file, struct interrupt *interrupt)
+{
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
+  guint64 total = 0;
+  for (gsize blocks = 0;; blocks++) {
+    gssize got = pread (file, block, BLOCK_BYTES, (off_t)total);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return -errno;
+    if (total == 0)
+      artifact->mime = mime_guess (artifact->name, block, MIN ((gsize)got, MIME_HEAD_BYTES));
+    if (got == 0)
+      break;
+    if (blocks % CANCEL_BLOCKS == CANCEL_BLOCKS - 1 && is_cancelled (interrupt))
+      return -ECANCELED;
+    g_checksum_update (checksum, block, got);
+    total += (guint64)got;
+  }
+  artifact->bytes = total;
+  artifact->sha256 = g_strdup (g_checksum_get_string (checksum));
+  return 0;
+}
+
+static void
+take_file (struct collection *collection, int directory, const char *name, const char *path)
+{
+  autoclose int file = open_below (directory, name, 0, 0600);
+  struct stat st;
+  if (file < 0 || fstat (file, &st) < 0)
+    return leave_out (collection, REASON_UNREADABLE, path);
+  if (!S_ISREG (st.st_mode))
+    return leave_out (collection, REASON_KIND, path);
+  if (is_unchanged_input (collection->inputs, path, &st))
+    return;
+  if (collection->artifacts->len >= collection->limits->value[LIMIT_FILES])
+    return leave_out (collection, REASON_COUNT, path);
+  /* The length and not the blocks: a sparse file and a second link are as long for whoever reads them. */
+  if ((guint64)st.st_size > collection->limits->value[LIMIT_FILES_BYTES] - collection->bytes)
+    return leave_out (collection, REASON_BYTES, path);
+
+  struct artifact *artifact = g_new0 (struct artifact, 1);
+  artifact->name = unique_name (collection->names, shown_name (path));
+  artifact->path = g_strdup (path);
+  int r = digest (artifact, file, collection->interrupt);
+  if (r < 0) {
+    leave_out (collection, r == -ECANCELED ? REASON_CANCELLED : REASON_UNREADABLE, path);
+    artifact_free (artifact);
+    return;
+  }
+  collection->bytes += artifact->bytes;
+  g_hash_table_add (collection->names, artifact->name);
+  g_ptr_array_add (collection->artifacts, artifact);
+}
+
+/* ---- the tree ---- */
+
+/* What libraries leave behind and nobody asked for. */
+static gboolean
+is_cache (const char *name, gboolean directory, gboolean in_tmp)
+{
+  if (name[0] == '.')
+    return directory || in_tmp;
+  if (directory)
+    return strcmp (name, "__pycache__") == 0 || (in_tmp && g_str_has_prefix (name, "matplotlib-"));
+  return g_str_has_suffix (name, ".pyc") || (in_tmp && strcmp (name, "fontlist.json") == 0);
+}
+
+static int
+compare_names (const void *a, const void *b)
+{
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names in DIRECTORY, in order, so that equal runs give equal results also where a limit cuts. Takes the
+ * descriptor. */
+static GPtrArray *
+list (int directory)
+{
+  DIR *stream = fdopendir (directory);
+  if (!stream) {
+    fd_close (&directory);
+    return NULL;
+  }
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  for (struct dirent *entry; (entry = readdir (stream));)
+    if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
+      g_ptr_array_add (names, g_strdup (entry->d_name));
+  closedir (stream);
+  g_ptr_array_sort (names, compare_names);
+  return names;
+}
+
+/* DEPTH is how many more levels may be entered: LIMIT_FILES_DEPTH bounds this recursion, and so its open
+ * descriptors. */
+static void
+take_tree (struct collection *collection, int parent, const char *name, const char *path, guint64 depth)
+{
+  if (depth == 0)
+    return leave_out (collection, REASON_DEPTH, path);
+  autoclose int directory = open_below (parent, name, O_DIRECTORY, 0700);
+  int listed = directory >= 0 ? fcntl (directory, F_DUPFD_CLOEXEC, 3) : -1;
+  g_autoptr (GPtrArray) names = listed >= 0 ? list (listed) : NULL;
+  if (!names)
+    return leave_out (collection, REASON_UNREADABLE, path);
+
+  gboolean in_tmp = g_str_has_prefix (path, "tmp");
+  for (guint i = 0; i < names->len; i++) {
+    const char *entry = g_ptr_array_index (names, i);
+    g_autofree char *below = g_strconcat (path, "/", entry, NULL);
+    struct stat st;
+    if (is_cancelled (collection->interrupt))
+      return leave_out (collection, REASON_CANCELLED, below);
+    if (fstatat (directory, entry, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+      leave_out (collection, REASON_UNREADABLE, below);
+      continue;
+    }
+    if (is_cache (entry, S_ISDIR (st.st_mode), in_tmp))
+      continue;
+    if (S_ISDIR (st.st_mode))
+      take_tree (collection, directory, entry, below, depth - 1);
+    else if (S_ISREG (st.st_mode))
+      take_file (collection, directory, entry, below);
+    else
+      leave_out (collection, REASON_KIND, below);
+  }
+}
+
+/* ---- what is said of the rest ---- */
+
+static char *
+describe (const struct collection *collection, enum reason reason)
+{
+  const struct limits *limits = collection->limits;
+  switch (reason) {
+  case REASON_COUNT:
+    return g_strdup_printf ("only %" G_GUINT64_FORMAT " files come back (files)",
+                            (guint64)limits->value[LIMIT_FILES]);
+  case REASON_BYTES: {
+    g_autofree char *size = size_format (limits->value[LIMIT_FILES_BYTES]);
+    return g_strdup_printf ("files of at most %s together come back (files_bytes)", size);
+  }
+  case REASON_DEPTH:
+    return g_strdup_printf ("directories deeper than %" G_GUINT64_FORMAT
+                            " levels are not looked at (files_depth)",
+                            (guint64)limits->value[LIMIT_FILES_DEPTH]);
+  case REASON_KIND:
+    return g_strdup ("only regular files come back, no links, pipes or sockets");
+  case REASON_UNREADABLE:
+    return g_strdup ("it cannot be read");
+  case REASON_CANCELLED:
+    return g_strdup ("the caller went away");
+  default:
+    g_return_val_if_reached (g_strdup (""));
+  }
+}
+
+static void
+warn (struct collection *collection, GPtrArray *warnings)
+{
+  for (int reason = 0; reason < REASONS; reason++) {
+    struct left_out *left_out = &collection->left_out[reason];
+    if (left_out->count == 0)
+      continue;
+    g_autofree char *why = describe (collection, (enum reason)reason);
+    gsize shown = MIN (left_out->count, NAMES_SHOWN);
+    g_autoptr (GString) text = g_string_new ("left out: ");
+    for (gsize i = 0; i < shown; i++) {
+      g_string_append_printf (text, "%s%s", i > 0 ? ", " : "", left_out->names[i]);
+      g_free (left_out->names[i]);
+    }
+    if (left_out->count > shown)
+      g_string_append_printf (text, " and %" G_GSIZE_FORMAT " more", left_out->count - shown);
+    g_string_append_printf (text, ": %s", why);
+    g_ptr_array_add (warnings, g_string_free (g_steal_pointer (&text), FALSE));
+  }
+}
+
+GPtrArray *
+artifact_collect (int root_fd, const GPtrArray *inputs, const struct limits *limits, GPtrArray *warnings,
+                  struct interrupt *interrupt)
+{
+  struct collection collection = {
+      .inputs = inputs,
+      .limits = limits,
+      .interrupt = interrupt,
+      .artifacts = g_ptr_array_new_with_free_func ((GDestroyNotify)artifact_free),
+      .names = g_hash_table_new (g_str_hash, g_str_equal),
+  };
+  take_tree (&collection, root_fd, "work", "work", limits->value[LIMIT_FILES_DEPTH]);
+  take_tree (&collection, root_fd, "tmp", "tmp", limits->value[LIMIT_FILES_DEPTH]);
+  warn (&collection, warnings);
+  g_hash_table_unref (collection.names);
+  return collection.artifacts;
+}
+
+/* ---- using ---- */
+
+int
+artifact_open (int root_fd, const struct artifact *artifact, GError **error)
+{
+  int file = open_below (root_fd, artifact->path, 0, 0600);
+  if (file < 0)
+    error_from_errno (error, errno, "cannot open %s", artifact->name);
+  return file;
+}
+
+/* A name comes from the sandbox, and the directory may hold links: neither may lead out of it. */
+#define SAVE_RESOLVE (RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)
+
+/* Opens the directory that NAME is to be in, made as needed. *RET_LAST is NAME's last part. */
+static int
+enter_parents (int to, const char *name, const char **ret_last)
+{
+  autoclose int directory = sys_openat2 (to, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, SAVE_RESOLVE);
+  const char *part = name;
+  for (const char *slash; directory >= 0 && (slash = strchr (part, '/')); part = slash + 1) {
+    g_autofree char *parent = g_strndup (part, (gsize)(slash - part));
+    int next = -1;
+    if (mkdirat (directory, parent, 0777) == 0 || errno == EEXIST)
+      next = sys_openat2 (directory, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, SAVE_RESOLVE);
+    int err = errno;
+    fd_close (&directory);
+    directory = next;
+    errno = err;
+  }
+  *ret_last = part;
+  return fd_steal (&directory);
+}
+
+/* Copies FROM to TO. Returns 0 or a negative errno. */
+static int
+copy (int from, int to)
+{
+  g_autofree char *block = g_malloc (BLOCK_BYTES);
+  for (;;) {
+    gssize got = read (from, block, BLOCK_BYTES);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return got < 0 ? -errno : 0;
+    int r = fd_write_all (to, block, (gsize)got);
+    if (r < 0)
+      return r;
+  }
+}
+
+gboolean
+artifact_save (int root_fd, const struct artifact *artifact, int to, GError **error)
+{
+  autoclose int from = artifact_open (root_fd, artifact, error);
+  if (from < 0)
+    return FALSE;
+  const char *last;
+  autoclose int directory = enter_parents (to, artifact->name, &last);
+  if (directory < 0)
+    return error_from_errno (error, errno, "cannot make the directory of %s", artifact->name);
+
+  /* Written aside and renamed, so that a reader finds the old file or the new one, and a full disk leaves the
+   * old one. */
+  g_autofree char *aside = g_strdup_printf (".adder-%08x%08x", g_random_int (), g_random_int ());
+  autoclose int file = openat (directory, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (file < 0)
+    return error_from_errno (error, errno, "cannot save %s", artifact->name);
+  int r = copy (from, file);
+  if (r == 0 && renameat (directory, aside, directory, last) < 0)
+    r = -errno;
+  if (r < 0) {
+    unlinkat (directory, aside, 0);
+    return error_from_errno (error, r, "cannot save %s", artifact->name);
+  }
+  return TRUE;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files into a workspace. */
+#include "engine/workspace.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "base/syscalls.h"
+#include "common/error.h"
+#include "engine/input.h"
+
+/* The kernel's own bounds: PATH_MAX, and NAME_MAX for a part. */
+#define NAME_BYTES    1024
+#define PART_BYTES    255
+
+#define NS_PER_SECOND ((gint64)1000000000)
+
+void
+workspace_input_free (struct workspace_input *input)
+{
+  if (!input)
+    return;
+  g_free (input->path);
+  g_free (input);
+}
+
+gboolean
+workspace_measure (int root_fd, struct workspace_mark *ret_mark)
+{
+  struct statfs fs;
+  if (fstatfs (root_fd, &fs) < 0)
+    return FALSE;
+  ret_mark->inodes = (guint64)(fs.f_files - fs.f_ffree);
+  ret_mark->blocks = (guint64)(fs.f_blocks - fs.f_bfree);
+  return TRUE;
+}
+
+/* ---- names ---- */
+
+static const char *
+fault_of_part (const char *part)
+{
+  if (part[0] == '\0')
+    return "has an empty part";
+  if (strcmp (part, ".") == 0 || strcmp (part, "..") == 0)
+    return "leads out of the workspace";
+  if (strlen (part) > PART_BYTES)
+    return "is too long";
+  for (const char *c = part; *c; c++)
+    if ((guchar)*c < 0x20 || *c == 0x7f)
+      return "has a control character";
+  return NULL;
+}
+
+static const char *
+fault_of_name (const char *name)
+{
+  if (name[0] == '\0')
+    return "is empty";
+  if (name[0] == '/')
+    return "is absolute; it must be relative to /work";
+  if (strlen (name) > NAME_BYTES)
+    return "is too long";
+  if (!g_utf8_validate (name, -1, NULL))
+    return "is not UTF-8";
+  g_auto (GStrv) parts = g_strsplit (name, "/", -1);
+  for (gsize i = 0; parts[i]; i++) {
+    const char *fault = fault_of_part (parts[i]);
+    if (fault)
+      return fault;
+  }
+  return NULL;
+}
+
+gboolean
+workspace_check_name (const char *name, GError **error)
+{
+  const char *fault = fault_of_name (name);
+  if (!fault)
+    return TRUE;
+  g_autofree char *shown = g_utf8_make_valid (name, (gssize)strnlen (name, NAME_BYTES));
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the file name “%s” %s", shown, fault);
+  return FALSE;
+}
+
+/* ---- ids ---- */
+
+/* setfsuid is the calling thread's alone, unlike setuid. Group first: without the user id's power it could
+ * not be changed. */
+static void
+assume_owner (const struct workspace_owner *owner)
+{
+  if (!owner->assume)
+    return;
+  setfsgid (owner->gid);
+  setfsuid (owner->uid);
+}
+
+static void
+resume_self (const struct workspace_owner *owner)
+{
+  if (!owner->assume)
+    return;
+  setfsuid (geteuid ());
+  setfsgid (getegid ());
+}
+
+/* ---- putting ---- */
+
+/* Opens the directory PART of DIRECTORY, which is made when it is not there. */
+static int
+enter (int directory, const char *part)
+{
+  if (mkdirat (directory, part, 0755) < 0 && errno != EEXIST)
+    return -1;
+  return sys_openat2 (directory, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+}
+
+/* Makes the file work/NAME, empty. Returns it open for writing, or -1 with errno. */
+static int
+create (int root_fd, const char *name)
+{
+  g_auto (GStrv) parts = g_strsplit (name, "/", -1);
+  autoclose int directory =
+      sys_openat2 (root_fd, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+  gsize i = 0;
+  for (; directory >= 0 && parts[i + 1]; i++) {
+    int next = enter (directory, parts[i]);
+    int err = errno;
+    fd_close (&directory);
+    directory = next;
+    errno = err;
+  }
+  if (directory < 0)
+    return -1;
+  return sys_openat2 (directory, parts[i], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644,
+                      WORKSPACE_RESOLVE);
+}
+
+static gint64
+ns_of (struct timespec time)
+{
+  return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
+}
+
+static struct timespec
+time_of (gint64 ns)
+{
+  return (struct timespec){.tv_sec = ns / NS_PER_SECOND, .tv_nsec = ns % NS_PER_SECOND};
+}
+
+/* The source's own time, but never one that a write at once could leave as it is: file times are as coarse as
+ * the kernel's tick. */
+static gint64
+past_time (const struct stat *source)
+{
+  gint64 latest = g_get_real_time () * 1000 - NS_PER_SECOND;
+  gint64 own = S_ISREG (source->st_mode) ? ns_of (source->st_mtim) : latest;
+  return CLAMP (own, 0, latest);
+}
+
+static struct workspace_input *
+settle (int to, const char *name, const struct stat *source, GError **error)
+{
+  struct timespec times[2] = {time_of (past_time (source)), time_of (past_time (source))};
+  struct stat st;
+  if (futimens (to, times) < 0 || fstat (to, &st) < 0) {
+    error_from_errno (error, errno, "cannot finish the file %s of the workspace", name);
+    return NULL;
+  }
+  struct workspace_input *input = g_new0 (struct workspace_input, 1);
+  input->path = g_strconcat ("work/", name, NULL);
+  input->inode = st.st_ino;
+  input->size = (guint64)st.st_size;
+  input->changed_ns = ns_of (st.st_mtim);
+  return input;
+}
+
+/* A descriptor of our own position for a regular file, so that the caller's does not move; else FROM itself.
+ */
+static int
+reopen (int from, const struct stat *source)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", from);
+  int own = S_ISREG (source->st_mode) ? open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+  if (own < 0)
+    own = fcntl (from, F_DUPFD_CLOEXEC, 3);
+  return own;
+}
+
+struct workspace_input *
+workspace_put (int root_fd, const struct workspace_owner *owner, const char *name, int from,
+               struct interrupt *interrupt, gint64 deadline_us, GError **error)
+{
+  struct stat source;
+  autoclose int own = -1;
+  if (fstat (from, &source) == 0)
+    own = reopen (from, &source);
+  if (own < 0) {
+    error_from_errno (error, errno, "cannot read the file for %s", name);
+    return NULL;
+  }
+  if (S_ISDIR (source.st_mode)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is a directory, not a file", name);
+    return NULL;
+  }
+
+  assume_owner (owner);
+  autoclose int to = create (root_fd, name);
+  int err = errno;
+  resume_self (owner);
+  if (to < 0) {
+    error_from_errno (error, err, "cannot make the file %s in the workspace", name);
+    return NULL;
+  }
+  if (!input_copy (own, to, G_MAXUINT64, name, interrupt, deadline_us, error))
+    return NULL;
+
+  assume_owner (owner);
+  struct workspace_input *input = settle (to, name, &source, error);
+  resume_self (owner);
+  return input;
+}
+
+/* ---- telling ---- */
+
+gboolean
+workspace_input_is (const struct workspace_input *input, const struct stat *st)
+{
+  return st->st_ino == input->inode && (guint64)st->st_size == input->size &&
+         ns_of (st->st_mtim) == input->changed_ns;
+}
+
+gboolean
+workspace_is_untouched (int root_fd, const struct workspace_mark *mark, const GPtrArray *inputs)
+{
+  /* What is made and removed again leaves no trace, and what is made takes an inode; a directory of ours that
+   * made way for it would give one back, but then data takes a block. */
+  struct workspace_mark now;
+  if (!workspace_measure (root_fd, &now) || now.inodes != mark->inodes || now.blocks != mark->blocks)
+    return FALSE;
+  for (guint i = 0; i < inputs->len; i++) {
+    const struct workspace_input *input = g_ptr_array_index (inputs, i);
+    struct stat st;
+    autoclose int file =
+        sys_openat2 (root_fd, input->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+    if (file < 0 || fstat (file, &st) < 0 || !workspace_input_is (input, &st))
+      return FALSE;
+  }
+  return TRUE;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workspace of a sandbox, seen from the daemon: a tmpfs that is mounted nowhere on the host, reached
+ * through the descriptor of its root, with the directories "work" and "tmp". Here: putting files in before
+ * the code runs, and telling afterwards whether anything changed. engine/artifact.h takes files out. */
+#pragma once
+
+#include <glib.h>
+#include <sys/types.h>
+
+#include "engine/interrupt.h"
+
+/* Every open below a workspace uses these: the tree is the sandbox's, and nothing in it may lead out. */
+#define WORKSPACE_RESOLVE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+
+/* Who owns files in workspaces. A root daemon's own ids do not exist in a workspace (creating a file is
+ * EOVERFLOW), so it takes on the sandbox's while it makes one. */
+struct workspace_owner {
+  gboolean assume;
+  uid_t uid;
+  gid_t gid;
+};
+
+/* How full it is. */
+struct workspace_mark {
+  guint64 inodes, blocks;
+};
+
+/* A file as it was put in. */
+struct workspace_input {
+  char *path; /* below the root: "work/data.csv" */
+  guint64 inode, size;
+  gint64
+      changed_ns; /* its time of last modification, which lies in the past, so that every later write shows */
+};
+void workspace_input_free (struct workspace_input *input);
+
+gboolean workspace_measure (int root_fd, struct workspace_mark *ret_mark);
+
+/* A name that a caller may give to a file: relative, UTF-8, no empty part, "." or "..", no control
+ * characters. Sets ERROR to ADDER_ERROR_INVALID otherwise. */
+gboolean workspace_check_name (const char *name, GError **error);
+
+/* Copies the file behind FROM (regular: all of it, its position stays; anything else: what is left in it) to
+ * work/NAME, making directories as needed, so that it looks like the sandbox's own. DEADLINE_US as in
+ * input_copy. Returns the file as it is now, the caller's, or NULL with ERROR. */
+struct workspace_input *workspace_put (int root_fd, const struct workspace_owner *owner, const char *name,
+                                       int from, struct interrupt *interrupt, gint64 deadline_us,
+                                       GError **error);
+
+/* Whether nothing was made, changed or removed since MARK was taken and INPUTS (struct workspace_input) were
+ * put in: then there is nothing to take out. Right also while the sandbox is still alive. */
+gboolean workspace_is_untouched (int root_fd, const struct workspace_mark *mark, const GPtrArray *inputs);
+
+/* Whether the file with the status ST is INPUT, unchanged. */
+struct stat;
+gboolean workspace_input_is (const struct workspace_input *input, const struct stat *st);
