@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sandbox, seen from the daemon: its descriptors, its control group, what is known of it. Made and closed
+ * by its pool's thread; in between it belongs to one run. */
+#pragma once
+
+#include <glib.h>
+
+#include "engine/channel.h"
+#include "engine/usage.h"
+#include "engine/workspace.h"
+#include "runner/wire.h"
+#include "sandbox/cgroup.h"
+
+struct pool;
+struct zygote;
+
+/* What a zygote told about itself; shared by its boxes, which may outlive it (g_atomic_rc_box). */
+struct zygote_info {
+  char *version;  /* Python's */
+  GStrv warnings; /* a line for each module that could not be loaded */
+};
+struct zygote_info *zygote_info_ref (struct zygote_info *info);
+void zygote_info_unref (struct zygote_info *info);
+
+struct box {
+  struct pool *pool;
+  struct zygote *zygote; /* good only on the pool's thread */
+  struct zygote_info *info;
+  guint64 number; /* counts up in this process; names the control group */
+
+  struct channel channel; /* its socket */
+  int socket_fd, stdout_fd, stderr_fd, exit_fd;
+  int worker_fd, init_fd; /* pidfds */
+  int workspace_fd;
+  pid_t worker_pid, init_pid; /* on the host */
+
+  struct limits limits; /* what it was parked with */
+  struct wire_ready ready;
+  struct usage_mark parked;
+  struct workspace_mark workspace_mark;
+
+  struct cgroup *cgroup; /* NULL: there is none */
+  struct cgroup_limits cgroup_limits;
+
+  gboolean has_exit; /* EXIT is the zygote's report */
+  gboolean ended;    /* the exit pipe is at its end, with or without a report */
+  gboolean crashed;  /* counts against the zygote's budget */
+  struct wire_exit exit;
+
+  gboolean taken;     /* a run has or had it; under the pools' lock until it is discarded */
+  gint64 deadline_us; /* parking: when it must be ready */
+  GList link;
+};
+
+/* Makes a box with its socket and pipes; RET_SPAWN gets the ends that go to the zygote (enum wire_spawn_fd),
+ * the caller's. */
+struct box *box_new (struct pool *pool, const struct limits *limits, int ret_spawn[WIRE_SPAWN_FDS],
+                     GError **error);
+
+/* Takes over the descriptors that came with SPAWNED (enum wire_spawned_fd). */
+gboolean box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error);
+
+/* Ends all processes of the box at once; does not wait. */
+void box_kill (struct box *box);
+
+/* To be called when exit_fd can be read: takes the report, or notes the end. Returns whether the box has
+ * ended. */
+gboolean box_read_exit (struct box *box);
+
+/* Removes the control group and closes everything. Its processes are dead, or die of it. NULL is allowed. */
+void box_free (struct box *box);
+
+/* Whether BOX was parked with the same shape as LIMITS wants. */
+gboolean limits_same_shape (const struct limits *a, const struct limits *b);

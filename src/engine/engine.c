@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine. */
+#include "engine/engine.h"
+
+#include "adder.h"
+#include "common/config.h"
+
+static gint owns_process;
+
+void
+engine_own_process (void)
+{
+  g_atomic_int_set (&owns_process, 1);
+}
+
+gboolean
+engine_owns_process (void)
+{
+  return g_atomic_int_get (&owns_process);
+}
+
+struct engine *
+engine_new (struct config *config, GError **error)
+{
+  struct host *host = host_new (config, error);
+  if (!host)
+    return NULL;
+  struct engine *engine = g_new0 (struct engine, 1);
+  g_atomic_ref_count_init (&engine->references);
+  engine->host = host;
+  engine->pools = pools_new (host);
+  engine->started_us = g_get_monotonic_time ();
+  return engine;
+}
+
+struct engine *
+engine_ref (struct engine *engine)
+{
+  g_atomic_ref_count_inc (&engine->references);
+  return engine;
+}
+
+void
+engine_unref (struct engine *engine)
+{
+  if (!engine || !g_atomic_ref_count_dec (&engine->references))
+    return;
+  pools_free (engine->pools);
+  host_free (engine->host);
+  g_free (engine);
+}
+
+void
+engine_close (struct engine *engine)
+{
+  pools_close (engine->pools);
+}
+
+gboolean
+engine_warm (struct engine *engine, const char *environment, GError **error)
+{
+  struct interrupt interrupt;
+  const struct limits limits = limits_default ();
+  struct pool *pool =
+      pools_get (engine->pools, environment ? environment : engine->host->config->environment, error);
+  if (!pool || !interrupt_init (&interrupt, -1, error))
+    return FALSE;
+  struct box *box = pool_take (pool, "", &limits, &interrupt, error);
+  interrupt_clear (&interrupt);
+  if (!box)
+    return FALSE;
+  pool_return (box);
+  return TRUE;
+}
+
+/* ---- status ---- */
+
+static json_t *
+runs_by_outcome (struct engine *engine)
+{
+  json_t *runs = json_object ();
+  for (gsize i = 0; i < G_N_ELEMENTS (engine->runs); i++)
+    json_object_set_new (runs, adder_outcome_name ((AdderOutcome)i),
+                         json_integer (g_atomic_int_get (&engine->runs[i])));
+  return runs;
+}
+
+json_t *
+engine_status (struct engine *engine)
+{
+  static const char *const modes[] = {[CGROUP_NONE] = "none", [CGROUP_V1] = "v1", [CGROUP_V2] = "v2"};
+  const struct host *host = engine->host;
+  json_t *status = json_pack ("{s:s, s:I, s:s, s:s?, s:i}", "version", adder_version (), "uptime_ms",
+                              (json_int_t)((g_get_monotonic_time () - engine->started_us) / 1000), "cgroup",
+                              modes[host->cgroups ? cgroup_node_mode (host->cgroups) : CGROUP_NONE],
+                              "cgroup_reason", host->cgroup_reason, "cpus", (int)host->cpus);
+  json_t *pools = pools_status (engine->pools);
+  json_object_update (status, pools);
+  json_decref (pools);
+  json_object_set_new (status, "runs", runs_by_outcome (engine));
+  return status;
+}

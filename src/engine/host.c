@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host, as an engine sees it. */
+#include "engine/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/paths.h"
+#include "engine/engine.h"
+#include "sandbox/seccomp_build.h"
+
+/* ---- isolation ---- */
+
+/* What a worker verified of itself, how its absence is called, and the level that is out of reach without it.
+ * Where it only deepens the defence that another mechanism gives, its absence is told but does not cost the
+ * level. */
+static const struct {
+  uint32_t mechanism;
+  const char *name;
+  guint level_without;
+} mechanisms[] = {
+    {WIRE_USER_NAMESPACE, "user_namespace", 1},
+    {WIRE_PID_NAMESPACE, "pid_namespace", 1},
+    {WIRE_MOUNT_NAMESPACE, "mount_namespace", 1},
+    {WIRE_NET_NAMESPACE, "net_namespace", 1},
+    {WIRE_IPC_NAMESPACE, "ipc_namespace", 1},
+    {WIRE_UTS_NAMESPACE, "uts_namespace", 3},
+    {WIRE_CGROUP_NAMESPACE, "cgroup_namespace", 3},
+    {WIRE_FRESH_PROC, "proc", 3},
+    {WIRE_CAPABILITIES, "capabilities", 1},
+    {WIRE_LANDLOCK, "landlock", 3},
+    {WIRE_SECCOMP, "seccomp", 1},
+    {WIRE_NO_NEW_PRIVS, "no_new_privs", 1},
+};
+
+guint
+host_isolation (uint32_t reached, gboolean grouped, GPtrArray *missing)
+{
+  guint level = grouped ? 3 : 2;
+  if (!grouped && missing)
+    g_ptr_array_add (missing, (gpointer)(guintptr) "cgroup");
+  for (gsize i = 0; i < G_N_ELEMENTS (mechanisms); i++) {
+    if (reached & mechanisms[i].mechanism)
+      continue;
+    level = MIN (level, mechanisms[i].level_without);
+    if (missing)
+      g_ptr_array_add (missing, (gpointer)(guintptr)mechanisms[i].name);
+  }
+  return level;
+}
+
+gboolean
+host_check (const struct host *host, GError **error)
+{
+  if (host->probe.userns == PROBE_USERNS_OK)
+    return TRUE;
+  const struct probe_line *line = &host->probe.line[PROBE_USER_NAMESPACES];
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "this host gives no user namespaces: %s%s%s",
+               line->text, line->remedy[0] ? "; " : "", line->remedy);
+  return FALSE;
+}
+
+/* ---- control groups ---- */
+
+static const struct {
+  const char *name;
+  enum cgroup_mode mode;
+} cgroup_modes[] = {
+    {"v1", CGROUP_V1},
+    {"v2", CGROUP_V2},
+    {"none", CGROUP_NONE},
+};
+
+/* Opens a node of control groups as the configuration wants it. "auto" takes what works, and does without
+ * otherwise. */
+static gboolean
+open_cgroups (struct host *host, unsigned flags, GError **error)
+{
+  enum cgroup_mode mode = host->probe.cgroup_mode;
+  gboolean insisted = FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (cgroup_modes); i++)
+    if (g_str_equal (host->config->cgroup, cgroup_modes[i].name)) {
+      mode = cgroup_modes[i].mode;
+      insisted = TRUE;
+    }
+  if (mode == CGROUP_NONE) {
+    const struct probe_line *line = &host->probe.line[PROBE_CGROUP];
+    host->cgroup_reason = g_strdup (insisted ? "switched off by [sandbox] cgroup = none" : line->text);
+    return TRUE;
+  }
+  struct fault fault = {0};
+  if (cgroup_node_open (mode, NULL, flags, &host->cgroups, &fault) == 0)
+    return TRUE;
+  if (insisted)
+    return error_from_fault (&fault, error);
+  host->cgroup_reason = g_strdup_printf ("%s: %s", fault.step, g_strerror (fault.err));
+  log_warning ("no control groups: %s", host->cgroup_reason);
+  return TRUE;
+}
+
+/* ---- the whole ---- */
+
+static guint
+count_cpus (void)
+{
+  cpu_set_t set;
+  if (sched_getaffinity (0, sizeof set, &set) == 0)
+    return MAX (1u, (guint)CPU_COUNT (&set));
+  return g_get_num_processors ();
+}
+
+static gboolean
+open_runner (struct host *host, GError **error)
+{
+  host->libexec = paths_libexec_dir (error);
+  if (!host->libexec)
+    return FALSE;
+  host->launcher = g_build_filename (host->libexec, "adder-zygote", NULL);
+  g_autofree char *init = g_build_filename (host->libexec, "adder-init", NULL);
+  host->init_fd = open (init, O_RDONLY | O_CLOEXEC);
+  if (host->init_fd < 0)
+    return error_from_errno (error, errno, "cannot open %s", init);
+  struct fault fault;
+  if (seccomp_build (host->probe.landlock_abi, &host->filter_fd, &fault) < 0)
+    return error_from_fault (&fault, error);
+  return TRUE;
+}
+
+struct host *
+host_new (struct config *config, GError **error)
+{
+  struct host *host = g_new0 (struct host, 1);
+  unsigned flags = engine_owns_process () ? CGROUP_MOVE_SELF : 0;
+  host->config = config;
+  host->filter_fd = host->init_fd = -1;
+  host->cpus = count_cpus ();
+  probe_host (&host->probe, flags);
+  host->owner.assume = geteuid () == 0;
+  host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();
+  host->owner.gid = host->owner.assume ? (gid_t)config->root_gid : getegid ();
+  if (!open_runner (host, error) || !open_cgroups (host, flags, error)) {
+    host_free (host);
+    return NULL;
+  }
+  return host;
+}
+
+void
+host_free (struct host *host)
+{
+  if (!host)
+    return;
+  cgroup_node_close (host->cgroups);
+  fd_close (&host->filter_fd);
+  fd_close (&host->init_fd);
+  g_free (host->cgroup_reason);
+  g_free (host->libexec);
+  g_free (host->launcher);
+  config_free (host->config);
+  g_free (host);
+}

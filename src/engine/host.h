@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an engine found out once about the host and shares among its pools: nothing here changes afterwards.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "common/config.h"
+#include "engine/workspace.h"
+#include "runner/wire.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/probe.h"
+
+struct host {
+  struct config *config;
+  struct probe probe;
+  char *libexec;               /* folder of the runner */
+  char *launcher;              /* adder-zygote in it */
+  int filter_fd;               /* sealed memfd: the seccomp program of every sandbox */
+  int init_fd;                 /* adder-init */
+  struct cgroup_node *cgroups; /* NULL: none */
+  char *cgroup_reason;         /* why there are none, for people; NULL: there are */
+  struct workspace_owner owner;
+  guint cpus;
+};
+
+/* CONFIG becomes the host's. Returns NULL with ERROR when something that every run needs is not there: the
+ * runner's files, or the control groups that the configuration insists on. What only lowers the isolation
+ * level is no error. */
+struct host *host_new (struct config *config, GError **error);
+void host_free (struct host *host);
+
+/* Whether zygotes can be made at all: FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how
+ * to get it. */
+gboolean host_check (const struct host *host, GError **error);
+
+/* The isolation level that a sandbox with MECHANISMS (enum wire_mechanism) reached. The names of what it
+ * lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a control group. */
+guint host_isolation (uint32_t mechanisms, gboolean grouped, GPtrArray *missing);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan of a zygote. The roots of an environment appear at their own paths, because venvs and prefixes
+ * hold absolute paths; environment_find gives none that a sandbox covers with something of its own. */
+#include "engine/layout.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define CACHE "/adder/cache"
+
+/* The user that code sees itself as is the id of the nested user namespace: see sandbox/namespaces.h. */
+#define PASSWD                                                                                               \
+  "root:x:0:0:root:/:/usr/sbin/nologin\n"                                                                    \
+  "sandbox:x:65534:65534:sandbox:/tmp:/bin/sh\n"
+#define GROUP                                                                                                \
+  "root:x:0:\n"                                                                                              \
+  "sandbox:x:65534:\n"
+
+static const struct plan_step fixed_steps[] = {
+    {PLAN_BIND, "/usr", "/usr"},
+    {PLAN_TEXT, PASSWD, "/etc/passwd"},
+    {PLAN_TEXT, GROUP, "/etc/group"},
+    {PLAN_TEXT, "passwd: files\ngroup: files\nhosts: files dns\n", "/etc/nsswitch.conf"},
+    {PLAN_TEXT, "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n", "/etc/hosts"},
+    {PLAN_COPY, "/etc/ld.so.cache", "/etc/ld.so.cache"},
+    {PLAN_COPY, "/etc/localtime", "/etc/localtime"},
+    {PLAN_COPY, "/etc/mime.types", "/etc/mime.types"},
+    {PLAN_COPY, "/etc/matplotlibrc", "/etc/matplotlibrc"},
+    /* Debian's libblas.so.3 and its like are links through here. */
+    {PLAN_TREE, "/etc/alternatives", "/etc/alternatives"},
+    {PLAN_TREE, "/etc/fonts", "/etc/fonts"},
+    {PLAN_BIND_MAYBE, "/etc/ssl/certs", "/etc/ssl/certs"},
+    {PLAN_BIND_MAYBE, "/etc/pki/tls/certs", "/etc/pki/tls/certs"},
+    {PLAN_DEVICE, "/dev/null", "/dev/null"},
+    {PLAN_DEVICE, "/dev/zero", "/dev/zero"},
+    {PLAN_DEVICE, "/dev/full", "/dev/full"},
+    {PLAN_DEVICE, "/dev/random", "/dev/random"},
+    {PLAN_DEVICE, "/dev/urandom", "/dev/urandom"},
+    {PLAN_LINK, "/proc/self/fd", "/dev/fd"},
+    {PLAN_LINK, "/proc/self/fd/0", "/dev/stdin"},
+    {PLAN_LINK, "/proc/self/fd/1", "/dev/stdout"},
+    {PLAN_LINK, "/proc/self/fd/2", "/dev/stderr"},
+};
+
+/* Links into /usr on merged systems, directories of their own on others. */
+static const char *const merged[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+
+static const char *const fixed_variables[] = {
+    "HOME=/tmp",
+    "USER=sandbox",
+    "LOGNAME=sandbox",
+    "SHELL=/bin/sh",
+    "LANG=C.UTF-8",
+    "MPLBACKEND=Agg",
+    /* A zygote must have one thread when it forks, and a run has the processors that it is given. */
+    "OPENBLAS_NUM_THREADS=1",
+    "OMP_NUM_THREADS=1",
+    "MKL_NUM_THREADS=1",
+    "NUMEXPR_NUM_THREADS=1",
+    "NUMEXPR_MAX_THREADS=1",
+    "ARROW_IO_THREADS=1",
+    "POLARS_MAX_THREADS=1",
+    /* Else the allocator of pyarrow starts a thread when it is imported. */
+    "JE_ARROW_MALLOC_CONF=background_thread:false",
+};
+
+/* ---- adding ---- */
+
+static const char *
+keep (struct layout *layout, char *text)
+{
+  g_ptr_array_add (layout->strings, text);
+  return text;
+}
+
+static void
+add_step (struct layout *layout, enum plan_kind kind, const char *source, const char *target)
+{
+  struct plan_step step = {kind, source, target};
+  g_array_append_val (layout->steps, step);
+}
+
+static void
+add_merged (struct layout *layout)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (merged); i++) {
+    g_autofree char *link = g_file_read_link (merged[i], NULL);
+    if (link)
+      add_step (layout, PLAN_LINK, keep (layout, g_steal_pointer (&link)), merged[i]);
+    else
+      add_step (layout, PLAN_BIND_MAYBE, merged[i], merged[i]);
+  }
+}
+
+static gboolean
+is_below (const char *path, const char *directory)
+{
+  gsize length = strlen (directory);
+  return strncmp (path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+static void
+add_roots (struct layout *layout, const struct environment *environment)
+{
+  for (guint i = 0; environment->roots && environment->roots[i]; i++) {
+    const char *root = keep (layout, g_strdup (environment->roots[i]));
+    if (!is_below (root, "/usr"))
+      add_step (layout, PLAN_BIND, root, root);
+  }
+}
+
+static void
+add_variables (struct layout *layout, const struct environment *environment)
+{
+  g_autofree char *bin = g_path_get_dirname (environment->python);
+  gboolean system = strcmp (bin, "/usr/bin") == 0 || strcmp (bin, "/usr/local/bin") == 0;
+  char *path =
+      g_strdup_printf ("PATH=%s%s/usr/local/bin:/usr/bin:/bin", system ? "" : bin, system ? "" : ":");
+  g_ptr_array_add (layout->variables, (gpointer)keep (layout, path));
+  for (gsize i = 0; i < G_N_ELEMENTS (fixed_variables); i++)
+    g_ptr_array_add (layout->variables, (gpointer)(guintptr)fixed_variables[i]);
+  if (environment->cache)
+    g_ptr_array_add (layout->variables, (gpointer)(guintptr) "MPLCONFIGDIR=" CACHE);
+  g_ptr_array_add (layout->variables, NULL);
+}
+
+/* -I: nothing of the host's or the user's Python settings counts. -B: its files are read-only. */
+static void
+add_program (struct layout *layout, const struct environment *environment)
+{
+  char *modules = environment->modules ? g_strjoinv (",", environment->modules) : g_strdup ("");
+  const char *const words[] = {keep (layout, g_strdup (environment->python)),
+                               "-I",
+                               "-B",
+                               LAYOUT_RUNNER "/zygote.py",
+                               "--environment",
+                               keep (layout, g_strdup (environment->name)),
+                               "--modules",
+                               keep (layout, modules)};
+  for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
+    g_ptr_array_add (layout->program, (gpointer)(guintptr)words[i]);
+  g_ptr_array_add (layout->program, NULL);
+}
+
+/* ---- the whole ---- */
+
+struct layout *
+layout_new (const struct environment *environment, const char *libexec, uid_t uid, gid_t gid)
+{
+  struct layout *layout = g_new0 (struct layout, 1);
+  layout->steps = g_array_new (FALSE, FALSE, sizeof (struct plan_step));
+  layout->variables = g_ptr_array_new ();
+  layout->program = g_ptr_array_new ();
+  layout->strings = g_ptr_array_new_with_free_func (g_free);
+
+  g_array_append_vals (layout->steps, fixed_steps, G_N_ELEMENTS (fixed_steps));
+  add_merged (layout);
+  add_roots (layout, environment);
+  add_step (layout, PLAN_BIND, keep (layout, g_strdup (libexec)), LAYOUT_RUNNER);
+  if (environment->cache)
+    add_step (layout, PLAN_BIND_MAYBE, keep (layout, g_strdup (environment->cache)), CACHE);
+  add_variables (layout, environment);
+  add_program (layout, environment);
+
+  layout->plan = (struct plan){
+      .host_uid = uid,
+      .host_gid = gid,
+      .steps = (struct plan_step *)(void *)layout->steps->data,
+      .step_count = layout->steps->len,
+      .environment = (const char **)layout->variables->pdata,
+      .program = (const char **)layout->program->pdata,
+  };
+  return layout;
+}
+
+void
+layout_free (struct layout *layout)
+{
+  if (!layout)
+    return;
+  g_array_unref (layout->steps);
+  g_ptr_array_unref (layout->variables);
+  g_ptr_array_unref (layout->program);
+  g_ptr_array_unref (layout->strings);
+  g_free (layout);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file tree, the environment and the program of a zygote: the plan (sandbox/plan.h) for an environment.
+ * Nothing of the host is in it but what an interpreter needs; all that is not data stands in tables. */
+#pragma once
+
+#include <glib.h>
+
+#include "engine/environment.h"
+#include "sandbox/plan.h"
+
+struct layout {
+  struct plan plan;
+  GArray *steps;        /* struct plan_step */
+  GPtrArray *variables; /* NAME=VALUE */
+  GPtrArray *program;
+  GPtrArray *strings; /* all that was made for it */
+};
+
+/* Where the runner's folder is in a sandbox. */
+#define LAYOUT_RUNNER "/adder/runner"
+
+/* Builds the layout of ENVIRONMENT with the runner of the host's folder LIBEXEC and the ids that the zygote's
+ * root is to be on the host. The caller frees it. */
+struct layout *layout_new (const struct environment *environment, const char *libexec, uid_t uid, gid_t gid);
+void layout_free (struct layout *layout);

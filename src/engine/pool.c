@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The callers' side of the pools: asking, waiting, giving back. */
+#include "engine/pool.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "engine/pool_private.h"
+
+/* ---- the set of pools ---- */
+
+static void
+pool_free (gpointer data)
+{
+  struct pool *pool = data;
+  fd_close (&pool->wake_fd);
+  g_rw_lock_clear (&pool->environment_lock);
+  environment_free (pool->environment);
+  g_clear_error (&pool->failure);
+  g_ptr_array_unref (pool->draining);
+  g_free (pool->fingerprint);
+  g_free (pool->name);
+  g_free (pool);
+}
+
+struct pools *
+pools_new (const struct host *host)
+{
+  struct pools *pools = g_new0 (struct pools, 1);
+  pools->host = host;
+  g_mutex_init (&pools->lock);
+  pools->queue = queue_new (host->config->max_queued);
+  pools->pools = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, pool_free);
+  return pools;
+}
+
+static void
+set_closed (GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the engine was closed");
+}
+
+void
+pools_close (struct pools *pools)
+{
+  g_autoptr (GPtrArray) threads = g_ptr_array_new ();
+  g_autoptr (GError) closed = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  set_closed (&closed);
+
+  g_mutex_lock (&pools->lock);
+  pools->closed = TRUE;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct pool *pool = value;
+    pool_fail_waiters (pool, closed);
+    pool_wake (pool);
+    if (pool->thread)
+      g_ptr_array_add (threads, g_steal_pointer (&pool->thread));
+  }
+  g_mutex_unlock (&pools->lock);
+
+  for (guint i = 0; i < threads->len; i++)
+    g_thread_join (threads->pdata[i]);
+}
+
+gboolean
+pools_are_closed (struct pools *pools)
+{
+  g_mutex_lock (&pools->lock);
+  gboolean closed = pools->closed;
+  g_mutex_unlock (&pools->lock);
+  return closed;
+}
+
+void
+pools_free (struct pools *pools)
+{
+  if (!pools)
+    return;
+  g_hash_table_unref (pools->pools);
+  queue_free (pools->queue);
+  g_mutex_clear (&pools->lock);
+  g_free (pools);
+}
+
+/* Takes ENVIRONMENT. */
+static struct pool *
+pool_new (struct pools *pools, struct environment *environment, GError **error)
+{
+  struct pool *pool = g_new0 (struct pool, 1);
+  pool->pools = pools;
+  pool->name = g_strdup (environment->name);
+  pool->environment = environment;
+  pool->draining = g_ptr_array_new ();
+  g_rw_lock_init (&pool->environment_lock);
+  pool->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (pool->wake_fd < 0)
+    error_from_errno (error, errno, "cannot make an eventfd for a pool");
+  else
+    pool->thread = g_thread_try_new ("adder-pool", pool_thread, pool, error);
+  if (!pool->thread) {
+    pool_free (pool);
+    return NULL;
+  }
+  return pool;
+}
+
+static struct pool *
+find_pool (struct pools *pools, const char *name)
+{
+  g_mutex_lock (&pools->lock);
+  struct pool *pool = g_hash_table_lookup (pools->pools, name);
+  g_mutex_unlock (&pools->lock);
+  return pool;
+}
+
+struct pool *
+pools_get (struct pools *pools, const char *name, GError **error)
+{
+  struct pool *pool = find_pool (pools, name);
+  if (pool)
+    return pool;
+  /* It may have to run an interpreter, so not under the lock. */
+  struct environment *environment = environment_find (name, error);
+  if (!environment)
+    return NULL;
+
+  g_mutex_lock (&pools->lock);
+  pool = g_hash_table_lookup (pools->pools, name);
+  if (!pool && pools->closed) {
+    set_closed (error);
+  } else if (!pool) {
+    pool = pool_new (pools, g_steal_pointer (&environment), error);
+    if (pool)
+      g_hash_table_insert (pools->pools, pool->name, pool);
+  }
+  g_mutex_unlock (&pools->lock);
+  environment_free (environment);
+  return pool;
+}
+
+void
+pool_wake (struct pool *pool)
+{
+  (void)eventfd_write (pool->wake_fd, 1);
+}
+
+gboolean
+pool_keeps_shape (const struct limits *limits)
+{
+  struct limits kept = limits_default ();
+  return limits_same_shape (limits, &kept);
+}
+
+/* ---- handing parked boxes to callers ---- */
+
+static struct box *
+find_parked (struct pool *pool, const struct limits *limits)
+{
+  for (GList *link = pool->parked.head; link; link = link->next) {
+    struct box *box = link->data;
+    if (limits_same_shape (&box->limits, limits))
+      return box;
+  }
+  return NULL;
+}
+
+/* The pool is woken to refill only when half of its boxes are gone: a short run then finds the processors
+ * idle, and when it ends it wakes the pool anyway. */
+static struct box *
+unpark (struct pool *pool, struct box *box)
+{
+  g_queue_unlink (&pool->parked, &box->link);
+  box->taken = TRUE;
+  pool->pools->running++;
+  if (pool->parked.length < pool->pools->host->config->parked / 2)
+    pool_wake (pool);
+  return box;
+}
+
+static gboolean
+may_run (const struct pools *pools)
+{
+  return pools->running < pools->host->config->max_running;
+}
+
+void
+pools_dispatch (struct pools *pools)
+{
+  struct queue_place *place = queue_first (pools->queue);
+  while (place && may_run (pools)) {
+    struct waiter *waiter = (struct waiter *)place;
+    place = queue_next (place);
+    struct box *box = find_parked (waiter->pool, waiter->limits);
+    if (!box)
+      continue;
+    queue_serve (pools->queue, &waiter->place);
+    waiter->box = unpark (waiter->pool, box);
+    waiter->done = TRUE;
+    interrupt_wake (waiter->interrupt);
+  }
+}
+
+void
+pool_fail_waiters (struct pool *pool, const GError *error)
+{
+  struct queue *queue = pool->pools->queue;
+  for (struct queue_place *place = queue_first (queue), *next; place; place = next) {
+    struct waiter *waiter = (struct waiter *)place;
+    next = queue_next (place);
+    if (waiter->pool != pool)
+      continue;
+    queue_leave (queue, place);
+    waiter->error = g_error_copy (error);
+    waiter->done = TRUE;
+    interrupt_wake (waiter->interrupt);
+  }
+}
+
+/* ---- asking ---- */
+
+/* Packages were installed, or the interpreter was replaced: what was loaded before is not what the caller
+ * should get. */
+static void
+notice_change (struct pool *pool)
+{
+  g_rw_lock_reader_lock (&pool->environment_lock);
+  gboolean changed = FALSE;
+  if (pool->fingerprint) {
+    g_autofree char *now = environment_fingerprint (pool->environment);
+    changed = strcmp (now, pool->fingerprint) != 0;
+  }
+  g_rw_lock_reader_unlock (&pool->environment_lock);
+  if (!changed)
+    return;
+
+  g_mutex_lock (&pool->pools->lock);
+  pool->stale = TRUE;
+  for (GList *link; (link = g_queue_pop_head_link (&pool->parked));)
+    g_queue_push_tail_link (&pool->discarded, link);
+  pool_wake (pool);
+  g_mutex_unlock (&pool->pools->lock);
+}
+
+/* With the lock held: a box at once, or a place in the queue, or neither with ERROR. */
+static struct box *
+ask (struct pool *pool, struct waiter *waiter, GError **error)
+{
+  struct pools *pools = pool->pools;
+  if (pools->closed) {
+    set_closed (error);
+    return NULL;
+  }
+  if (queue_length (pools->queue) == 0 && may_run (pools)) {
+    struct box *box = find_parked (pool, waiter->limits);
+    if (box)
+      return unpark (pool, box);
+  }
+  if (!pool->serving && pool->failure && g_get_monotonic_time () < pool->retry_us) {
+    g_propagate_error (error, g_error_copy (pool->failure));
+    return NULL;
+  }
+  if (!queue_enter (pools->queue, &waiter->place)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "too many callers wait already (max_queued = %" G_GUINT64_FORMAT ")",
+                 pools->host->config->max_queued);
+    return NULL;
+  }
+  pool->wanted = TRUE;
+  pool_wake (pool);
+  pools_dispatch (pools);
+  return NULL;
+}
+
+static void
+set_busy (const struct pools *pools, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "no sandbox was free within %" G_GUINT64_FORMAT
+               " ms: %u are in use (max_running = %" G_GUINT64_FORMAT "), %" G_GSIZE_FORMAT " callers wait",
+               pools->host->config->queue_wait_ms, pools->running, pools->host->config->max_running,
+               queue_length (pools->queue));
+}
+
+/* Takes WAITER out of the queue when END says that its wait is over. Returns whether it is, or was before. */
+static gboolean
+settle (struct waiter *waiter, enum wait end)
+{
+  struct pools *pools = waiter->pool->pools;
+  g_mutex_lock (&pools->lock);
+  if (!waiter->done && (end == WAIT_CANCELLED || end == WAIT_DEADLINE)) {
+    queue_leave (pools->queue, &waiter->place);
+    waiter->done = TRUE;
+    if (end == WAIT_DEADLINE)
+      set_busy (pools, &waiter->error);
+    else
+      g_set_error (&waiter->error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
+  }
+  gboolean done = waiter->done;
+  g_mutex_unlock (&pools->lock);
+  return done;
+}
+
+struct box *
+pool_take (struct pool *pool, const char *owner, const struct limits *limits, struct interrupt *interrupt,
+           GError **error)
+{
+  struct pools *pools = pool->pools;
+  const struct config *config = pools->host->config;
+  struct waiter waiter = {
+      .place.owner = owner ? owner : "", .pool = pool, .limits = limits, .interrupt = interrupt};
+  g_autoptr (GError) refusal = NULL;
+
+  notice_change (pool);
+  g_mutex_lock (&pools->lock);
+  struct box *box = ask (pool, &waiter, &refusal);
+  gboolean starting = !pool->serving || pool->stale;
+  g_mutex_unlock (&pools->lock);
+  if (box)
+    return box;
+  if (refusal) {
+    g_propagate_error (error, g_steal_pointer (&refusal));
+    return NULL;
+  }
+
+  gint64 wait_ms = (gint64)(config->queue_wait_ms + (starting ? config->zygote_start_ms : 0));
+  gint64 deadline_us = g_get_monotonic_time () + wait_ms * 1000;
+  enum wait end = WAIT_WOKEN;
+  while (!settle (&waiter, end))
+    end = interrupt_wait_one (interrupt, -1, 0, deadline_us);
+  if (waiter.error)
+    g_propagate_error (error, waiter.error);
+  return waiter.box;
+}
+
+/* ---- giving back ---- */
+
+void
+pool_return (struct box *box)
+{
+  struct pool *pool = box->pool;
+  struct pools *pools = pool->pools;
+  g_mutex_lock (&pools->lock);
+  gboolean kept = !pools->closed && !pool->stale;
+  if (kept) {
+    pools->running--;
+    box->taken = FALSE;
+    g_queue_push_head_link (&pool->parked, &box->link);
+    pools_dispatch (pools);
+  }
+  g_mutex_unlock (&pools->lock);
+  if (!kept)
+    pool_discard (box);
+}
+
+void
+pool_discard (struct box *box)
+{
+  struct pool *pool = box->pool;
+  struct pools *pools = pool->pools;
+  box_kill (box);
+  g_mutex_lock (&pools->lock);
+  gboolean closed = pools->closed;
+  if (closed) {
+    pools->running--;
+  } else {
+    g_queue_push_tail_link (&pool->discarded, &box->link);
+    pool_wake (pool);
+  }
+  g_mutex_unlock (&pools->lock);
+  if (closed)
+    box_free (box);
+}
+
+json_t *
+pools_status (struct pools *pools)
+{
+  json_t *list = json_array ();
+  GHashTableIter iter;
+  gpointer value;
+  g_mutex_lock (&pools->lock);
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    const struct pool *pool = value;
+    json_t *one =
+        json_pack ("{s:s, s:i, s:b, s:i, s:i, s:I, s:s?}", "environment", pool->name, "zygotes",
+                   (int)pool->zygotes, "serving", (int)pool->serving, "parked", (int)pool->parked.length,
+                   "parking", (int)pool->parking_count, "starts", (json_int_t)pool->starts, "failure",
+                   pool->failure ? pool->failure->message : NULL);
+    json_array_append_new (list, one);
+  }
+  json_t *status = json_pack ("{s:i, s:i, s:o}", "running", (int)pools->running, "waiting",
+                              (int)queue_length (pools->queue), "pools", list);
+  g_mutex_unlock (&pools->lock);
+  return status;
+}

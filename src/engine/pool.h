@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools: for each environment a thread that keeps sandboxes parked, and for all of them together the one
+ * queue of callers that wait. A caller takes a box, hands it out to a run, and discards it; a box serves
+ * once. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "engine/box.h"
+#include "engine/host.h"
+#include "engine/interrupt.h"
+
+struct pools;
+struct pool;
+
+struct pools *pools_new (const struct host *host);
+
+/* Ends all zygotes and all sandboxes and waits for them; callers that wait get ADDER_ERROR_CANCELLED, and so
+ * does every later one. Boxes that are still with a run are dead afterwards, and the run discards them as
+ * ever. */
+void pools_close (struct pools *pools);
+gboolean pools_are_closed (struct pools *pools);
+
+/* After pools_close, and when no run holds a box any more. NULL is allowed. */
+void pools_free (struct pools *pools);
+
+/* The pool of ENVIRONMENT, made when it is first asked for; good until pools_free. */
+struct pool *pools_get (struct pools *pools, const char *environment, GError **error);
+
+/* Takes a parked box of the shape that LIMITS ask for. At once when there is one and the host may run another
+ * sandbox; else waits its turn among the owners, not past the configured wait: ADDER_ERROR_BUSY, also when
+ * too many wait already. ADDER_ERROR_CANCELLED when the caller goes away meanwhile; other errors say why
+ * there can be no sandbox. */
+struct box *pool_take (struct pool *pool, const char *owner, const struct limits *limits,
+                       struct interrupt *interrupt, GError **error);
+
+/* Gives back a box that was not used. */
+void pool_return (struct box *box);
+
+/* Gives back a used one: what lives in it is killed at once, and what it was is removed by the pool's thread,
+ * later. */
+void pool_discard (struct box *box);
+
+/* {"running": n, "waiting": n, "pools": [{"environment": "science", "parked": n, ...}]}. The caller's. */
+json_t *pools_status (struct pools *pools);

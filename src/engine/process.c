@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the host's /proc. */
+#include "engine/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+/* Enough for any file that is read here: the longest is status. */
+#define TEXT_BYTES 4096
+
+/* More processes than any limit allows (limit_table, "pids") are not walked: it bounds a fork bomb's hold on
+ * the daemon. */
+#define TREE_MOST 8192
+
+#define KIB       ((guint64)1024)
+
+static gboolean
+read_text (const char *path, char *ret_text, gsize size)
+{
+  autoclose int file = open (path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return FALSE;
+  gssize got = read (file, ret_text, size - 1);
+  if (got <= 0)
+    return FALSE;
+  ret_text[got] = '\0';
+  return TRUE;
+}
+
+/* The number after "NAME" at the beginning of a line of TEXT, or 0. */
+static guint64
+field (const char *text, const char *name)
+{
+  for (const char *line = text; line; line = strchr (line, '\n')) {
+    if (*line == '\n')
+      line++;
+    if (g_str_has_prefix (line, name))
+      return g_ascii_strtoull (line + strlen (name), NULL, 10);
+  }
+  return 0;
+}
+
+pid_t
+process_id (int pidfd)
+{
+  char path[64], text[TEXT_BYTES];
+  g_snprintf (path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+  if (!read_text (path, text, sizeof text))
+    return 0;
+  const char *line = strstr (text, "\nPid:");
+  gint64 pid = line ? g_ascii_strtoll (line + strlen ("\nPid:"), NULL, 10) : 0;
+  return pid > 0 ? (pid_t)pid : 0;
+}
+
+gboolean
+process_clock (pid_t pid, guint64 *ret_cpu_us)
+{
+  clockid_t clock;
+  struct timespec time;
+  if (clock_getcpuclockid (pid, &clock) != 0 || clock_gettime (clock, &time) != 0)
+    return FALSE;
+  *ret_cpu_us = (guint64)time.tv_sec * G_USEC_PER_SEC + (guint64)time.tv_nsec / 1000;
+  return TRUE;
+}
+
+/* ---- /proc/PID/stat ---- */
+
+enum stat_field {
+  STAT_PPID = 4, /* as numbered in proc(5) */
+  STAT_UTIME = 14,
+  STAT_STIME = 15,
+  STAT_CUTIME = 16,
+  STAT_CSTIME = 17,
+  STAT_LAST = STAT_CSTIME,
+};
+
+static gboolean
+read_stat (pid_t pid, guint64 ret_fields[STAT_LAST + 1])
+{
+  char path[64], text[TEXT_BYTES];
+  g_snprintf (path, sizeof path, "/proc/%d/stat", (int)pid);
+  if (!read_text (path, text, sizeof text))
+    return FALSE;
+  /* The name, field 2, may hold anything, parentheses as well; the last one ends it. */
+  const char *at = strrchr (text, ')');
+  if (!at)
+    return FALSE;
+  at += strlen (") S ");
+  for (int i = STAT_PPID; i <= STAT_LAST; i++) {
+    char *end;
+    ret_fields[i] = g_ascii_strtoull (at, &end, 10);
+    /* Some fields are negative (tpgid): skipped as words. */
+    at = strchr (end, ' ');
+    if (!at)
+      return FALSE;
+    at++;
+  }
+  return TRUE;
+}
+
+static guint64
+ticks_to_us (guint64 ticks)
+{
+  return ticks * G_USEC_PER_SEC / (guint64)sysconf (_SC_CLK_TCK);
+}
+
+gboolean
+process_clock_with_children (pid_t pid, guint64 *ret_cpu_us)
+{
+  guint64 own, fields[STAT_LAST + 1];
+  if (!process_clock (pid, &own) || !read_stat (pid, fields))
+    return FALSE;
+  *ret_cpu_us = own + ticks_to_us (fields[STAT_CUTIME] + fields[STAT_CSTIME]);
+  return TRUE;
+}
+
+gboolean
+process_memory (pid_t pid, struct process_memory *ret_memory)
+{
+  char path[64], text[TEXT_BYTES];
+  g_snprintf (path, sizeof path, "/proc/%d/status", (int)pid);
+  if (!read_text (path, text, sizeof text))
+    return FALSE;
+  ret_memory->peak_bytes = field (text, "VmHWM:") * KIB;
+  ret_memory->resident_bytes = field (text, "VmRSS:") * KIB;
+  ret_memory->private_bytes = (field (text, "RssAnon:") + field (text, "RssShmem:")) * KIB;
+  return TRUE;
+}
+
+/* ---- the tree ---- */
+
+static guint64
+proportional_bytes (pid_t pid)
+{
+  char path[64], text[TEXT_BYTES];
+  g_snprintf (path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+  if (!read_text (path, text, sizeof text))
+    return 0;
+  return (field (text, "Pss_Anon:") + field (text, "Pss_Shmem:")) * KIB;
+}
+
+/* Adds the process ids in TEXT, parted by blanks, to PIDS. */
+static void
+add_pids (GArray *pids, const char *text)
+{
+  char *end;
+  for (const char *at = text; pids->len < TREE_MOST; at = end) {
+    gint64 number = g_ascii_strtoll (at, &end, 10);
+    if (end == at)
+      return;
+    pid_t pid = (pid_t)number;
+    g_array_append_val (pids, pid);
+  }
+}
+
+/* A child belongs to the thread that forked it, so each thread has a list of its own. */
+static void
+add_children (GArray *pids, pid_t pid)
+{
+  char path[128];
+  g_snprintf (path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *tasks = opendir (path);
+  if (!tasks)
+    return;
+  for (struct dirent *task; (task = readdir (tasks));) {
+    if (task->d_name[0] == '.')
+      continue;
+    g_snprintf (path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
+    g_autofree char *text = NULL;
+    if (g_file_get_contents (path, &text, NULL, NULL))
+      add_pids (pids, text);
+  }
+  closedir (tasks);
+}
+
+void
+process_tree (const pid_t *roots, gsize count, gboolean proportional, struct process_tree *ret_tree)
+{
+  struct process_tree tree = {0};
+  g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (pid_t));
+  g_array_append_vals (pids, roots, (guint)count);
+  for (guint i = 0; i < pids->len; i++) {
+    pid_t pid = g_array_index (pids, pid_t, i);
+    struct process_memory memory;
+    guint64 cpu_us;
+    if (pid <= 0 || !process_memory (pid, &memory))
+      continue;
+    tree.count++;
+    tree.private_bytes += memory.private_bytes;
+    if (proportional)
+      tree.proportional_bytes += proportional_bytes (pid);
+    if (process_clock_with_children (pid, &cpu_us))
+      tree.cpu_us += cpu_us;
+    add_children (pids, pid);
+  }
+  *ret_tree = tree;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host's /proc and clocks tell of the processes of a sandbox. They cannot be hidden or faked from
+ * within: the sandbox sees another /proc. */
+#pragma once
+
+#include <glib.h>
+#include <sys/types.h>
+
+/* The process id, on the host, of the process behind PIDFD; 0 when it is gone. */
+pid_t process_id (int pidfd);
+
+/* Processor time of PID itself, all its threads, in microseconds: a system call, no file. FALSE when it is
+ * gone. */
+gboolean process_clock (pid_t pid, guint64 *ret_cpu_us);
+
+/* The same and that of its children that it waited for. Without a clock, from a file. */
+gboolean process_clock_with_children (pid_t pid, guint64 *ret_cpu_us);
+
+struct process_memory {
+  guint64 peak_bytes; /* the most that was resident at once (VmHWM) */
+  guint64 resident_bytes;
+  guint64 private_bytes; /* resident, and not pages of files: RssAnon and RssShmem */
+};
+gboolean process_memory (pid_t pid, struct process_memory *ret_memory);
+
+/* All processes of one sandbox that live now: the descendants of ROOTS, and these. */
+struct process_tree {
+  gsize count;
+  guint64 cpu_us;
+  guint64 private_bytes;      /* added up: what a fork shares counts twice */
+  guint64 proportional_bytes; /* with shares divided (Pss of the same pages); only when it was asked for */
+};
+void process_tree (const pid_t *roots, gsize count, gboolean proportional, struct process_tree *ret_tree);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run used. */
+#include "engine/usage.h"
+
+#include <string.h>
+
+#include "engine/box.h"
+
+static guint64
+minus (guint64 a, guint64 b)
+{
+  return a > b ? a - b : 0;
+}
+
+static gboolean
+read_cgroup (struct box *box, struct cgroup_usage *ret_usage)
+{
+  return box->cgroup && cgroup_read_usage (box->cgroup, ret_usage, NULL) == 0;
+}
+
+void
+usage_mark (struct box *box)
+{
+  memset (&box->parked, 0, sizeof box->parked);
+  process_clock (box->worker_pid, &box->parked.clock_us);
+  process_memory (box->worker_pid, &box->parked.memory);
+  if (!read_cgroup (box, &box->parked.cgroup))
+    memset (&box->parked.cgroup, 0, sizeof box->parked.cgroup);
+}
+
+static guint64
+cpu_of_worker (const struct box *box)
+{
+  guint64 cpu_us;
+  if (box->has_exit)
+    return minus ((guint64)MAX (box->exit.user_us + box->exit.system_us, 0), box->parked.clock_us);
+  if (process_clock_with_children (box->worker_pid, &cpu_us))
+    return minus (cpu_us, box->parked.clock_us);
+  return 0;
+}
+
+static guint64
+peak_of_worker (const struct box *box)
+{
+  struct process_memory memory;
+  guint64 peak = 0;
+  if (box->has_exit)
+    peak = (guint64)MAX (box->exit.peak_rss_bytes, 0);
+  else if (process_memory (box->worker_pid, &memory))
+    peak = memory.peak_bytes;
+  return minus (peak, box->parked.memory.resident_bytes);
+}
+
+void
+usage_read (struct box *box, struct usage *ret_usage)
+{
+  struct cgroup_usage group = {0};
+  gboolean grouped = read_cgroup (box, &group);
+  *ret_usage = (struct usage){.oom_kills = minus (group.oom_kills, box->parked.cgroup.oom_kills)};
+  if (grouped && group.cpu_known)
+    ret_usage->cpu_us = minus (group.cpu_us, box->parked.cgroup.cpu_us);
+  else
+    ret_usage->cpu_us = cpu_of_worker (box);
+  if (grouped && group.memory_known && group.peak_bytes > 0)
+    ret_usage->peak_bytes = minus (group.peak_bytes, box->parked.cgroup.peak_bytes);
+  else
+    ret_usage->peak_bytes = peak_of_worker (box);
+}
+
+guint64
+usage_cpu_now (struct box *box)
+{
+  struct cgroup_usage group;
+  if (read_cgroup (box, &group) && group.cpu_known)
+    return minus (group.cpu_us, box->parked.cgroup.cpu_us);
+  struct process_tree tree;
+  const pid_t roots[] = {box->worker_pid, box->init_pid};
+  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
+  return minus (tree.cpu_us, box->parked.clock_us);
+}
+
+gboolean
+usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
+{
+  struct process_tree tree;
+  const pid_t roots[] = {box->worker_pid, box->init_pid};
+  guint64 shared = box->parked.memory.private_bytes;
+  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
+  *ret_private = minus (tree.private_bytes, shared);
+  if (*ret_private <= limit)
+    return FALSE;
+  /* Alone, with its init, the worker shares only with the zygote, and that is accounted for. */
+  if (tree.count <= 2)
+    return TRUE;
+  /* Forks share their pages: counted so that none counts twice, which is dearer. What they share with the
+   * zygote is taken off whole though only a part of it was counted: in doubt for the run. */
+  process_tree (roots, G_N_ELEMENTS (roots), TRUE, &tree);
+  guint64 held = tree.proportional_bytes > 0 ? tree.proportional_bytes : tree.private_bytes / tree.count;
+  return minus (held, shared) > limit;
+}

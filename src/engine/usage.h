@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run used, beyond what its sandbox had used when it was parked. The control group counts everything
+ * where there is one; else the kernel's accounts of the worker, of the children that it waited for and, for
+ * checks against limits, of all that live. */
+#pragma once
+
+#include <glib.h>
+
+#include "engine/process.h"
+#include "runner/wire.h"
+#include "sandbox/cgroup.h"
+
+/* The state of a parked sandbox. */
+struct usage_mark {
+  guint64 clock_us; /* the worker's own */
+  struct cgroup_usage cgroup;
+  struct process_memory memory;
+};
+
+struct usage {
+  guint64 cpu_us;
+  guint64 peak_bytes;
+  guint64 oom_kills;
+};
+
+struct box;
+
+/* Notes what BOX, parked, has used. */
+void usage_mark (struct box *box);
+
+/* What was used since. With the exit report when it is there, which counts all processes. Cheap: this is on
+ * the way of every result. */
+void usage_read (struct box *box, struct usage *ret_usage);
+
+/* Processor time up to now, living processes included: for the check of a limit. */
+guint64 usage_cpu_now (struct box *box);
+
+/* Whether all living processes together hold more than LIMIT bytes beyond what a parked sandbox shares.
+ * *RET_PRIVATE is an upper bound of what they hold. Where there is a control group the kernel sees to it, and
+ * this is not called. */
+gboolean usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private);

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Zygotes, from the daemon's side. */
+#include "engine/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "engine/layout.h"
+
+/* SERVING, with its JSON, is the longest message. */
+#define CONTROL_BYTES  ((gsize)64 << 10)
+#define MESSAGES_BYTES ((gsize)4096)
+#define CRASH_SPAN_US  ((gint64)3600 * G_USEC_PER_SEC)
+#define END_WAIT_MS    10000
+
+/* Descriptors are handed over at fixed numbers (enum wire_launch_fd); what lies above them is out of their
+ * way. */
+#define ABOVE_LAUNCH 10
+
+/* ---- starting ---- */
+
+struct launch {
+  int control, message, filter, init;
+};
+
+static int
+lift (int fd)
+{
+  return fcntl (fd, F_DUPFD_CLOEXEC, ABOVE_LAUNCH);
+}
+
+/* posix_spawn: with glibc a vfork that blocks signals meanwhile, so that nothing of the embedding program
+ * runs in the child. The launcher itself resets what is inherited otherwise. */
+static gboolean
+execute (struct zygote *zygote, const char *launcher, char *const *argv, const struct launch *launch,
+         GError **error)
+{
+  static char *const no_environment[] = {NULL};
+  autoclose int control = lift (launch->control), message = lift (launch->message);
+  autoclose int filter = lift (launch->filter), init = lift (launch->init);
+  if (control < 0 || message < 0 || filter < 0 || init < 0)
+    return error_from_errno (error, errno, "cannot hand descriptors to %s", launcher);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init (&actions);
+  posix_spawn_file_actions_adddup2 (&actions, message, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2 (&actions, control, WIRE_LAUNCH_CONTROL);
+  posix_spawn_file_actions_adddup2 (&actions, filter, WIRE_LAUNCH_FILTER);
+  posix_spawn_file_actions_adddup2 (&actions, init, WIRE_LAUNCH_INIT);
+  int r = posix_spawn (&zygote->launcher, launcher, &actions, NULL, argv, no_environment);
+  posix_spawn_file_actions_destroy (&actions);
+  if (r != 0) {
+    zygote->launcher = 0;
+    return error_from_errno (error, r, "cannot start %s", launcher);
+  }
+  return TRUE;
+}
+
+static gboolean
+start (struct zygote *zygote, const struct host *host, const struct layout *layout, GError **error)
+{
+  int control[2], message[2];
+  if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
+    return error_from_errno (error, errno, "cannot make the control socket of a zygote");
+  zygote->control_fd = control[0];
+  autoclose int their_control = control[1];
+  if (pipe2 (message, O_CLOEXEC) < 0)
+    return error_from_errno (error, errno, "cannot make the message pipe of a zygote");
+  zygote->message_fd = message[0];
+  autoclose int their_message = message[1];
+  (void)fcntl (zygote->message_fd, F_SETFL, O_NONBLOCK);
+
+  char **argv = plan_to_arguments (&layout->plan);
+  if (!argv)
+    return error_from_errno (error, ENOMEM, "cannot write the plan of a zygote");
+  const struct launch launch = {their_control, their_message, host->filter_fd, host->init_fd};
+  gboolean started = execute (zygote, host->launcher, argv, &launch, error);
+  free (argv);
+  return started;
+}
+
+struct zygote *
+zygote_start (const struct host *host, const struct environment *environment, GError **error)
+{
+  struct zygote *zygote = g_new0 (struct zygote, 1);
+  zygote->environment = g_strdup (environment->name);
+  zygote->control_fd = zygote->message_fd = zygote->process_fd = -1;
+  zygote->started_us = g_get_monotonic_time ();
+  zygote->messages = g_string_new (NULL);
+  g_queue_init (&zygote->crashes);
+
+  struct layout *layout = layout_new (environment, host->libexec, host->owner.uid, host->owner.gid);
+  gboolean started = start (zygote, host, layout, error);
+  layout_free (layout);
+  if (!started) {
+    zygote_free (zygote);
+    return NULL;
+  }
+  return zygote;
+}
+
+/* ---- messages ---- */
+
+void
+zygote_read_messages (struct zygote *zygote)
+{
+  char block[4096];
+  gssize got = read (zygote->message_fd, block, sizeof block);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  if (got <= 0) {
+    fd_close (&zygote->message_fd);
+    return;
+  }
+  g_string_append_len (zygote->messages, block, got);
+  if (zygote->messages->len > MESSAGES_BYTES)
+    g_string_erase (zygote->messages, 0, (gssize)(zygote->messages->len - MESSAGES_BYTES));
+}
+
+/* The line that says most: of a Python traceback the last one, else the first. NULL when there is none. */
+static char *
+useful_message (struct zygote *zygote)
+{
+  while (zygote->message_fd >= 0) {
+    gsize before = zygote->messages->len;
+    zygote_read_messages (zygote);
+    if (zygote->message_fd >= 0 && zygote->messages->len == before)
+      break;
+  }
+  g_autofree char *text = g_utf8_make_valid (zygote->messages->str, (gssize)zygote->messages->len);
+  gboolean traceback = strstr (text, "Traceback (most recent call last)") != NULL;
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  char *useful = NULL;
+  for (guint i = 0; lines[i]; i++)
+    if (g_strstrip (lines[i])[0] != '\0' && (!useful || traceback))
+      useful = lines[i];
+  return g_strdup (useful);
+}
+
+/* ---- the control protocol ---- */
+
+static enum zygote_news
+end (struct zygote *zygote, struct box **ret_box, GError **error, const char *what)
+{
+  g_autofree char *message = useful_message (zygote);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the zygote of the environment %s %s%s%s",
+               zygote->environment, what, message ? ": " : "", message ? message : "");
+  zygote->state = ZYGOTE_ENDED;
+  *ret_box = g_steal_pointer (&zygote->spawning);
+  return ZYGOTE_NEWS_ENDED;
+}
+
+static void
+add_failed_modules (json_t *root, const char *environment, GPtrArray *warnings)
+{
+  gsize index;
+  json_t *failed;
+  json_array_foreach (json_object_get (root, "failed"), index, failed)
+  {
+    const char *module = json_string_value (json_object_get (failed, "module"));
+    const char *why = json_string_value (json_object_get (failed, "error"));
+    if (module && why)
+      g_ptr_array_add (warnings, g_strdup_printf ("the environment %s could not load %s ahead: %s",
+                                                  environment, module, why));
+  }
+}
+
+static struct zygote_info *
+parse_info (const struct zygote *zygote, const char *text, gsize length, GError **error)
+{
+  g_autoptr (json_t) root = json_parse_object (text, length, "the zygote's message", error);
+  if (!root)
+    return NULL;
+  const char *version = json_string_value (json_object_get (root, "version"));
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
+  add_failed_modules (root, zygote->environment, warnings);
+  g_ptr_array_add (warnings, NULL);
+  struct zygote_info *info = g_atomic_rc_box_new0 (struct zygote_info);
+  info->version = g_strdup (version ? version : "");
+  info->warnings = (GStrv)g_ptr_array_free (g_steal_pointer (&warnings), FALSE);
+  return info;
+}
+
+static enum zygote_news
+take_serving (struct zygote *zygote, const char *text, gsize length, struct box **ret_box, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  zygote->info = parse_info (zygote, text, length, &cause);
+  if (!zygote->info)
+    return end (zygote, ret_box, error, cause->message);
+  zygote->state = ZYGOTE_SERVING;
+  return ZYGOTE_NEWS_SERVING;
+}
+
+static enum zygote_news
+take_spawned (struct zygote *zygote, int *fds, gsize count, struct box **ret_box, GError **error)
+{
+  if (count != WIRE_SPAWNED_FDS)
+    return end (zygote, ret_box, error, "sent a sandbox without its descriptors");
+  struct box *box = *ret_box = g_steal_pointer (&zygote->spawning);
+  gboolean adopted = box_adopt (box, fds, error);
+  for (gsize i = 0; i < count; i++)
+    fds[i] = -1;
+  box->info = zygote_info_ref (zygote->info);
+  return adopted ? ZYGOTE_NEWS_SPAWNED : ZYGOTE_NEWS_REFUSED;
+}
+
+static enum zygote_news
+take_refused (struct zygote *zygote, struct wire_refused *refused, struct box **ret_box, GError **error)
+{
+  refused->fault.step[FAULT_STEP_BYTES - 1] = '\0';
+  if (zygote->state == ZYGOTE_SERVING && zygote->spawning) {
+    *ret_box = g_steal_pointer (&zygote->spawning);
+    error_from_fault (&refused->fault, error);
+    return ZYGOTE_NEWS_REFUSED;
+  }
+  zygote->state = ZYGOTE_ENDED;
+  *ret_box = NULL;
+  error_from_fault (&refused->fault, error);
+  g_prefix_error (error, "the environment %s cannot start: ", zygote->environment);
+  return ZYGOTE_NEWS_ENDED;
+}
+
+/* Which message is legal now, as a table: the state decides, and whether an answer is awaited. */
+static enum zygote_news
+take (struct zygote *zygote, const char *packet, gsize size, int *fds, gsize count, struct box **ret_box,
+      GError **error)
+{
+  struct wire_control_header header;
+  if (size < sizeof header)
+    return end (zygote, ret_box, error, "sent a cut message");
+  memcpy (&header, packet, sizeof header);
+  if (header.version != WIRE_VERSION)
+    return end (zygote, ret_box, error, "is of another version of Adder");
+
+  gboolean starting = zygote->state == ZYGOTE_STARTING;
+  if (header.kind == WIRE_LAUNCHED && starting && zygote->process_fd < 0 && count == 1) {
+    zygote->process_fd = fds[0];
+    fds[0] = -1;
+    return ZYGOTE_NEWS_NONE;
+  }
+  if (header.kind == WIRE_SERVING && starting && zygote->process_fd >= 0)
+    return take_serving (zygote, packet + sizeof header, size - sizeof header, ret_box, error);
+  if (header.kind == WIRE_SPAWNED && zygote->spawning)
+    return take_spawned (zygote, fds, count, ret_box, error);
+  if (header.kind == WIRE_REFUSED && size == sizeof (struct wire_refused) && (starting || zygote->spawning)) {
+    struct wire_refused refused;
+    memcpy (&refused, packet, sizeof refused);
+    return take_refused (zygote, &refused, ret_box, error);
+  }
+  return end (zygote, ret_box, error, "sent a message out of turn");
+}
+
+enum zygote_news
+zygote_read (struct zygote *zygote, struct box **ret_box, GError **error)
+{
+  g_autofree char *packet = g_malloc (CONTROL_BYTES);
+  int fds[WIRE_SPAWNED_FDS] = {-1, -1, -1};
+  gsize count = 0;
+  *ret_box = NULL;
+  gssize got = fd_receive_flags (zygote->control_fd, packet, CONTROL_BYTES, MSG_DONTWAIT, fds,
+                                 WIRE_SPAWNED_FDS, &count);
+  if (got == -EAGAIN || got == -EINTR)
+    return ZYGOTE_NEWS_NONE;
+  if (got <= 0)
+    return end (zygote, ret_box, error, zygote->state == ZYGOTE_STARTING ? "did not start" : "ended");
+  enum zygote_news news = take (zygote, packet, (gsize)got, fds, count, ret_box, error);
+  for (gsize i = 0; i < count; i++)
+    fd_close (&fds[i]);
+  return news;
+}
+
+gboolean
+zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS], uint32_t flags,
+              GError **error)
+{
+  struct wire_spawn message = {
+      .header = {.kind = WIRE_SPAWN, .version = WIRE_VERSION},
+      .flags = flags,
+      .limits = limits_maximum (),
+  };
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    if (limit_table[i].shape)
+      message.limits.value[i] = box->limits.value[i];
+  int r = fd_send (zygote->control_fd, &message, sizeof message, spawn, WIRE_SPAWN_FDS);
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    fd_close (&spawn[i]);
+  if (r < 0)
+    return error_from_errno (error, r, "cannot ask the zygote of %s for a sandbox", zygote->environment);
+  zygote->spawning = box;
+  zygote->runs++;
+  return TRUE;
+}
+
+guint
+zygote_note_crash (struct zygote *zygote)
+{
+  gint64 now = g_get_monotonic_time ();
+  gint64 *when = g_memdup2 (&now, sizeof now);
+  g_queue_push_tail (&zygote->crashes, when);
+  while (now - *(gint64 *)g_queue_peek_head (&zygote->crashes) > CRASH_SPAN_US)
+    g_free (g_queue_pop_head (&zygote->crashes));
+  return zygote->crashes.length;
+}
+
+/* ---- ending ---- */
+
+/* The launcher ends by itself within milliseconds, and only afterwards is it certain whether there is a
+ * zygote. An embedding program that ignores SIGCHLD has it reaped already. */
+static void
+reap_launcher (struct zygote *zygote)
+{
+  while (zygote->launcher > 0 && waitpid (zygote->launcher, NULL, 0) < 0 && errno == EINTR)
+    ;
+  zygote->launcher = 0;
+}
+
+static void
+reap (struct zygote *zygote)
+{
+  (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+  struct pollfd ended = {.fd = zygote->process_fd, .events = POLLIN};
+  int r;
+  do
+    r = poll (&ended, 1, END_WAIT_MS);
+  while (r < 0 && errno == EINTR);
+  if (r == 0)
+    log_warning ("the zygote of %s was killed and does not end", zygote->environment);
+  /* It sends no signal when it ends (exit_signal 0), which only __WALL waits for. */
+  siginfo_t info;
+  (void)waitid (P_PIDFD, (id_t)zygote->process_fd, &info, WEXITED | WNOHANG | __WALL);
+}
+
+void
+zygote_free (struct zygote *zygote)
+{
+  if (!zygote)
+    return;
+  reap_launcher (zygote);
+  while (zygote->control_fd >= 0 && zygote->process_fd < 0 && zygote->state == ZYGOTE_STARTING) {
+    struct box *none;
+    g_autoptr (GError) ignored = NULL;
+    if (zygote_read (zygote, &none, &ignored) == ZYGOTE_NEWS_NONE && zygote->process_fd < 0)
+      break;
+  }
+  if (zygote->process_fd >= 0)
+    reap (zygote);
+  fd_close (&zygote->control_fd);
+  fd_close (&zygote->message_fd);
+  fd_close (&zygote->process_fd);
+  zygote_info_unref (zygote->info);
+  g_string_free (zygote->messages, TRUE);
+  g_queue_clear_full (&zygote->crashes, g_free);
+  g_free (zygote->environment);
+  g_free (zygote);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A zygote: starting its program, speaking its control protocol (runner/wire.h), ending it. Everything here
+ * is called by the one thread of its pool, and nothing but zygote_start and zygote_free blocks. */
+#pragma once
+
+#include <glib.h>
+
+#include "engine/box.h"
+#include "engine/environment.h"
+#include "engine/host.h"
+
+enum zygote_state {
+  ZYGOTE_STARTING,
+  ZYGOTE_SERVING,
+  ZYGOTE_ENDED, /* it hung up, refused to start or broke the protocol */
+};
+
+struct zygote {
+  enum zygote_state state;
+  char *environment;
+  int control_fd, message_fd; /* message_fd is -1 once nothing more can come */
+  int process_fd;             /* its pidfd, or -1 as long as it is not LAUNCHED */
+  pid_t launcher;             /* to be waited for, or 0 */
+  gint64 started_us;
+  struct zygote_info *info; /* when it serves */
+  GString *messages;        /* the end of what it wrote to its standard error */
+  struct box *spawning;     /* SPAWN was sent, the answer is awaited */
+  guint64 runs;             /* boxes spawned */
+  guint boxes;              /* of them, those that still exist */
+  GQueue crashes;           /* when boxes crashed: gint64 microseconds, oldest first */
+};
+
+/* Starts the zygote of ENVIRONMENT. It must be told to end by the thread that started it, because it dies
+ * with that thread. */
+struct zygote *zygote_start (const struct host *host, const struct environment *environment, GError **error);
+
+enum zygote_news {
+  ZYGOTE_NEWS_NONE,
+  ZYGOTE_NEWS_SERVING,
+  ZYGOTE_NEWS_SPAWNED, /* *RET_BOX has its processes now */
+  ZYGOTE_NEWS_REFUSED, /* *RET_BOX could not be made; ERROR says why; the zygote serves on */
+  ZYGOTE_NEWS_ENDED,   /* ERROR says why; *RET_BOX is the one that was being made, or NULL */
+};
+
+/* To be called when control_fd can be read. A box that is given back is the caller's. */
+enum zygote_news zygote_read (struct zygote *zygote, struct box **ret_box, GError **error);
+
+/* To be called when message_fd can be read. */
+void zygote_read_messages (struct zygote *zygote);
+
+/* Asks for a sandbox; BOX and SPAWN come from box_new, and SPAWN is closed in any case. FALSE: the zygote is
+ * gone. */
+gboolean zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS], uint32_t flags,
+                       GError **error);
+
+/* Notes a crash. Returns how many there were within the last hour. */
+guint zygote_note_crash (struct zygote *zygote);
+
+/* Ends it with all its sandboxes, waits for it, and frees it. NULL is allowed. */
+void zygote_free (struct zygote *zygote);
