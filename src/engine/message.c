@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON to and from sandboxes. */
+#include "engine/message.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "engine/request.h"
+
+/* A value costs jansson some 50 bytes, however few it has in the text: "[0,0,0..." would make a message of 64
+ * MiB a structure of gigabytes. */
+#define VALUES_MOST   200000
+#define WARNINGS_MOST 100
+#define WARNING_BYTES 2000
+
+/* How many values TEXT has at most, whether it is JSON or not. */
+static gsize
+count_values (const char *text, gsize length)
+{
+  gsize count = 1;
+  for (gsize at = 0; at < length; at++) {
+    char c = text[at];
+    count += c == ',' || c == ':' || c == '[' || c == '{';
+    if (c != '"')
+      continue;
+    /* What stands in a string is no value. */
+    for (at++; at < length && text[at] != '"'; at++)
+      at += text[at] == '\\';
+  }
+  return count;
+}
+
+static json_t *
+parse (const char *text, gsize length)
+{
+  if (count_values (text, length) > VALUES_MOST)
+    return NULL;
+  return json_parse_object (text, length, "a message", NULL);
+}
+
+static gboolean
+is_bundle (const json_t *bundle)
+{
+  const char *mime;
+  json_t *value;
+  if (!json_is_object (bundle))
+    return FALSE;
+  json_object_foreach ((json_t *)(guintptr)bundle, mime, value)
+  {
+    if (!json_is_string (value) && !g_str_has_suffix (mime, "json"))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+json_t *
+message_read_display (const char *text, gsize length)
+{
+  g_autoptr (json_t) bundle = parse (text, length);
+  return is_bundle (bundle) ? g_steal_pointer (&bundle) : NULL;
+}
+
+/* ---- results ---- */
+
+enum field_type { FIELD_STRING, FIELD_STRING_OR_NULL, FIELD_INTEGER_OR_NULL };
+
+static const struct {
+  const char *name;
+  enum field_type type;
+} error_fields[] = {
+    {"type", FIELD_STRING},          {"message", FIELD_STRING},      {"traceback", FIELD_STRING_OR_NULL},
+    {"line", FIELD_INTEGER_OR_NULL}, {"hint", FIELD_STRING_OR_NULL},
+};
+
+static gboolean
+has_type (const json_t *value, enum field_type type)
+{
+  switch (type) {
+  case FIELD_STRING:
+    return json_is_string (value);
+  case FIELD_STRING_OR_NULL:
+    return json_is_string (value) || json_is_null (value);
+  case FIELD_INTEGER_OR_NULL:
+    return json_is_integer (value) || json_is_null (value);
+  }
+  return FALSE;
+}
+
+/* ERROR with the known fields alone, or NULL when one is missing or of another type. */
+static json_t *
+copy_error (const json_t *error)
+{
+  g_autoptr (json_t) copy = json_object ();
+  for (gsize i = 0; i < G_N_ELEMENTS (error_fields); i++) {
+    json_t *value = json_object_get (error, error_fields[i].name);
+    if (!has_type (value, error_fields[i].type))
+      return NULL;
+    json_object_set (copy, error_fields[i].name, value);
+  }
+  return g_steal_pointer (&copy);
+}
+
+static gboolean
+take_warnings (const json_t *list, GPtrArray *warnings)
+{
+  gsize index;
+  json_t *warning;
+  if (!json_is_array (list))
+    return FALSE;
+  json_array_foreach (list, index, warning)
+  {
+    if (!json_is_string (warning))
+      return FALSE;
+    if (index < WARNINGS_MOST)
+      g_ptr_array_add (warnings,
+                       g_utf8_make_valid (json_string_value (warning),
+                                          (gssize)MIN (json_string_length (warning), WARNING_BYTES)));
+  }
+  return TRUE;
+}
+
+gboolean
+message_read_result (const char *text, gsize length, struct message_result *ret_result, GPtrArray *warnings)
+{
+  g_autoptr (json_t) root = parse (text, length);
+  json_t *exit_code = json_object_get (root, "exit_code");
+  json_t *value = json_object_get (root, "value"), *error = json_object_get (root, "error");
+  if (!json_is_integer (exit_code) || json_integer_value (exit_code) < 0 ||
+      json_integer_value (exit_code) > 255)
+    return FALSE;
+  if (!json_is_null (value) && !is_bundle (value))
+    return FALSE;
+  g_autoptr (json_t) copy = json_is_null (error) ? NULL : copy_error (error);
+  if ((!json_is_null (error) && !copy) || !take_warnings (json_object_get (root, "warnings"), warnings))
+    return FALSE;
+
+  const char *type = json_string_value (json_object_get (copy, "type"));
+  *ret_result = (struct message_result){
+      .exit_code = (int)json_integer_value (exit_code),
+      .value = json_is_null (value) ? NULL : json_incref (value),
+      .out_of_memory = type && strcmp (type, "MemoryError") == 0,
+      .error = g_steal_pointer (&copy),
+  };
+  return TRUE;
+}
+
+void
+message_result_clear (struct message_result *result)
+{
+  g_clear_pointer (&result->value, json_decref);
+  g_clear_pointer (&result->error, json_decref);
+}
+
+/* ---- requests ---- */
+
+static json_t *
+string_array (const char *const *list)
+{
+  json_t *array = json_array ();
+  for (gsize i = 0; list && list[i]; i++)
+    json_array_append_new (array, json_string (list[i]));
+  return array;
+}
+
+static json_t *
+string_object (GHashTable *table)
+{
+  json_t *object = json_object ();
+  GHashTableIter iter;
+  gpointer name, value;
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, &name, &value))
+    json_object_set_new (object, name, json_string (value));
+  return object;
+}
+
+char *
+message_write_request (const struct run_request *request, gsize *ret_length)
+{
+  g_autoptr (json_t) object =
+      json_pack ("{s:o, s:s, s:o, s:o, s:s, s:I}", "code", json_stringn (request->code, request->code_length),
+                 "name", request->name, "arguments", string_array ((const char *const *)request->arguments),
+                 "variables", string_object (request->variables), "environment", request->environment,
+                 "value_bytes", (json_int_t)request->limits.value[LIMIT_VALUE]);
+  char *text = json_to_text (object);
+  *ret_length = strlen (text);
+  return text;
+}

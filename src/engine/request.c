@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests: making, checking, freeing. */
+#include "engine/request.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/size.h"
+#include "engine/workspace.h"
+
+static void
+clear_file (gpointer data)
+{
+  struct request_file *file = data;
+  g_free (file->name);
+  fd_close (&file->fd);
+}
+
+struct run_request *
+request_new (void)
+{
+  struct run_request *request = g_new0 (struct run_request, 1);
+  request->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  request->files = g_array_new (FALSE, FALSE, sizeof (struct request_file));
+  g_array_set_clear_func (request->files, clear_file);
+  request->limits = limits_default ();
+  request->stdin_fd = request->watch_fd = -1;
+  return request;
+}
+
+void
+request_free (struct run_request *request)
+{
+  if (!request)
+    return;
+  g_free (request->code);
+  g_free (request->name);
+  g_strfreev (request->arguments);
+  g_hash_table_unref (request->variables);
+  g_free (request->environment);
+  g_array_unref (request->files);
+  fd_close (&request->stdin_fd);
+  fd_close (&request->watch_fd);
+  g_free (request->owner);
+  g_free (request->conversation);
+  g_clear_error (&request->invalid);
+  g_free (request);
+}
+
+/* ---- checking ---- */
+
+static gboolean
+invalid (GError **error, const char *what, const char *fault)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s %s", what, fault);
+  return FALSE;
+}
+
+static gboolean
+check_code (const struct run_request *request, GError **error)
+{
+  guint64 most = request->limits.value[LIMIT_CODE];
+  if (request->code_length > most) {
+    g_autofree char *size = size_format (request->code_length);
+    g_autofree char *allowed = size_format (most);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the code has %s; at most %s may be run (code_bytes)", size, allowed);
+    return FALSE;
+  }
+  if (memchr (request->code, 0, request->code_length))
+    return invalid (error, "the code", "has a zero byte");
+  const char *end;
+  if (!g_utf8_validate_len (request->code, request->code_length, &end)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the code is not UTF-8: byte %" G_GSIZE_FORMAT " is wrong", (gsize)(end - request->code));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_arguments (const struct run_request *request, GError **error)
+{
+  for (gsize i = 0; request->arguments && request->arguments[i]; i++)
+    if (!g_utf8_validate (request->arguments[i], -1, NULL))
+      return invalid (error, "an argument", "is not UTF-8");
+  return TRUE;
+}
+
+static gboolean
+check_variables (const struct run_request *request, GError **error)
+{
+  GHashTableIter iter;
+  gpointer name, value;
+  g_hash_table_iter_init (&iter, request->variables);
+  while (g_hash_table_iter_next (&iter, &name, &value)) {
+    if (((const char *)name)[0] == '\0' || strchr (name, '='))
+      return invalid (error, "the name of a variable", "is empty or has an equals sign");
+    if (!g_utf8_validate (name, -1, NULL) || !g_utf8_validate (value, -1, NULL))
+      return invalid (error, "a variable", "is not UTF-8");
+  }
+  return TRUE;
+}
+
+static gboolean
+check_limits (const struct run_request *request, GError **error)
+{
+  for (int i = 0; i < LIMIT_COUNT; i++) {
+    const struct limit_row *row = &limit_table[i];
+    guint64 value = request->limits.value[i];
+    if (value >= row->minimum && value <= row->maximum)
+      continue;
+    g_autofree char *asked = quantity_format (value, row->unit);
+    g_autofree char *bound = quantity_format (value > row->maximum ? row->maximum : row->minimum, row->unit);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s = %s is %s its %s, %s", row->name, asked,
+                 value > row->maximum ? "over" : "under", value > row->maximum ? "maximum" : "minimum",
+                 bound);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+request_check (const struct run_request *request, GError **error)
+{
+  if (request->invalid) {
+    g_propagate_error (error, g_error_copy (request->invalid));
+    return FALSE;
+  }
+  return check_limits (request, error) && check_code (request, error) &&
+         workspace_check_name (request->name, error) && check_arguments (request, error) &&
+         check_variables (request, error);
+}

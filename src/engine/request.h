@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run is asked to do: complete, with every limit resolved. Made by the library from the public
+ * request. */
+#pragma once
+
+#include <glib.h>
+
+#include "sandbox/limits.h"
+
+struct request_file {
+  char *name; /* below /work */
+  int fd;     /* the request's */
+};
+
+struct run_request {
+  char *code;
+  gsize code_length;
+  char *name;            /* of the program, for tracebacks */
+  GStrv arguments;       /* may be NULL */
+  GHashTable *variables; /* name -> value */
+  char *environment;
+  struct limits limits;
+  guint min_isolation;
+  GArray *files; /* struct request_file */
+  int stdin_fd;  /* -1: empty */
+  int watch_fd;  /* -1: none */
+  char *owner, *conversation;
+  GError *invalid; /* why it cannot be run at all, found out before it came here */
+};
+
+struct run_request *request_new (void);
+void request_free (struct run_request *request);
+
+/* Whether all texts are UTF-8 and all values within their limits: ADDER_ERROR_INVALID says what is not. */
+gboolean request_check (const struct run_request *request, GError **error);

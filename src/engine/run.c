@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run, phase by phase.
+ *
+ *     NEW       check the request, take a box, set limits, put files in, send the request
+ *     RUNNING   wait for output, displays, the result, the end, the caller's cancelling, deadlines
+ *     DRAINING  what stands in the pipes at the end
+ *     RESULT    usage, files, verdict, JSON; the box goes back to its pool, which buries it
+ *
+ * The box's processes are hostile once the request is sent. Nothing waits for them without a deadline: reads
+ * follow poll, sending goes on when the socket takes it, and what comes is bounded before it is stored. */
+#include "engine/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/json.h"
+#include "engine/explain.h"
+#include "engine/handout.h"
+#include "engine/id.h"
+#include "engine/input.h"
+#include "engine/message.h"
+#include "engine/watchdog.h"
+
+#define BUFFER_BYTES ((gsize)64 << 10)
+
+/* SIGKILL takes effect within milliseconds; a process that does not end in this time hangs in the kernel. */
+#define END_WAIT_US (10 * G_USEC_PER_SEC)
+
+enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER };
+
+/* stdout and stderr. */
+struct stream {
+  AdderEventKind event;
+  struct capture capture;
+  int fd;     /* the box's, -1 at its end */
+  gsize left; /* DRAINING: bytes that are still to be read */
+};
+enum { STREAM_OUTPUT, STREAM_ERRORS, STREAMS };
+
+struct adder_run {
+  struct engine *engine;
+  struct run_request *request;
+  struct interrupt interrupt;
+  gboolean can_wait; /* interrupt is set up */
+  char id[ID_BYTES];
+  enum phase phase;
+  GError *failure; /* why no sandbox ran it */
+  struct box *box;
+
+  gint64 asked_us, handed_us, ended_us;
+  struct watchdog watchdog;
+  struct stream streams[STREAMS];
+  guint64 output_bytes;
+  char *buffer;
+  gboolean socket_open;
+
+  json_t *displays;
+  guint display_count;
+  guint64 display_bytes;
+  char *display; /* text of the one that was told last */
+
+  struct facts facts;
+  struct message_result message;
+  GPtrArray *warnings;
+  GPtrArray *inputs;    /* struct workspace_input */
+  GPtrArray *artifacts; /* struct artifact */
+  int workspace_fd;
+  struct usage usage;
+  gboolean has_isolation;
+  guint isolation_level;
+  GPtrArray *missing;
+};
+
+/* ---- start ---- */
+
+struct adder_run *
+run_start (struct engine *engine, struct run_request *request)
+{
+  struct adder_run *run = g_new0 (struct adder_run, 1);
+  run->engine = engine_ref (engine);
+  run->request = request;
+  run->asked_us = g_get_monotonic_time ();
+  run->workspace_fd = -1;
+  run->warnings = g_ptr_array_new_with_free_func (g_free);
+  run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)workspace_input_free);
+  run->missing = g_ptr_array_new ();
+  run->displays = json_array ();
+  run->can_wait = interrupt_init (&run->interrupt, request->watch_fd, &run->failure);
+  for (int i = 0; i < STREAMS; i++) {
+    run->streams[i].event = i == STREAM_OUTPUT ? ADDER_EVENT_STDOUT : ADDER_EVENT_STDERR;
+    run->streams[i].fd = -1;
+    capture_init (&run->streams[i].capture, request->limits.value[LIMIT_REPLY]);
+  }
+  id_make (run->id);
+  return run;
+}
+
+void
+run_cancel (struct adder_run *run)
+{
+  if (run->can_wait)
+    interrupt_cancel (&run->interrupt);
+}
+
+void
+run_free (struct adder_run *run)
+{
+  if (!run)
+    return;
+  if (run->box)
+    pool_discard (run->box);
+  if (run->can_wait)
+    interrupt_clear (&run->interrupt);
+  for (int i = 0; i < STREAMS; i++)
+    capture_clear (&run->streams[i].capture);
+  message_result_clear (&run->message);
+  json_decref (run->displays);
+  g_ptr_array_unref (run->warnings);
+  g_ptr_array_unref (run->inputs);
+  g_ptr_array_unref (run->missing);
+  g_clear_pointer (&run->artifacts, g_ptr_array_unref);
+  fd_close (&run->workspace_fd);
+  g_clear_error (&run->failure);
+  g_free (run->display);
+  g_free (run->buffer);
+  request_free (run->request);
+  engine_unref (run->engine);
+  g_free (run);
+}
+
+/* ---- NEW ---- */
+
+static gint64
+wall_deadline_us (const struct adder_run *run)
+{
+  return g_get_monotonic_time () + (gint64)run->request->limits.value[LIMIT_WALL] * 1000;
+}
+
+/* A sandbox that is not what the profile or the configuration insists on must not see the code. */
+static gboolean
+check_isolation (struct adder_run *run)
+{
+  const struct config *config = run->engine->host->config;
+  guint configured = (guint)g_ascii_strtoull (config->min_isolation, NULL, 10);
+  guint wanted = MAX (run->request->min_isolation, configured);
+  run->has_isolation = TRUE;
+  run->isolation_level = host_isolation (run->box->ready.mechanisms, run->box->cgroup != NULL, run->missing);
+  if (run->isolation_level >= wanted)
+    return TRUE;
+  g_ptr_array_add (run->missing, NULL);
+  g_autofree char *missing = g_strjoinv (", ", (GStrv)run->missing->pdata);
+  g_ptr_array_set_size (run->missing, (int)run->missing->len - 1);
+  g_set_error (&run->failure, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "isolation level %u is asked for, this host gives %u: %s missing%s%s", wanted,
+               run->isolation_level, missing, run->engine->host->cgroup_reason ? "; control groups: " : "",
+               run->engine->host->cgroup_reason ? run->engine->host->cgroup_reason : "");
+  return FALSE;
+}
+
+static gboolean
+send_request (struct adder_run *run, int *stdin_fd)
+{
+  gsize length;
+  g_autofree char *text = message_write_request (run->request, &length);
+  if (length > WIRE_REQUEST_MAX) {
+    g_set_error (&run->failure, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "code, arguments and variables together are longer than a request may be");
+    return FALSE;
+  }
+  channel_send (&run->box->channel, WIRE_REQUEST, text, length, fd_steal (stdin_fd));
+  /* A sandbox that is gone shows on its exit pipe. */
+  (void)channel_flush (&run->box->channel);
+  return TRUE;
+}
+
+static gboolean
+begin (struct adder_run *run)
+{
+  const struct run_request *request = run->request;
+  struct engine *engine = run->engine;
+  GError **error = &run->failure;
+  autoclose int stdin_fd = -1;
+
+  if (run->failure || !request_check (request, error))
+    return FALSE;
+  struct pool *pool = pools_get (engine->pools, request->environment, error);
+  if (!pool)
+    return FALSE;
+  if (request->stdin_fd >= 0) {
+    stdin_fd = input_read (request->stdin_fd, request->limits.value[LIMIT_STDIN], "standard input",
+                           &run->interrupt, wall_deadline_us (run), error);
+    if (stdin_fd < 0)
+      return FALSE;
+  }
+  run->box = pool_take (pool, request->owner, &request->limits, &run->interrupt, error);
+  if (!run->box || !check_isolation (run) || !handout_set_limits (run->box, &request->limits, error) ||
+      !handout_put_files (run->box, engine->host, request, run->inputs, &run->interrupt,
+                          wall_deadline_us (run), error))
+    return FALSE;
+
+  run->buffer = g_malloc (BUFFER_BYTES);
+  run->streams[STREAM_OUTPUT].fd = run->box->stdout_fd;
+  run->streams[STREAM_ERRORS].fd = run->box->stderr_fd;
+  run->socket_open = TRUE;
+  for (gsize i = 0; run->box->info->warnings[i]; i++)
+    g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
+  run->handed_us = g_get_monotonic_time ();
+  watchdog_start (&run->watchdog, run->box, &request->limits, engine->host->cpus, run->handed_us);
+  return send_request (run, &stdin_fd);
+}
+
+/* ---- RUNNING ---- */
+
+static void
+stop (struct adder_run *run, enum stop reason)
+{
+  if (run->facts.stop == STOP_NONE)
+    run->facts.stop = reason;
+}
+
+/* Reads what STREAM holds, at most MOST bytes. Returns whether there is an EVENT to tell. */
+static gboolean
+read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEvent *event)
+{
+  gssize got = read (stream->fd, run->buffer, MIN (most, BUFFER_BYTES));
+  if (got < 0 && (errno == EINTR || errno == EAGAIN))
+    return FALSE;
+  if (got <= 0) {
+    stream->fd = -1;
+    return FALSE;
+  }
+  gsize length = (gsize)got;
+  guint64 room = run->request->limits.value[LIMIT_OUTPUT] - run->output_bytes;
+  if (length > room) {
+    length = room;
+    stop (run, STOP_OUTPUT);
+  }
+  run->output_bytes += length;
+  capture_add (&stream->capture, run->buffer, length);
+  if (length == 0)
+    return FALSE;
+  *event = (AdderEvent){.kind = stream->event, .data = run->buffer, .length = length};
+  return TRUE;
+}
+
+static gboolean
+take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event)
+{
+  run->display_count++;
+  run->display_bytes += length;
+  g_free (run->display);
+  run->display = text;
+  if (run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX) {
+    stop (run, STOP_DISPLAYS);
+    return FALSE;
+  }
+  json_t *display = message_read_display (text, length);
+  if (!display) {
+    stop (run, STOP_PROTOCOL);
+    return FALSE;
+  }
+  json_array_append_new (run->displays, display);
+  *event = (AdderEvent){.kind = ADDER_EVENT_DISPLAY, .data = text, .length = length};
+  return TRUE;
+}
+
+static void
+take_result (struct adder_run *run, const char *text, gsize length)
+{
+  if (!message_read_result (text, length, &run->message, run->warnings)) {
+    stop (run, STOP_PROTOCOL);
+    return;
+  }
+  run->facts.has_result = TRUE;
+  run->facts.result_exit_code = run->message.exit_code;
+  run->facts.result_has_error = run->message.error != NULL;
+  run->facts.result_out_of_memory = run->message.out_of_memory;
+}
+
+static gint64
+frame_bound (uint32_t kind)
+{
+  switch (kind) {
+  case WIRE_DISPLAY:
+    return WIRE_DISPLAY_MAX;
+  case WIRE_RESULT:
+    return WIRE_RESULT_MAX;
+  default:
+    return -1;
+  }
+}
+
+/* Takes one frame from the sandbox's socket. Returns whether there is an EVENT to tell. */
+static gboolean
+read_socket (struct adder_run *run, AdderEvent *event)
+{
+  char *text;
+  gsize length;
+  uint32_t kind;
+  switch (channel_receive (&run->box->channel, frame_bound, &kind, &text, &length)) {
+  case CHANNEL_WAIT:
+    return FALSE;
+  case CHANNEL_END:
+    run->socket_open = FALSE;
+    return FALSE;
+  case CHANNEL_BAD:
+    stop (run, STOP_PROTOCOL);
+    return FALSE;
+  case CHANNEL_FRAME:
+    break;
+  }
+  if (kind == WIRE_DISPLAY)
+    return take_display (run, text, length, event);
+  take_result (run, text, length);
+  g_free (text);
+  return FALSE;
+}
+
+/* The worker ended. A result that it sent before still counts, and so do displays that stand before that. */
+static gboolean
+read_rest_of_socket (struct adder_run *run, AdderEvent *event)
+{
+  while (run->socket_open && !run->facts.has_result && run->facts.stop == STOP_NONE) {
+    struct pollfd more = {.fd = run->box->socket_fd, .events = POLLIN};
+    if (poll (&more, 1, 0) <= 0)
+      break;
+    if (read_socket (run, event))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+is_running (const struct adder_run *run)
+{
+  return run->facts.stop == STOP_NONE && !run->facts.has_result && !run->box->ended;
+}
+
+enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLLS };
+
+static enum wait
+wait_for_box (struct adder_run *run, struct pollfd *pollfds)
+{
+  struct channel *channel = &run->box->channel;
+  pollfds[POLL_SOCKET] = (struct pollfd){.fd = run->socket_open ? run->box->socket_fd : -1, .events = POLLIN};
+  if (channel_is_sending (channel))
+    pollfds[POLL_SOCKET].events |= POLLOUT;
+  pollfds[POLL_OUTPUT] = (struct pollfd){.fd = run->streams[STREAM_OUTPUT].fd, .events = POLLIN};
+  pollfds[POLL_ERRORS] = (struct pollfd){.fd = run->streams[STREAM_ERRORS].fd, .events = POLLIN};
+  pollfds[POLL_EXIT] = (struct pollfd){.fd = run->box->exit_fd, .events = POLLIN};
+  return interrupt_wait (&run->interrupt, pollfds, POLLS, watchdog_next_us (&run->watchdog));
+}
+
+/* Works until there is an EVENT to tell (TRUE) or the run is at its end (FALSE). */
+static gboolean
+work (struct adder_run *run, AdderEvent *event)
+{
+  struct pollfd pollfds[POLLS + INTERRUPT_POLLFDS];
+  while (is_running (run)) {
+    if (wait_for_box (run, pollfds) == WAIT_CANCELLED) {
+      stop (run, STOP_CANCELLED);
+      break;
+    }
+    stop (run, watchdog_check (&run->watchdog));
+    if (run->facts.stop != STOP_NONE)
+      break;
+    if (pollfds[POLL_OUTPUT].revents && read_stream (run, &run->streams[STREAM_OUTPUT], BUFFER_BYTES, event))
+      return TRUE;
+    if (pollfds[POLL_ERRORS].revents && read_stream (run, &run->streams[STREAM_ERRORS], BUFFER_BYTES, event))
+      return TRUE;
+    if (pollfds[POLL_SOCKET].revents & POLLOUT)
+      (void)channel_flush (&run->box->channel);
+    if (pollfds[POLL_SOCKET].revents && read_socket (run, event))
+      return TRUE;
+    if (pollfds[POLL_EXIT].revents)
+      (void)box_read_exit (run->box);
+  }
+  return read_rest_of_socket (run, event);
+}
+
+/* ---- DRAINING ---- */
+
+/* Kills what lives and waits for the report. */
+static void
+end_box (struct adder_run *run)
+{
+  gint64 deadline_us = g_get_monotonic_time () + END_WAIT_US;
+  struct pollfd report = {.fd = run->box->exit_fd, .events = POLLIN};
+  box_kill (run->box);
+  while (!run->box->ended) {
+    gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
+    if (left_ms <= 0)
+      return;
+    if (poll (&report, 1, (int)left_ms) > 0)
+      (void)box_read_exit (run->box);
+  }
+}
+
+/* With a result, all output was written before it; without one, all writers are dead: in both cases what is
+ * in the pipes now is all that counts, and a process that was left behind cannot lengthen it. */
+static void
+begin_draining (struct adder_run *run)
+{
+  run->ended_us = g_get_monotonic_time ();
+  if (!run->facts.has_result)
+    end_box (run);
+  for (int i = 0; i < STREAMS; i++) {
+    int available = 0;
+    struct stream *stream = &run->streams[i];
+    if (stream->fd >= 0 && ioctl (stream->fd, FIONREAD, &available) == 0)
+      stream->left = (gsize)MAX (available, 0);
+  }
+}
+
+static gboolean
+drain (struct adder_run *run, AdderEvent *event)
+{
+  for (int i = 0; i < STREAMS; i++) {
+    struct stream *stream = &run->streams[i];
+    while (stream->left > 0 && stream->fd >= 0) {
+      guint64 before = run->output_bytes;
+      gsize most = MIN (stream->left, BUFFER_BYTES);
+      gboolean told = read_stream (run, stream, most, event);
+      /* Over the limit nothing more is wanted of either. */
+      stream->left =
+          run->facts.stop == STOP_OUTPUT ? 0 : stream->left - MIN (stream->left, run->output_bytes - before);
+      if (told)
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+/* ---- RESULT ---- */
+
+/* Files come back however the run ended, unless nobody is there to have them. */
+static void
+collect_files (struct adder_run *run)
+{
+  struct box *box = run->box;
+  if (run->facts.stop == STOP_CANCELLED ||
+      workspace_is_untouched (box->workspace_fd, &box->workspace_mark, run->inputs))
+    return;
+  end_box (run);
+  if (!box->ended) {
+    g_ptr_array_add (run->warnings, g_strdup ("no files come back: the sandbox was killed and does not end"));
+    return;
+  }
+  run->artifacts = artifact_collect (box->workspace_fd, run->inputs, &run->request->limits, run->warnings,
+                                     &run->interrupt);
+  if (run->artifacts->len > 0)
+    run->workspace_fd = fd_steal (&box->workspace_fd);
+}
+
+static struct verdict
+judge (struct adder_run *run)
+{
+  struct facts *facts = &run->facts;
+  struct box *box = run->box;
+  usage_read (box, &run->usage);
+  facts->has_exit = box->has_exit;
+  facts->exit = box->exit;
+  facts->zygote_ended = box->ended && !box->has_exit;
+  facts->oom_kills = run->usage.oom_kills;
+  facts->cpu_us = run->usage.cpu_us;
+  facts->cpu_limit_us = run->request->limits.value[LIMIT_CPU] * 1000;
+  if (facts->zygote_ended && !facts->has_result && pools_are_closed (run->engine->pools))
+    stop (run, STOP_CANCELLED);
+
+  struct verdict verdict = outcome_decide (facts);
+  box->crashed = verdict.outcome == ADDER_OUTCOME_CRASHED;
+  if (verdict.outcome == ADDER_OUTCOME_OK && facts->oom_kills > 0)
+    g_ptr_array_add (run->warnings,
+                     g_strdup ("a process of the run was killed because the memory limit was reached"));
+  return verdict;
+}
+
+static struct adder_result *
+make_result (struct adder_run *run, const struct verdict *verdict, json_t *error)
+{
+  const struct result_parts parts = {
+      .run_id = run->id,
+      .verdict = *verdict,
+      .output = &run->streams[STREAM_OUTPUT].capture,
+      .errors = &run->streams[STREAM_ERRORS].capture,
+      .value = run->message.value,
+      .error = error,
+      .displays = run->displays,
+      .warnings = run->warnings,
+      .artifacts = run->artifacts,
+      .queue_us = (run->handed_us ? run->handed_us : run->ended_us) - run->asked_us,
+      .wall_us = run->handed_us ? run->ended_us - run->handed_us : 0,
+      .usage = run->usage,
+      .limits = &run->request->limits,
+      .has_isolation = run->has_isolation,
+      .isolation_level = run->isolation_level,
+      .missing = run->missing,
+  };
+  struct adder_result *result = g_new0 (struct adder_result, 1);
+  result->outcome = verdict->outcome;
+  result->exit_code = verdict->exit_code;
+  result->json = result_to_json (&parts);
+  result->workspace_fd = fd_steal (&run->workspace_fd);
+  result->artifacts = g_steal_pointer (&run->artifacts);
+  g_atomic_int_inc (&run->engine->runs[verdict->outcome]);
+  return result;
+}
+
+/* No sandbox ran it. */
+static struct adder_result *
+make_failure (struct adder_run *run)
+{
+  AdderOutcome outcome = explain_outcome_of (run->failure);
+  if (run->has_isolation && g_error_matches (run->failure, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED))
+    outcome = ADDER_OUTCOME_REFUSED;
+  struct verdict verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)};
+  g_autoptr (json_t) error = explain_error (outcome, run->failure);
+  run->ended_us = g_get_monotonic_time ();
+  run->handed_us = 0;
+  return make_result (run, &verdict, error);
+}
+
+static struct adder_result *
+conclude (struct adder_run *run)
+{
+  if (run->failure) {
+    if (run->box)
+      pool_discard (g_steal_pointer (&run->box));
+    return make_failure (run);
+  }
+  collect_files (run);
+  struct verdict verdict = judge (run);
+  g_autoptr (json_t) error = explain_verdict (&verdict, &run->facts, &run->request->limits,
+                                              run->request->environment, run->message.error);
+  struct adder_result *result = make_result (run, &verdict, error);
+  pool_discard (g_steal_pointer (&run->box));
+  return result;
+}
+
+/* ---- pulling ---- */
+
+gboolean
+run_next (struct adder_run *run, AdderEvent *event)
+{
+  *event = (AdderEvent){0};
+  switch (run->phase) {
+  case PHASE_NEW:
+    if (begin (run)) {
+      run->phase = PHASE_RUNNING;
+      event->kind = ADDER_EVENT_STARTED;
+      return TRUE;
+    }
+    run->phase = PHASE_RESULT;
+    break;
+  case PHASE_RUNNING:
+    if (work (run, event))
+      return TRUE;
+    begin_draining (run);
+    run->phase = PHASE_DRAINING;
+    G_GNUC_FALLTHROUGH;
+  case PHASE_DRAINING:
+    if (drain (run, event))
+      return TRUE;
+    run->phase = PHASE_RESULT;
+    break;
+  case PHASE_RESULT:
+    break;
+  case PHASE_OVER:
+    return FALSE;
+  }
+  run->phase = PHASE_OVER;
+  *event = (AdderEvent){.kind = ADDER_EVENT_RESULT, .result = conclude (run)};
+  return TRUE;
+}
