@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public functions of include/adder.h, but for requests (request_api.c): thin, since the engine's own
+ * structures are what the opaque types stand for. */
+#include "adder.h"
+#include "build-config.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "engine/run.h"
+#include "library/library.h"
+
+const char *
+adder_version (void)
+{
+  return ADDER_VERSION;
+}
+
+/* ---- engine ---- */
+
+AdderEngine *
+adder_engine_new (const char *config_file, GError **error)
+{
+  struct config *config = config_load (config_file, error);
+  if (!config)
+    return NULL;
+  struct engine *engine = engine_new (config, error);
+  if (!engine)
+    return NULL;
+  struct adder_engine *public = g_new0 (struct adder_engine, 1);
+  public->engine = engine;
+  profile_cache_init (&public->profiles);
+  return public;
+}
+
+gboolean
+adder_engine_warm (AdderEngine *engine, const char *environment, GError **error)
+{
+  g_return_val_if_fail (engine != NULL, FALSE);
+  return engine_warm (engine->engine, environment, error);
+}
+
+char *
+adder_engine_status_json (AdderEngine *engine)
+{
+  g_return_val_if_fail (engine != NULL, NULL);
+  g_autoptr (json_t) status = engine_status (engine->engine);
+  return json_to_text (status);
+}
+
+void
+adder_engine_free (AdderEngine *engine)
+{
+  if (!engine)
+    return;
+  engine_close (engine->engine);
+  engine_unref (engine->engine);
+  profile_cache_clear (&engine->profiles);
+  g_free (engine);
+}
+
+/* ---- run ---- */
+
+AdderRun *
+adder_run_start (AdderEngine *engine, const AdderRequest *request)
+{
+  g_return_val_if_fail (engine != NULL && request != NULL, NULL);
+  return run_start (engine->engine, library_resolve (engine, request));
+}
+
+gboolean
+adder_run_next (AdderRun *run, AdderEvent *event)
+{
+  g_return_val_if_fail (run != NULL && event != NULL, FALSE);
+  return run_next (run, event);
+}
+
+void
+adder_run_cancel (AdderRun *run)
+{
+  g_return_if_fail (run != NULL);
+  run_cancel (run);
+}
+
+void
+adder_run_free (AdderRun *run)
+{
+  run_free (run);
+}
+
+AdderResult *
+adder_run (AdderEngine *engine, const AdderRequest *request)
+{
+  g_autoptr (AdderRun) run = adder_run_start (engine, request);
+  g_return_val_if_fail (run != NULL, NULL);
+  AdderEvent event;
+  do
+    adder_run_next (run, &event);
+  while (event.kind != ADDER_EVENT_RESULT);
+  return event.result;
+}
+
+/* ---- result ---- */
+
+const char *
+adder_result_json (const AdderResult *result)
+{
+  g_return_val_if_fail (result != NULL, NULL);
+  return result->json;
+}
+
+AdderOutcome
+adder_result_outcome (const AdderResult *result)
+{
+  g_return_val_if_fail (result != NULL, ADDER_OUTCOME_FAILED);
+  return result->outcome;
+}
+
+int
+adder_result_exit_code (const AdderResult *result)
+{
+  g_return_val_if_fail (result != NULL, 125);
+  return result->exit_code;
+}
+
+gsize
+adder_result_file_count (const AdderResult *result)
+{
+  g_return_val_if_fail (result != NULL, 0);
+  return result->artifacts ? result->artifacts->len : 0;
+}
+
+static const struct artifact *
+artifact_at (const AdderResult *result, gsize index)
+{
+  return index < adder_result_file_count (result) ? result->artifacts->pdata[index] : NULL;
+}
+
+const char *
+adder_result_file_name (const AdderResult *result, gsize index)
+{
+  const struct artifact *artifact = artifact_at (result, index);
+  g_return_val_if_fail (artifact != NULL, NULL);
+  return artifact->name;
+}
+
+int
+adder_result_file_open (const AdderResult *result, gsize index, GError **error)
+{
+  const struct artifact *artifact = artifact_at (result, index);
+  if (!artifact) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "the result has no file %" G_GSIZE_FORMAT, index);
+    return -1;
+  }
+  return artifact_open (result->workspace_fd, artifact, error);
+}
+
+gboolean
+adder_result_save_files (const AdderResult *result, int directory_fd, GError **error)
+{
+  for (gsize i = 0; i < adder_result_file_count (result); i++)
+    if (!artifact_save (result->workspace_fd, artifact_at (result, i), directory_fd, error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+adder_result_free (AdderResult *result)
+{
+  result_free (result);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the public library share. */
+#pragma once
+
+#include "adder.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "policy/profile.h"
+
+/* Profiles as they were read last: reading a file costs more than a run's other preparations together. */
+struct profile_cache {
+  GMutex lock;
+  GHashTable *entries; /* name -> struct profile_entry */
+};
+void profile_cache_init (struct profile_cache *cache);
+void profile_cache_clear (struct profile_cache *cache);
+
+/* The profile NAME, at most a second old; the caller's reference (g_rc_box of struct profile is hidden behind
+ * it). */
+struct profile_entry;
+const struct profile *profile_cache_get (struct profile_cache *cache, const char *name,
+                                         struct profile_entry **ret_entry, GError **error);
+void profile_entry_unref (struct profile_entry *entry);
+
+struct adder_engine {
+  struct engine *engine;
+  struct profile_cache profiles;
+};
+
+/* The engine's request for REQUEST: profile, limits and environment resolved, everything copied. What is
+ * wrong with it is in its `invalid`. */
+struct run_request *library_resolve (AdderEngine *engine, const AdderRequest *request);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests as callers build them, and what the engine makes of them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/size.h"
+#include "engine/workspace.h"
+#include "library/library.h"
+
+#define STANDARD_PROFILE "standard"
+#define STANDARD_NAME    "main.py"
+
+struct adder_request {
+  char *code;
+  gsize code_length;
+  char *environment, *profile, *name, *owner, *conversation;
+  GStrv arguments;
+  GHashTable *variables;
+  gboolean limit_is_set[LIMIT_COUNT];
+  guint64 limit[LIMIT_COUNT];
+  GArray *files; /* struct request_file */
+  int stdin_fd, watch_fd;
+  GError *invalid; /* a setter that cannot fail had something to say: the run's result says it */
+};
+
+static void
+clear_file (gpointer data)
+{
+  struct request_file *file = data;
+  g_free (file->name);
+  fd_close (&file->fd);
+}
+
+AdderRequest *
+adder_request_new (const char *code, gssize length)
+{
+  g_return_val_if_fail (code != NULL, NULL);
+  struct adder_request *request = g_new0 (struct adder_request, 1);
+  request->code_length = length < 0 ? strlen (code) : (gsize)length;
+  /* Always with a zero byte after it, which its length does not count. */
+  request->code = g_malloc (request->code_length + 1);
+  memcpy (request->code, code, request->code_length);
+  request->code[request->code_length] = '\0';
+  request->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  request->files = g_array_new (FALSE, FALSE, sizeof (struct request_file));
+  g_array_set_clear_func (request->files, clear_file);
+  request->stdin_fd = request->watch_fd = -1;
+  return request;
+}
+
+void
+adder_request_free (AdderRequest *request)
+{
+  if (!request)
+    return;
+  g_free (request->code);
+  g_free (request->environment);
+  g_free (request->profile);
+  g_free (request->name);
+  g_free (request->owner);
+  g_free (request->conversation);
+  g_strfreev (request->arguments);
+  g_hash_table_unref (request->variables);
+  g_array_unref (request->files);
+  fd_close (&request->stdin_fd);
+  fd_close (&request->watch_fd);
+  g_clear_error (&request->invalid);
+  g_free (request);
+}
+
+/* ---- setters ---- */
+
+static void
+set_text (char **field, const char *text)
+{
+  char *copy = g_strdup (text);
+  g_free (*field);
+  *field = copy;
+}
+
+void
+adder_request_set_environment (AdderRequest *request, const char *name)
+{
+  set_text (&request->environment, name);
+}
+
+void
+adder_request_set_profile (AdderRequest *request, const char *name)
+{
+  set_text (&request->profile, name);
+}
+
+void
+adder_request_set_name (AdderRequest *request, const char *name)
+{
+  set_text (&request->name, name);
+}
+
+void
+adder_request_set_arguments (AdderRequest *request, const char *const *arguments)
+{
+  GStrv copy = g_strdupv ((GStrv)(guintptr)arguments);
+  g_strfreev (request->arguments);
+  request->arguments = copy;
+}
+
+void
+adder_request_set_variable (AdderRequest *request, const char *name, const char *value)
+{
+  g_return_if_fail (name != NULL && value != NULL);
+  g_hash_table_replace (request->variables, g_strdup (name), g_strdup (value));
+}
+
+gboolean
+adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value, GError **error)
+{
+  int index = limit_find (limit);
+  if (index < 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there is no limit called “%s”", limit);
+    return FALSE;
+  }
+  const struct limit_row *row = &limit_table[index];
+  if (value < row->minimum || value > row->maximum) {
+    g_autofree char *asked = quantity_format (value, row->unit);
+    g_autofree char *bound = quantity_format (value > row->maximum ? row->maximum : row->minimum, row->unit);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s = %s is %s its %s, %s", limit, asked,
+                 value > row->maximum ? "over" : "under", value > row->maximum ? "maximum" : "minimum",
+                 bound);
+    return FALSE;
+  }
+  request->limit[index] = value;
+  request->limit_is_set[index] = TRUE;
+  return TRUE;
+}
+
+gboolean
+adder_request_add_file (AdderRequest *request, const char *name, int fd, GError **error)
+{
+  if (!workspace_check_name (name, error))
+    return FALSE;
+  int own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  if (own < 0)
+    return error_from_errno (error, errno, "cannot take over the descriptor of %s", name);
+  struct request_file file = {.name = g_strdup (name), .fd = own};
+  g_array_append_val (request->files, file);
+  return TRUE;
+}
+
+/* FD is duplicated into *FIELD; -1 takes back what was set before. */
+static void
+set_descriptor (AdderRequest *request, int *field, int fd, const char *what)
+{
+  fd_close (field);
+  if (fd < 0)
+    return;
+  *field = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  if (*field < 0 && !request->invalid)
+    error_from_errno (&request->invalid, errno, "cannot take over the descriptor of %s", what);
+}
+
+void
+adder_request_set_stdin (AdderRequest *request, int fd)
+{
+  set_descriptor (request, &request->stdin_fd, fd, "standard input");
+}
+
+void
+adder_request_set_watch (AdderRequest *request, int fd)
+{
+  set_descriptor (request, &request->watch_fd, fd, "the caller's socket");
+}
+
+void
+adder_request_set_owner (AdderRequest *request, const char *owner, const char *conversation)
+{
+  set_text (&request->owner, owner);
+  set_text (&request->conversation, conversation);
+}
+
+/* ---- what the engine gets ---- */
+
+static int
+duplicate (struct run_request *resolved, int fd)
+{
+  int own = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
+  if (fd >= 0 && own < 0 && !resolved->invalid)
+    error_from_errno (&resolved->invalid, errno, "cannot duplicate a descriptor of the request");
+  return own;
+}
+
+static void
+copy_files (struct run_request *resolved, const AdderRequest *request)
+{
+  for (guint i = 0; i < request->files->len; i++) {
+    const struct request_file *file = &g_array_index (request->files, struct request_file, i);
+    struct request_file copy = {.name = g_strdup (file->name), .fd = duplicate (resolved, file->fd)};
+    g_array_append_val (resolved->files, copy);
+  }
+}
+
+static void
+copy_variables (struct run_request *resolved, const AdderRequest *request)
+{
+  GHashTableIter iter;
+  gpointer name, value;
+  g_hash_table_iter_init (&iter, request->variables);
+  while (g_hash_table_iter_next (&iter, &name, &value))
+    g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
+}
+
+/* The profile gives what the request does not say. */
+static void
+apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
+{
+  struct profile_entry *entry = NULL;
+  const char *name = request->profile ? request->profile : STANDARD_PROFILE;
+  const struct profile *profile =
+      profile_cache_get (&engine->profiles, name, &entry, resolved->invalid ? NULL : &resolved->invalid);
+  if (profile) {
+    resolved->limits = profile->limits;
+    resolved->min_isolation = profile->min_isolation;
+  }
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    if (request->limit_is_set[i])
+      resolved->limits.value[i] = request->limit[i];
+  const char *environment = request->environment;
+  if (!environment && profile)
+    environment = profile->environment;
+  if (!environment)
+    environment = engine->engine->host->config->environment;
+  resolved->environment = g_strdup (environment);
+  profile_entry_unref (entry);
+}
+
+struct run_request *
+library_resolve (AdderEngine *engine, const AdderRequest *request)
+{
+  struct run_request *resolved = request_new ();
+  resolved->invalid = request->invalid ? g_error_copy (request->invalid) : NULL;
+  resolved->code = g_memdup2 (request->code, request->code_length + 1);
+  resolved->code_length = request->code_length;
+  resolved->name = g_strdup (request->name ? request->name : STANDARD_NAME);
+  resolved->arguments = g_strdupv (request->arguments);
+  resolved->owner = g_strdup (request->owner);
+  resolved->conversation = g_strdup (request->conversation);
+  copy_variables (resolved, request);
+  copy_files (resolved, request);
+  resolved->stdin_fd = duplicate (resolved, request->stdin_fd);
+  resolved->watch_fd = duplicate (resolved, request->watch_fd);
+  apply_profile (resolved, engine, request);
+  return resolved;
+}
