@@ -102,6 +102,18 @@ environment_field() {
     /usr/bin/python3 -I -c 'import json, sys; text = sys.stdin.read(); print(json.loads(text)[sys.argv[1]] if text else "")' "$2"
 }
 
+# The list of fonts that an environment holds is made with it: made again when fonts were installed since.
+refresh_fonts() {
+  cache=$(environment_field science cache)
+  newer=$(find /usr/share/fonts /usr/local/share/fonts -type d -newer "$cache" 2>/dev/null | head -n 1)
+  if [ -w "$cache" ] && [ -n "$newer" ]; then
+    say "Making the list of fonts again"
+    rm -f -- "$cache"/fontlist-*.json
+    MPLCONFIGDIR=$cache "$(environment_field science python)" -I -B -c 'import matplotlib.font_manager'
+    touch -- "$cache"
+  fi
+}
+
 # Makes the science environment when there is none, or when the pins changed since it was made.
 science() {
   pins=environments/science/requirements.txt
@@ -109,6 +121,7 @@ science() {
   if [ -n "$directory" ]; then
     # One that somebody made from a list of their own, or adopted, is theirs.
     if [ ! -f "$directory/requirements.txt" ] || cmp -s "$pins" "$directory/requirements.txt"; then
+      refresh_fonts
       return 0
     fi
     say "The pins of the science environment have changed: making it again"
