@@ -10,7 +10,9 @@ die() {
   exit 1
 }
 
-# Scripts and interpreters of a version manager on PATH would build against another Python than the host's.
+# The host's own tools before those of a version manager, whose python3 may lack the headers or be another from one
+# directory to the next.
+export PATH="/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH"
 export PYTHONDONTWRITEBYTECODE=1
 unset PYTHONPATH PYTHONHOME
 
