@@ -54,13 +54,11 @@ ask_next (struct daemon_source *source, GError **error)
 static void
 note_saved (struct daemon_source *source)
 {
-  const char *text = NULL;
-  g_autoptr (json_t) value =
+  g_autoptr (json_t) answer =
       json_parse_object (source->message.data, source->message.length, "the daemon's answer", NULL);
-  if (!value || json_unpack (value, "{s:s?}", "error", &text) < 0)
-    text = "the daemon's answer was not understood";
+  const char *text = json_string_value (json_object_get (answer, "error"));
   g_free (source->save_error);
-  source->save_error = g_strdup (text);
+  source->save_error = g_strdup (answer ? text : "the daemon's answer was not understood");
 }
 
 static gboolean

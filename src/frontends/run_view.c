@@ -96,10 +96,15 @@ say_ending (const struct ending *ending, const json_t *result)
   const json_t *error = json_object_get (result, "error");
   const char *hint = member (error, "hint"), *signal = member (result, "signal");
   const char *sentence = member (error, "traceback") ? hint : member (error, "message");
+  sentence = sentence ? sentence : adder_outcome_name (ending->outcome);
   const char *advice = ending->remedy || sentence == hint ? ending->remedy : hint;
   say_begin (ending->outcome == ADDER_OUTCOME_CANCELLED ? CLI_YELLOW : CLI_RED);
-  fprintf (stderr, "%s", sentence ? sentence : adder_outcome_name (ending->outcome));
-  if (signal)
+  /* A sentence that goes on loses its full stop. */
+  gsize length = strlen (sentence);
+  if (advice && length > 0 && sentence[length - 1] == '.')
+    length--;
+  fprintf (stderr, "%.*s", (int)length, sentence);
+  if (signal && ending->outcome == ADDER_OUTCOME_CRASHED)
     fprintf (stderr, " (%s)", signal);
   if (advice)
     fprintf (stderr, "; %s", advice);
