@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The seccomp program, run in an interpreter of our own, for both architectures: what the kernel would
+ * answer, without having to be that kernel. The table below is written from the user's side, not copied from
+ * the policy's. */
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/filter.h"
+#include "sandbox/seccomp_build.h"
+#include "sandbox/seccomp_policy.h"
+
+/* Classic BPF as far as seccomp programs use it. */
+static uint32_t
+interpret (const struct filter_program *program, const struct seccomp_data *data)
+{
+  uint32_t accumulator = 0;
+  for (size_t at = 0; at < program->length; at++) {
+    const struct sock_filter *step = &program->filter[at];
+    gboolean hit;
+    switch (step->code) {
+    case BPF_LD | BPF_W | BPF_ABS:
+      g_assert_cmpuint (step->k, <=, sizeof *data - 4);
+      memcpy (&accumulator, (const char *)data + step->k, 4);
+      break;
+    case BPF_ALU | BPF_AND | BPF_K:
+      accumulator &= step->k;
+      break;
+    case BPF_JMP | BPF_JA:
+      at += step->k;
+      break;
+    case BPF_JMP | BPF_JEQ | BPF_K:
+    case BPF_JMP | BPF_JGT | BPF_K:
+    case BPF_JMP | BPF_JGE | BPF_K:
+    case BPF_JMP | BPF_JSET | BPF_K:
+      hit = BPF_OP (step->code) == BPF_JEQ   ? accumulator == step->k
+            : BPF_OP (step->code) == BPF_JGT ? accumulator > step->k
+            : BPF_OP (step->code) == BPF_JGE ? accumulator >= step->k
+                                             : (accumulator & step->k) != 0;
+      at += hit ? step->jt : step->jf;
+      break;
+    case BPF_RET | BPF_K:
+      return step->k;
+    default:
+      g_error ("instruction %zu has the unknown code %#x", at, step->code);
+    }
+  }
+  g_error ("the program has no end");
+}
+
+static const struct architecture {
+  const char *name;
+  uint32_t token, audit;
+} architectures[] = {
+    {"x86-64", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64},
+    {"aarch64", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64},
+};
+
+static struct filter_program
+build (const struct architecture *architecture, int abi)
+{
+  struct fault fault = {0};
+  struct filter_program program;
+  autoclose int fd = -1;
+  if (seccomp_build_for (architecture->token, abi, &fd, &fault) < 0)
+    g_error ("%s: %s", fault.step, strerror (fault.err));
+  g_assert_cmpint (fcntl (fd, F_GET_SEALS), ==, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+  g_assert_cmpint (filter_load (fd, &program, &fault), ==, 0);
+  return program;
+}
+
+#define ALLOWED    SECCOMP_RET_ALLOW
+#define FAILS(err) (SECCOMP_RET_ERRNO | (err))
+#define KILLED     SECCOMP_RET_KILL_PROCESS
+#define HIGH       (UINT64_C (0xdeadbeef) << 32)
+
+static const struct expectation {
+  const char *call;
+  uint64_t arguments[3];
+  uint32_t answer;
+  int least_abi, most_abi; /* of landlock */
+} expectations[] = {
+    {"read", {0}, ALLOWED, 0, 99},
+    {"openat", {0}, ALLOWED, 0, 99},
+    {"mmap", {0}, ALLOWED, 0, 99},
+    {"futex", {0}, ALLOWED, 0, 99},
+    {"exit_group", {0}, ALLOWED, 0, 99},
+    {"getrandom", {0}, ALLOWED, 0, 99},
+    {"execve", {0}, ALLOWED, 0, 99},
+    {"getppid", {0}, ALLOWED, 0, 99},
+    {"madvise", {0}, ALLOWED, 0, 99},
+    {"statx", {0}, ALLOWED, 0, 99},
+
+    {"sync", {0}, FAILS (0), 0, 99},
+
+    {"ptrace", {0}, FAILS (EPERM), 0, 99},
+    {"process_vm_readv", {0}, FAILS (EPERM), 0, 99},
+    {"unshare", {0}, FAILS (EPERM), 0, 99},
+    {"setns", {0}, FAILS (EPERM), 0, 99},
+    {"mount", {0}, FAILS (EPERM), 0, 99},
+    {"move_mount", {0}, FAILS (EPERM), 0, 99},
+    {"bpf", {0}, FAILS (EPERM), 0, 99},
+    {"userfaultfd", {0}, FAILS (EPERM), 0, 99},
+    {"perf_event_open", {0}, FAILS (EPERM), 0, 99},
+    {"open_by_handle_at", {0}, FAILS (EPERM), 0, 99},
+    {"setuid", {0}, FAILS (EPERM), 0, 99},
+    {"kexec_load", {0}, FAILS (EPERM), 0, 99},
+    {"seccomp", {0}, FAILS (EPERM), 0, 99},
+
+    {"clone3", {0}, FAILS (ENOSYS), 0, 99},
+    {"io_uring_setup", {0}, FAILS (ENOSYS), 0, 99},
+    {"keyctl", {0}, FAILS (ENOSYS), 0, 99},
+    {"add_key", {0}, FAILS (ENOSYS), 0, 99},
+    {"pidfd_open", {0}, FAILS (ENOSYS), 0, 99},
+    {"inotify_init1", {0}, FAILS (ENOSYS), 0, 99},
+
+    {"clone", {SIGCHLD}, ALLOWED, 0, 99},
+    {"clone", {0x3d0f00}, ALLOWED, 0, 99}, /* a thread of the C library */
+    {"clone", {HIGH | SIGCHLD}, ALLOWED, 0, 99},
+    {"clone", {CLONE_NEWUSER | SIGCHLD}, FAILS (EPERM), 0, 99},
+    {"clone", {HIGH | CLONE_NEWUSER}, FAILS (EPERM), 0, 99},
+    {"clone", {CLONE_NEWNS}, FAILS (EPERM), 0, 99},
+    {"clone", {CLONE_NEWPID | CLONE_NEWNET}, FAILS (EPERM), 0, 99},
+    {"clone", {CLONE_NEWCGROUP}, FAILS (EPERM), 0, 99},
+
+    {"ioctl", {0, TCGETS}, ALLOWED, 0, 99},
+    {"ioctl", {0, HIGH | TCGETS}, ALLOWED, 0, 99},
+    {"ioctl", {0, FIONREAD}, ALLOWED, 0, 99},
+    {"ioctl", {0, TIOCSTI}, FAILS (ENOSYS), 0, 99},
+    {"ioctl", {0, HIGH | TIOCSTI}, FAILS (ENOSYS), 0, 99},
+    {"ioctl", {0, TIOCLINUX}, FAILS (ENOSYS), 0, 99},
+    {"ioctl", {0, TIOCSETD}, FAILS (ENOSYS), 0, 99},
+
+    {"socket", {AF_INET}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socket", {AF_INET6}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socket", {AF_NETLINK}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socket", {AF_PACKET}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socket", {AF_VSOCK}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socket", {AF_ALG}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socket", {AF_UNIX}, FAILS (EAFNOSUPPORT), 0, 5},
+    {"socket", {AF_UNIX}, ALLOWED, 6, 99},
+    {"bind", {0}, FAILS (EPERM), 0, 5},
+    {"bind", {0}, ALLOWED, 6, 99},
+    {"connect", {0}, FAILS (EPERM), 0, 5},
+    {"socketpair", {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}, ALLOWED, 0, 99},
+    {"socketpair", {AF_UNIX, SOCK_SEQPACKET}, ALLOWED, 0, 99},
+    {"socketpair", {AF_UNIX, SOCK_DGRAM}, FAILS (EAFNOSUPPORT), 0, 5},
+    {"socketpair", {AF_UNIX, HIGH | SOCK_DGRAM | SOCK_NONBLOCK}, FAILS (EAFNOSUPPORT), 0, 5},
+    {"socketpair", {AF_UNIX, SOCK_DGRAM}, ALLOWED, 6, 99},
+
+    {"personality", {0xffffffff}, ALLOWED, 0, 99},
+    {"personality", {0}, ALLOWED, 0, 99},
+    {"personality", {0x0400000}, FAILS (ENOSYS), 0, 99}, /* READ_IMPLIES_EXEC */
+    {"prctl", {PR_SET_NAME}, ALLOWED, 0, 99},
+    {"prctl", {PR_SET_DUMPABLE, 1}, FAILS (ENOSYS), 0, 99},
+    {"prctl", {PR_SET_PTRACER}, FAILS (ENOSYS), 0, 99},
+    {"prctl", {PR_SET_SECCOMP}, FAILS (ENOSYS), 0, 99},
+};
+
+static void
+test_answers (gconstpointer data)
+{
+  const struct architecture *architecture = data;
+  static const int abis[] = {0, 1, 5, 6, 7};
+  for (size_t a = 0; a < G_N_ELEMENTS (abis); a++) {
+    struct filter_program program = build (architecture, abis[a]);
+    for (size_t i = 0; i < G_N_ELEMENTS (expectations); i++) {
+      const struct expectation *expected = &expectations[i];
+      int number = seccomp_syscall_resolve_name_arch (architecture->token, expected->call);
+      if (number < 0 || abis[a] < expected->least_abi || abis[a] > expected->most_abi)
+        continue;
+      struct seccomp_data call = {.nr = number, .arch = architecture->audit};
+      memcpy (call.args, expected->arguments, sizeof expected->arguments);
+      uint32_t answer = interpret (&program, &call);
+      if (answer != expected->answer)
+        g_error ("%s, landlock %d: %s (%#llx, %#llx) gives %#x in place of %#x", architecture->name, abis[a],
+                 expected->call, (unsigned long long)expected->arguments[0],
+                 (unsigned long long)expected->arguments[1], answer, expected->answer);
+    }
+    if (a == 0)
+      g_test_message ("%s: %u instructions", architecture->name, program.length);
+    free (program.filter);
+  }
+}
+
+/* Every number that there may ever be gets an answer, and those without a name the one for the future. */
+static void
+test_unknown (gconstpointer data)
+{
+  const struct architecture *architecture = data;
+  struct filter_program program = build (architecture, 6);
+  for (int number = 500; number < 2000; number++) {
+    struct seccomp_data call = {.nr = number, .arch = architecture->audit};
+    g_assert_cmphex (interpret (&program, &call), ==, FAILS (ENOSYS));
+  }
+  struct seccomp_data negative = {.nr = -1, .arch = architecture->audit};
+  g_assert_cmphex (interpret (&program, &negative), !=, ALLOWED);
+  free (program.filter);
+}
+
+static void
+test_foreign (gconstpointer data)
+{
+  const struct architecture *architecture = data;
+  static const uint32_t foreign[] = {AUDIT_ARCH_I386,    AUDIT_ARCH_X86_64,  AUDIT_ARCH_ARM,
+                                     AUDIT_ARCH_AARCH64, AUDIT_ARCH_RISCV64, 0};
+  struct filter_program program = build (architecture, 6);
+  for (size_t i = 0; i < G_N_ELEMENTS (foreign); i++) {
+    struct seccomp_data call = {.nr = 0, .arch = foreign[i]};
+    if (foreign[i] != architecture->audit)
+      g_assert_cmphex (interpret (&program, &call), ==, KILLED);
+  }
+  if (architecture->token == SCMP_ARCH_X86_64)
+    for (int number = 0; number < 600; number++) {
+      /* The x32 way to call. */
+      struct seccomp_data call = {.nr = 0x40000000 | number, .arch = AUDIT_ARCH_X86_64};
+      g_assert_cmphex (interpret (&program, &call), ==, KILLED);
+    }
+  free (program.filter);
+}
+
+/* A name that is misspelt would silently be left out. */
+static void
+test_names (void)
+{
+  /* Newer than the oldest libseccomp that will do. */
+  static const char *const young[] = {"fchmodat2", "futex_waitv", "process_mrelease", "quotactl_fd", NULL};
+  /* Of no architecture that is built for, or of one of them only. */
+  for (size_t i = 0; i < seccomp_groups_count; i++) {
+    g_auto (GStrv) names = g_strsplit (seccomp_groups[i].calls, " ", -1);
+    g_assert_cmpstr (seccomp_groups[i].reason, !=, "");
+    for (char **name = names; *name; name++)
+      if (!g_strv_contains (young, *name) && seccomp_syscall_resolve_name (*name) == __NR_SCMP_ERROR)
+        g_error ("there is no system call %s", *name);
+  }
+  for (size_t i = 0; i < seccomp_conditions_count; i++)
+    g_assert_cmpint (seccomp_syscall_resolve_name (seccomp_conditions[i].call), !=, __NR_SCMP_ERROR);
+}
+
+/* No name stands in two groups, or in a group and among the conditions: which of the two would count? */
+static void
+test_once (void)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (size_t i = 0; i < seccomp_groups_count; i++) {
+    g_auto (GStrv) names = g_strsplit (seccomp_groups[i].calls, " ", -1);
+    for (char **name = names; *name; name++)
+      if (!g_hash_table_add (seen, g_strdup (*name)))
+        g_error ("%s stands in the policy twice", *name);
+  }
+  for (size_t i = 0; i < seccomp_conditions_count; i++)
+    g_assert_false (g_hash_table_contains (seen, seccomp_conditions[i].call));
+}
+
+static void
+test_load_refused (void)
+{
+  struct filter_program program;
+  struct fault fault;
+  autoclose int null = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+  g_assert_cmpint (filter_load (null, &program, &fault), ==, -EINVAL);
+  g_assert_cmpint (filter_load (-1, &program, &fault), ==, -EBADF);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS (architectures); i++) {
+    static const struct {
+      const char *name;
+      GTestDataFunc run;
+    } cases[] = {{"answers", test_answers}, {"unknown", test_unknown}, {"foreign", test_foreign}};
+    for (size_t c = 0; c < G_N_ELEMENTS (cases); c++) {
+      g_autofree char *path = g_strdup_printf ("/seccomp/%s/%s", architectures[i].name, cases[c].name);
+      g_test_add_data_func (path, &architectures[i], cases[c].run);
+    }
+  }
+  g_test_add_func ("/seccomp/names", test_names);
+  g_test_add_func ("/seccomp/once", test_once);
+  g_test_add_func ("/seccomp/load/refused", test_load_refused);
+  return g_test_run ();
+}
