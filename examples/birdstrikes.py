@@ -34,7 +34,8 @@ known = strikes[~strikes["Wildlife Species"].str.startswith("Unknown")]
 costs = known.groupby("Wildlife Species")["Cost Total $"].sum().nlargest(8).sort_values() / 1e6
 print(f"\nbusiest month: {by_month.sum(axis=1).idxmax()}; dearest species: {costs.index[-1]}, ${costs.iloc[-1]:.2f} million")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.2))
+figure.subplots_adjust(left=0.06, right=0.97, bottom=0.1, top=0.85, wspace=0.32)
 figure.suptitle(f"Birds and aircraft, {first} to {last}", fontsize=15, fontweight="bold")
 by_month.plot.bar(stacked=True, ax=left, color=["#9ecae1", "#4292c6", "#08306b"], width=0.8, rot=0)
 left.set(title="Strikes by month and size of the animal", xlabel="", ylabel="strikes")
