@@ -80,14 +80,40 @@ check_descriptor (int number, void *data)
   return fault_set (data, EBADF, "descriptor %d is open before serving: %s", number, target);
 }
 
+struct names {
+  char text[100];
+};
+
+/* Adds the name of another thread than this one. */
+static int
+add_thread_name (int number, void *data)
+{
+  struct names *names = data;
+  char path[64], name[32] = "?";
+  if (number == gettid ())
+    return 0;
+  snprintf (path, sizeof path, "/proc/self/task/%d/comm", number);
+  autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? -1 : read (fd, name, sizeof name - 1);
+  if (length > 0)
+    name[length] = '\0';
+  name[strcspn (name, "\n")] = '\0';
+  size_t have = strlen (names->text);
+  snprintf (names->text + have, sizeof names->text - have, "%s%s", have ? ", " : "", name);
+  return 0;
+}
+
 static int
 check_alone (struct fault *fault)
 {
   int threads = serve_count_threads ();
   if (threads < 0)
     return fault_set (fault, -threads, "cannot count threads");
-  if (threads != 1)
-    return fault_set (fault, EBUSY, "%d threads are alive before serving, where one may be", threads);
+  if (threads != 1) {
+    struct names names = {""};
+    each_number ("/proc/self/task", add_thread_name, &names);
+    return fault_set (fault, EBUSY, "other threads are alive before serving: %s", names.text);
+  }
   int r = each_number ("/proc/self/fd", check_descriptor, fault);
   if (r < 0 && r != -EBADF)
     return fault_set (fault, -r, "cannot list descriptors");
@@ -178,8 +204,8 @@ finish (struct children *children, struct child *child)
 {
   /* It fits the pipe, which is empty; should the daemon not listen any more, nobody wants to know. */
   fd_write_all (child->exit_fd, &child->exit, sizeof child->exit);
-  fd_close (&child->exit_fd);
   fd_close (&child->init_fd);
+  fd_close (&child->exit_fd);
   *child = children->list[--children->count];
 }
 
