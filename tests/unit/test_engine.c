@@ -1,0 +1,790 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the engine that need no sandbox: captured output, verdicts, the queue, messages, frames,
+ * names. */
+#include <glib.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "base/frame.h"
+#include "common/json.h"
+#include "engine/capture.h"
+#include "engine/channel.h"
+#include "engine/explain.h"
+#include "engine/host.h"
+#include "engine/id.h"
+#include "engine/message.h"
+#include "engine/mime.h"
+#include "engine/outcome.h"
+#include "engine/queue.h"
+#include "engine/request.h"
+#include "engine/result.h"
+
+#define REPLACED "\xEF\xBF\xBD"
+
+/* ---- capture ---- */
+
+struct text {
+  const char *bytes;
+  gssize length;
+  const char *clean;
+};
+
+static const struct text texts[] = {
+    {"", 0, ""},
+    {"plain", -1, "plain"},
+    {"Gr\xC3\xBC\xC3\x9F"
+     "e \xF0\x9F\x90\x8D",
+     -1,
+     "Gr\xC3\xBC\xC3\x9F"
+     "e \xF0\x9F\x90\x8D"},
+    {"a\0b", 3, "a" REPLACED "b"},
+    {"\xFF\xFE", 2, REPLACED REPLACED},
+    {"\xC3", 1, REPLACED},     /* the beginning of a character */
+    {"\xE2\x82", 2, REPLACED}, /* one for the longest beginning */
+    {"\xE2\x82x", 3, REPLACED "x"},
+    {"\xC0\xAF", 2, REPLACED REPLACED}, /* overlong */
+    {"\xE0\x80\xAF", 3, REPLACED REPLACED REPLACED},
+    {"\xED\xA0\x80", 3, REPLACED REPLACED REPLACED},              /* a surrogate */
+    {"\xF4\x90\x80\x80", 4, REPLACED REPLACED REPLACED REPLACED}, /* beyond U+10FFFF */
+    {"\x80", 1, REPLACED},
+};
+
+static void
+test_clean (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    gsize length = texts[i].length < 0 ? strlen (texts[i].bytes) : (gsize)texts[i].length;
+    g_autofree char *clean = capture_clean (texts[i].bytes, length);
+    g_assert_cmpstr (clean, ==, texts[i].clean);
+    g_assert_true (g_utf8_validate (clean, -1, NULL));
+  }
+}
+
+/* Feeds LENGTH bytes in pieces of STEP. */
+static char *
+capture_in_steps (const char *bytes, gsize length, gsize cap, gsize step, gboolean *ret_cut)
+{
+  struct capture capture;
+  gsize text_length;
+  capture_init (&capture, cap);
+  for (gsize at = 0; at < length; at += step)
+    capture_add (&capture, bytes + at, MIN (step, length - at));
+  char *text = capture_text (&capture, &text_length, ret_cut);
+  g_assert_cmpuint (text_length, ==, strlen (text));
+  g_assert_cmpuint (capture.total, ==, length);
+  g_assert_true (g_utf8_validate (text, -1, NULL));
+  g_assert_cmpuint (capture.head->len + capture.tail->len, <=, cap);
+  capture_clear (&capture);
+  return text;
+}
+
+static void
+test_capture_whole (void)
+{
+  gboolean cut;
+  for (gsize step = 1; step < 12; step++) {
+    g_autofree char *text = capture_in_steps ("na\xC3\xAFve\n", 7, 16, step, &cut);
+    g_assert_cmpstr (text, ==, "na\xC3\xAFve\n");
+    g_assert_false (cut);
+    g_autofree char *full = capture_in_steps ("0123456789abcdef", 16, 16, step, &cut);
+    g_assert_cmpstr (full, ==, "0123456789abcdef");
+    g_assert_false (cut);
+  }
+}
+
+static void
+test_capture_cut (void)
+{
+  gboolean cut;
+  for (gsize step = 1; step < 40; step++) {
+    g_autofree char *text = capture_in_steps ("0123456789abcdefghijklmnopqrstuvwxyz", 36, 16, step, &cut);
+    g_assert_true (cut);
+    g_assert_true (g_str_has_prefix (text, "01234567\n[... 20 bytes are left out"));
+    g_assert_true (g_str_has_suffix (text, "]\nstuvwxyz"));
+  }
+}
+
+/* Whatever is torn at the cuts, no character is replaced, and what is missing is counted. */
+static void
+test_capture_characters (void)
+{
+  g_autoptr (GString) many = g_string_new (NULL);
+  for (int i = 0; i < 100; i++)
+    g_string_append (many, i % 3 == 0 ? "\xE2\x82\xAC" : i % 3 == 1 ? "\xC3\xA4" : "\xF0\x9F\x90\x8D");
+  for (gsize cap = 20; cap < 60; cap++) {
+    gboolean cut;
+    guint64 missing = 0;
+    g_autofree char *text = capture_in_steps (many->str, many->len, cap, 7, &cut);
+    g_assert_null (strstr (text, REPLACED));
+    const char *gap = strstr (text, "\n[... "), *rest = strstr (text, "...]\n");
+    g_assert_nonnull (gap);
+    g_assert_nonnull (rest);
+    missing = g_ascii_strtoull (gap + strlen ("\n[... "), NULL, 10);
+    g_assert_cmpuint ((gsize)(gap - text) + strlen (rest + strlen ("...]\n")) + missing, ==, many->len);
+  }
+}
+
+/* Cleaning makes text longer than bytes: the cap holds for the text. */
+static void
+test_capture_garbage (void)
+{
+  char garbage[300];
+  gboolean cut;
+  memset (garbage, 0xFF, sizeof garbage);
+  g_autofree char *text = capture_in_steps (garbage, sizeof garbage, 300, 50, &cut);
+  g_assert_true (cut);
+  g_assert_nonnull (strstr (text, "[... 200 bytes"));
+  g_assert_cmpuint (strlen (text), <, 300 + 100);
+}
+
+static void
+test_capture_memory (void)
+{
+  struct capture capture;
+  g_autofree char *block = g_malloc (65536);
+  memset (block, 'x', 65536);
+  capture_init (&capture, 1 << 20);
+  for (int i = 0; i < 4096; i++)
+    capture_add (&capture, block, 65536);
+  g_assert_cmpuint (capture.total, ==, (guint64)4096 * 65536);
+  g_assert_cmpuint (capture.head->len + capture.tail->len, ==, 1 << 20);
+  capture_clear (&capture);
+}
+
+/* ---- outcomes ---- */
+
+#define EXITED(n)                                                                                            \
+  {                                                                                                          \
+    .code = CLD_EXITED, .status = (n)                                                                        \
+  }
+#define KILLED(n)                                                                                            \
+  {                                                                                                          \
+    .code = CLD_KILLED, .status = (n)                                                                        \
+  }
+#define SECOND 1000000
+#define RESULT(...)                                                                                          \
+  {                                                                                                          \
+    .has_result = TRUE, __VA_ARGS__                                                                          \
+  }
+
+static const struct {
+  const char *name;
+  struct facts facts;
+  AdderOutcome outcome;
+  enum cause cause;
+  int exit_code, signal;
+} verdicts[] = {
+    {"a good result", RESULT (.has_exit = FALSE), ADDER_OUTCOME_OK, CAUSE_RESULT, 0, 0},
+    {"an exception", RESULT (.result_exit_code = 1, .result_has_error = TRUE), ADDER_OUTCOME_ERROR,
+     CAUSE_RESULT, 1, 0},
+    {"sys.exit (3)", RESULT (.result_exit_code = 3, .result_has_error = TRUE), ADDER_OUTCOME_ERROR,
+     CAUSE_RESULT, 3, 0},
+    {"an exit code without an error", RESULT (.result_exit_code = 3), ADDER_OUTCOME_ERROR, CAUSE_RESULT, 3,
+     0},
+    {"an error with exit code 0", RESULT (.result_has_error = TRUE), ADDER_OUTCOME_ERROR, CAUSE_RESULT, 1, 0},
+    {"MemoryError", RESULT (.result_exit_code = 1, .result_has_error = TRUE, .result_out_of_memory = TRUE),
+     ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_MEMORY_ERROR, 137, 0},
+    {"an exception after a child was killed for memory",
+     RESULT (.result_exit_code = 1, .result_has_error = TRUE, .oom_kills = 1), ADDER_OUTCOME_MEMORY_LIMIT,
+     CAUSE_OOM_KILL, 137, 0},
+    {"a good result all the same", RESULT (.oom_kills = 1), ADDER_OUTCOME_OK, CAUSE_RESULT, 0, 0},
+    {"a result and the kill after it", RESULT (.has_exit = TRUE, .exit = KILLED (SIGKILL)), ADDER_OUTCOME_OK,
+     CAUSE_RESULT, 0, 0},
+    {"a result, then a stop while draining", RESULT (.stop = STOP_OUTPUT), ADDER_OUTCOME_OK, CAUSE_RESULT, 0,
+     0},
+
+    {"cancelled",
+     {.stop = STOP_CANCELLED, .has_exit = TRUE, .exit = KILLED (SIGKILL)},
+     ADDER_OUTCOME_CANCELLED,
+     CAUSE_STOP,
+     130,
+     0},
+    {"deadline",
+     {.stop = STOP_DEADLINE, .has_exit = TRUE, .exit = KILLED (SIGKILL)},
+     ADDER_OUTCOME_TIMEOUT,
+     CAUSE_STOP,
+     124,
+     0},
+    {"deadline, no report", {.stop = STOP_DEADLINE}, ADDER_OUTCOME_TIMEOUT, CAUSE_STOP, 124, 0},
+    {"processor time", {.stop = STOP_CPU}, ADDER_OUTCOME_CPU_LIMIT, CAUSE_STOP, 137, 0},
+    {"memory, by the watchdog", {.stop = STOP_MEMORY}, ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_STOP, 137, 0},
+    {"output", {.stop = STOP_OUTPUT}, ADDER_OUTCOME_OUTPUT_LIMIT, CAUSE_STOP, 137, 0},
+    {"displays", {.stop = STOP_DISPLAYS}, ADDER_OUTCOME_OUTPUT_LIMIT, CAUSE_STOP, 137, 0},
+    {"garbage", {.stop = STOP_PROTOCOL}, ADDER_OUTCOME_CRASHED, CAUSE_STOP, 128, 0},
+    {"a stop comes before what the kill looks like",
+     {.stop = STOP_DEADLINE, .has_exit = TRUE, .exit = KILLED (SIGKILL), .oom_kills = 1},
+     ADDER_OUTCOME_TIMEOUT,
+     CAUSE_STOP,
+     124,
+     0},
+
+    {"os._exit (0)", {.has_exit = TRUE, .exit = EXITED (0)}, ADDER_OUTCOME_OK, CAUSE_EXITED, 0, 0},
+    {"os._exit (7)", {.has_exit = TRUE, .exit = EXITED (7)}, ADDER_OUTCOME_ERROR, CAUSE_EXITED, 7, 0},
+    {"killed for memory",
+     {.has_exit = TRUE, .exit = KILLED (SIGKILL), .oom_kills = 1},
+     ADDER_OUTCOME_MEMORY_LIMIT,
+     CAUSE_OOM_KILL,
+     137,
+     SIGKILL},
+    {"SIGKILL from within",
+     {.has_exit = TRUE, .exit = KILLED (SIGKILL), .cpu_us = 1, .cpu_limit_us = SECOND},
+     ADDER_OUTCOME_CRASHED,
+     CAUSE_SIGNAL,
+     137,
+     SIGKILL},
+    {"SIGKILL of RLIMIT_CPU",
+     {.has_exit = TRUE, .exit = KILLED (SIGKILL), .cpu_us = SECOND, .cpu_limit_us = SECOND},
+     ADDER_OUTCOME_CPU_LIMIT,
+     CAUSE_CPU,
+     137,
+     SIGKILL},
+    {"SIGXCPU",
+     {.has_exit = TRUE, .exit = KILLED (SIGXCPU), .cpu_limit_us = SECOND},
+     ADDER_OUTCOME_CPU_LIMIT,
+     CAUSE_CPU,
+     137,
+     SIGXCPU},
+    {"SIGSEGV",
+     {.has_exit = TRUE, .exit = KILLED (SIGSEGV), .cpu_limit_us = SECOND},
+     ADDER_OUTCOME_CRASHED,
+     CAUSE_SIGNAL,
+     139,
+     SIGSEGV},
+    {"SIGSEGV late",
+     {.has_exit = TRUE, .exit = KILLED (SIGSEGV), .cpu_us = SECOND, .cpu_limit_us = SECOND},
+     ADDER_OUTCOME_CRASHED,
+     CAUSE_SIGNAL,
+     139,
+     SIGSEGV},
+    {"SIGSEGV after another process was killed for memory",
+     {.has_exit = TRUE, .exit = KILLED (SIGSEGV), .oom_kills = 1, .cpu_limit_us = SECOND},
+     ADDER_OUTCOME_CRASHED,
+     CAUSE_SIGNAL,
+     139,
+     SIGSEGV},
+    {"SIGSYS with a core",
+     {.has_exit = TRUE, .exit = {.code = CLD_DUMPED, .status = SIGSYS}, .cpu_limit_us = SECOND},
+     ADDER_OUTCOME_CRASHED,
+     CAUSE_SIGNAL,
+     159,
+     SIGSYS},
+    {"the zygote died", {.zygote_ended = TRUE}, ADDER_OUTCOME_FAILED, CAUSE_ZYGOTE, 125, 0},
+    {"nothing is known", {.has_exit = FALSE}, ADDER_OUTCOME_FAILED, CAUSE_NO_END, 125, 0},
+};
+
+static void
+test_verdicts (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (verdicts); i++) {
+    struct verdict verdict = outcome_decide (&verdicts[i].facts);
+    g_test_message ("%s", verdicts[i].name);
+    g_assert_cmpstr (adder_outcome_name (verdict.outcome), ==, adder_outcome_name (verdicts[i].outcome));
+    g_assert_cmpint (verdict.cause, ==, verdicts[i].cause);
+    g_assert_cmpint (verdict.exit_code, ==, verdicts[i].exit_code);
+    g_assert_cmpint (verdict.signal, ==, verdicts[i].signal);
+  }
+}
+
+/* Every combination has a verdict, an exit code in range, and words. */
+static void
+test_all_facts (void)
+{
+  static const struct wire_exit exits[] = {EXITED (0), EXITED (1), KILLED (SIGKILL), KILLED (SIGXCPU),
+                                           KILLED (SIGSEGV)};
+  struct limits limits = limits_default ();
+  g_autoptr (json_t) python_error = json_pack ("{s:s, s:s, s:n, s:n, s:n}", "type", "MemoryError", "message",
+                                               "", "traceback", "line", "hint");
+  for (guint bits = 0; bits < 1 << 7; bits++)
+    for (int stop = STOP_NONE; stop <= STOP_PROTOCOL; stop++)
+      for (gsize exit = 0; exit < G_N_ELEMENTS (exits); exit++) {
+        const struct facts facts = {
+            .stop = (enum stop)stop,
+            .has_result = bits & 1,
+            .result_exit_code = bits & 2 ? 1 : 0,
+            .result_has_error = (bits & 4) != 0,
+            .result_out_of_memory = (bits & 12) == 12,
+            .has_exit = (bits & 16) != 0,
+            .exit = exits[exit],
+            .zygote_ended = (bits & 16) == 0,
+            .oom_kills = (bits >> 5) & 1,
+            .cpu_us = bits & 64 ? SECOND : 0,
+            .cpu_limit_us = SECOND,
+        };
+        struct verdict verdict = outcome_decide (&facts);
+        g_assert_cmpint (verdict.exit_code, >=, 0);
+        g_assert_cmpint (verdict.exit_code, <=, 255);
+        g_assert_true ((verdict.exit_code == 0) == (verdict.outcome == ADDER_OUTCOME_OK));
+        g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, "science",
+                                                    facts.result_has_error ? python_error : NULL);
+        g_assert_true ((error == NULL) == (verdict.outcome == ADDER_OUTCOME_OK));
+        if (error) {
+          g_assert_true (json_is_string (json_object_get (error, "type")));
+          g_assert_true (json_is_string (json_object_get (error, "message")));
+          g_assert_cmpuint (json_object_size (error), ==, 5);
+        }
+      }
+}
+
+static void
+test_outcome_names (void)
+{
+  g_assert_cmpstr (adder_outcome_name (ADDER_OUTCOME_OK), ==, "ok");
+  g_assert_cmpstr (adder_outcome_name (ADDER_OUTCOME_CPU_LIMIT), ==, "cpu_limit");
+  g_assert_cmpstr (adder_outcome_name (ADDER_OUTCOME_FAILED), ==, "failed");
+  for (int i = ADDER_OUTCOME_OK; i <= ADDER_OUTCOME_FAILED; i++)
+    g_assert_nonnull (adder_outcome_name ((AdderOutcome)i));
+}
+
+static void
+test_limit_in_words (void)
+{
+  struct limits limits = limits_default ();
+  limits.value[LIMIT_WALL] = 2000;
+  const struct facts facts = {.stop = STOP_DEADLINE};
+  struct verdict verdict = outcome_decide (&facts);
+  g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, "science", NULL);
+  g_assert_cmpstr (json_string_value (json_object_get (error, "message")), ==,
+                   "the run took longer than 2 s (wall_ms)");
+  g_assert_nonnull (strstr (json_string_value (json_object_get (error, "hint")), "wall_ms (at most"));
+}
+
+/* ---- the queue ---- */
+
+static const char *
+serve (struct queue *queue)
+{
+  struct queue_place *place = queue_first (queue);
+  const char *owner = place->owner;
+  queue_serve (queue, place);
+  return owner;
+}
+
+static void
+test_queue_is_fair (void)
+{
+  struct queue *queue = queue_new (100);
+  struct queue_place a[5], b[2], c;
+  for (int i = 0; i < 5; i++) {
+    a[i].owner = "a";
+    g_assert_true (queue_enter (queue, &a[i]));
+  }
+  for (int i = 0; i < 2; i++) {
+    b[i].owner = "b";
+    g_assert_true (queue_enter (queue, &b[i]));
+  }
+  g_assert_cmpstr (serve (queue), ==, "a");
+  g_assert_cmpstr (serve (queue), ==, "b");
+  c.owner = "c";
+  g_assert_true (queue_enter (queue, &c));
+  g_assert_cmpstr (serve (queue), ==, "a");
+  g_assert_cmpstr (serve (queue), ==, "b");
+  g_assert_cmpstr (serve (queue), ==, "c");
+  for (int i = 0; i < 3; i++)
+    g_assert_cmpstr (serve (queue), ==, "a");
+  g_assert_cmpuint (queue_length (queue), ==, 0);
+  queue_free (queue);
+}
+
+static void
+test_queue_is_bounded (void)
+{
+  struct queue *queue = queue_new (2);
+  struct queue_place places[3] = {{.owner = "a"}, {.owner = "b"}, {.owner = "c"}};
+  g_assert_true (queue_enter (queue, &places[0]));
+  g_assert_true (queue_enter (queue, &places[1]));
+  g_assert_false (queue_enter (queue, &places[2]));
+  queue_leave (queue, &places[0]);
+  g_assert_true (queue_enter (queue, &places[2]));
+  g_assert_true (queue_first (queue) == &places[1]);
+  g_assert_true (queue_next (&places[1]) == &places[2]);
+  g_assert_null (queue_next (&places[2]));
+  queue_leave (queue, &places[1]);
+  queue_leave (queue, &places[2]);
+  queue_free (queue);
+}
+
+/* An owner who comes again and again waits behind one who waited all the time, but is not held back for the
+ * past. */
+static void
+test_queue_newcomer (void)
+{
+  struct queue *queue = queue_new (10);
+  struct queue_place a, b, again;
+  a.owner = again.owner = "a";
+  b.owner = "b";
+  queue_enter (queue, &a);
+  g_assert_cmpstr (serve (queue), ==, "a");
+  queue_enter (queue, &b);
+  queue_enter (queue, &again);
+  g_assert_cmpstr (serve (queue), ==, "b");
+  g_assert_cmpstr (serve (queue), ==, "a");
+  queue_free (queue);
+}
+
+/* ---- messages ---- */
+
+static const struct {
+  const char *text;
+  gboolean good;
+} results[] = {
+    {"{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[]}", TRUE},
+    {"{\"exit_code\":0,\"value\":{\"text/plain\":\"6\"},\"error\":null,\"warnings\":[\"w\"]}", TRUE},
+    {"{\"exit_code\":0,\"value\":{\"application/json\":{\"a\":[1]}},\"error\":null,\"warnings\":[]}", TRUE},
+    {"{\"exit_code\":1,\"value\":null,\"error\":{\"type\":\"E\",\"message\":\"m\",\"traceback\":null,"
+     "\"line\":3,\"hint\":"
+     "null,\"more\":1},\"warnings\":[],\"more\":2}",
+     TRUE},
+    {"", FALSE},
+    {"[]", FALSE},
+    {"null", FALSE},
+    {"{}", FALSE},
+    {"{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[]} x", FALSE},
+    {"{\"exit_code\":0,\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":256,\"value\":null,\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":-1,\"value\":null,\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":0.5,\"value\":null,\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":99999999999999999999,\"value\":null,\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":0,\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":0,\"value\":\"6\",\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":0,\"value\":{\"text/plain\":6},\"error\":null,\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":0,\"value\":null,\"error\":\"E\",\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":0,\"value\":null,\"error\":{},\"warnings\":[]}", FALSE},
+    {"{\"exit_code\":0,\"value\":null,\"error\":{\"type\":1,\"message\":\"m\",\"traceback\":null,\"line\":"
+     "null,\"hint\":"
+     "null},\"warnings\":[]}",
+     FALSE},
+    {"{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[1]}", FALSE},
+    {"{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":{}}", FALSE},
+    {"{\"exit_code\":0,\"value\":{\"text/plain\":\"\xFF\"},\"error\":null,\"warnings\":[]}", FALSE},
+};
+
+static void
+test_results (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (results); i++) {
+    struct message_result result = {0};
+    g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+    g_test_message ("%s", results[i].text);
+    gboolean good = message_read_result (results[i].text, strlen (results[i].text), &result, warnings);
+    g_assert_cmpint (good, ==, results[i].good);
+    if (result.error)
+      g_assert_cmpuint (json_object_size (result.error), ==, 5);
+    message_result_clear (&result);
+  }
+}
+
+static void
+test_displays (void)
+{
+  json_t *display = message_read_display ("{\"image/png\":\"aGk=\"}", 20);
+  g_assert_nonnull (display);
+  json_decref (display);
+  g_assert_null (message_read_display ("{\"image/png\":1}", 15));
+  g_assert_null (message_read_display ("[1]", 3));
+
+  /* Small as text, huge as a structure. */
+  g_autoptr (GString) heavy = g_string_new ("{\"application/json\":[");
+  for (int i = 0; i < 300000; i++)
+    g_string_append (heavy, "0,");
+  g_string_append (heavy, "0]}");
+  g_assert_null (message_read_display (heavy->str, heavy->len));
+
+  /* As many commas within a string are no values. */
+  g_autoptr (GString) commas = g_string_new ("{\"text/html\":\"\\\"");
+  for (int i = 0; i < 300000; i++)
+    g_string_append (commas, "0,");
+  g_string_append (commas, "\"}");
+  display = message_read_display (commas->str, commas->len);
+  g_assert_nonnull (display);
+  json_decref (display);
+
+  g_autoptr (GString) deep = g_string_new ("{\"application/json\":");
+  for (int i = 0; i < 100000; i++)
+    g_string_append_c (deep, '[');
+  g_assert_null (message_read_display (deep->str, deep->len));
+}
+
+static void
+test_request_text (void)
+{
+  struct run_request *request = request_new ();
+  const char *const arguments[] = {"--fast", "\"quoted\"", NULL};
+  request->code = g_strdup ("print('\xC3\xA4')");
+  request->code_length = strlen (request->code);
+  request->name = g_strdup ("main.py");
+  request->environment = g_strdup ("science");
+  request->arguments = g_strdupv ((GStrv)(guintptr)arguments);
+  g_hash_table_insert (request->variables, g_strdup ("MODE"), g_strdup ("test"));
+  g_assert_true (request_check (request, NULL));
+
+  gsize length;
+  g_autofree char *text = message_write_request (request, &length);
+  g_autoptr (json_t) root = json_parse_object (text, length, "the request", NULL);
+  g_assert_cmpstr (json_string_value (json_object_get (root, "code")), ==, request->code);
+  g_assert_cmpstr (json_string_value (json_array_get (json_object_get (root, "arguments"), 1)), ==,
+                   "\"quoted\"");
+  g_assert_cmpstr (json_string_value (json_object_get (json_object_get (root, "variables"), "MODE")), ==,
+                   "test");
+  g_assert_cmpint (json_integer_value (json_object_get (root, "value_bytes")), ==, 65536);
+  request_free (request);
+}
+
+static void
+test_request_check (void)
+{
+  static const struct {
+    const char *code;
+    gsize length;
+    const char *said;
+  } bad[] = {
+      {"print(\xFF)", 8, "the code is not UTF-8: byte 6 is wrong"},
+      {"a\0b", 3, "the code has a zero byte"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+    struct run_request *request = request_new ();
+    request->code = g_memdup2 (bad[i].code, bad[i].length);
+    request->code_length = bad[i].length;
+    request->name = g_strdup ("main.py");
+    g_assert_false (request_check (request, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_cmpstr (error->message, ==, bad[i].said);
+    request_free (request);
+  }
+}
+
+/* ---- frames ---- */
+
+static gint64
+small_bound (uint32_t kind)
+{
+  return kind == 7 ? 100000 : -1;
+}
+
+static void
+test_channel_receives (void)
+{
+  int ends[2];
+  struct channel channel;
+  uint32_t kind;
+  char *data;
+  gsize length;
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ==, 0);
+  channel_init (&channel, ends[0]);
+  g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_WAIT);
+
+  /* Byte by byte, and then two frames at once. */
+  const struct frame_header header = {.kind = 7, .length = 5};
+  for (gsize i = 0; i < sizeof header; i++) {
+    g_assert_cmpint (write (ends[1], (const char *)&header + i, 1), ==, 1);
+    g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_WAIT);
+  }
+  g_assert_cmpint (fd_write_all (ends[1], "hello", 5), ==, 0);
+  g_assert_cmpint (frame_send (ends[1], 7, NULL, 0, NULL, 0), ==, 0);
+  g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_FRAME);
+  g_assert_cmpuint (length, ==, 5);
+  g_assert_cmpstr (data, ==, "hello");
+  g_free (data);
+  g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_FRAME);
+  g_assert_cmpuint (length, ==, 0);
+  g_free (data);
+
+  /* Descriptors that ride along are not taken in. */
+  g_assert_cmpint (frame_send (ends[1], 7, "x", 1, &ends[1], 1), ==, 0);
+  g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_FRAME);
+  g_free (data);
+
+  /* A promise is no memory. */
+  const struct frame_header promise = {.kind = 7, .length = 90000};
+  g_assert_cmpint (fd_write_all (ends[1], &promise, sizeof promise), ==, 0);
+  g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_WAIT);
+  g_assert_cmpuint (channel.in_room, <, 10000);
+  close (ends[1]);
+  g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_END);
+  channel_clear (&channel);
+  close (ends[0]);
+}
+
+static void
+test_channel_refuses (void)
+{
+  static const struct frame_header bad[] = {{7, 100001}, {7, G_MAXUINT32}, {8, 0}, {0, 0}};
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    int ends[2];
+    struct channel channel;
+    uint32_t kind;
+    char *data;
+    gsize length;
+    g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ==, 0);
+    channel_init (&channel, ends[0]);
+    g_assert_cmpint (fd_write_all (ends[1], &bad[i], sizeof bad[i]), ==, 0);
+    g_assert_cmpint (channel_receive (&channel, small_bound, &kind, &data, &length), ==, CHANNEL_BAD);
+    channel_clear (&channel);
+    close (ends[0]);
+    close (ends[1]);
+  }
+}
+
+/* More than the socket holds, to a peer that reads late; with a descriptor on the first byte. */
+static void
+test_channel_sends (void)
+{
+  enum { LENGTH = 4 << 20 };
+  int ends[2], fds[1], pipe_ends[2];
+  struct channel channel;
+  g_autofree char *text = g_malloc (LENGTH), *got = g_malloc (LENGTH);
+  memset (text, 'q', LENGTH);
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ==, 0);
+  g_assert_cmpint (pipe (pipe_ends), ==, 0);
+  channel_init (&channel, ends[0]);
+  channel_send (&channel, 2, text, LENGTH, pipe_ends[0]);
+  g_assert_cmpint (channel_flush (&channel), ==, 0);
+  g_assert_true (channel_is_sending (&channel));
+
+  struct frame_header header;
+  gsize count = 0, received = 0;
+  g_assert_cmpint (fd_receive (ends[1], &header, sizeof header, fds, 1, &count), ==, sizeof header);
+  g_assert_cmpuint (count, ==, 1);
+  g_assert_cmpuint (header.length, ==, LENGTH);
+  while (received < LENGTH) {
+    gssize n = recv (ends[1], got + received, LENGTH - received, 0);
+    g_assert_cmpint (n, >, 0);
+    received += (gsize)n;
+    g_assert_cmpint (channel_flush (&channel), ==, 0);
+  }
+  g_assert_cmpint (memcmp (text, got, LENGTH), ==, 0);
+  g_assert_false (channel_is_sending (&channel));
+  close (fds[0]);
+  close (pipe_ends[1]);
+
+  close (ends[1]);
+  channel_send (&channel, 2, "x", 1, -1);
+  g_assert_cmpint (channel_flush (&channel), <, 0);
+  channel_clear (&channel);
+  close (ends[0]);
+}
+
+/* ---- the rest ---- */
+
+static void
+test_ids (void)
+{
+  char before[ID_BYTES] = "", id[ID_BYTES];
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (int i = 0; i < 1000; i++) {
+    id_make (id);
+    g_assert_true (g_uuid_string_is_valid (id));
+    g_assert_cmpint (id[14], ==, '7');
+    g_assert_nonnull (strchr ("89ab", id[19]));
+    g_assert_true (g_hash_table_add (seen, g_strdup (id)));
+    g_assert_cmpint (strncmp (before, id, 13), <=, 0);
+    g_strlcpy (before, id, sizeof before);
+  }
+}
+
+static void
+test_mime (void)
+{
+  static const struct {
+    const char *name;
+    const char *head;
+    gsize length;
+    const char *type;
+  } files[] = {
+      {"plot.png", "", 0, "image/png"},
+      {"a/b.d/PLOT.PNG", "", 0, "image/png"},
+      {"data.csv", "a,b", 3, "text/csv"},
+      {"noending", "\x89PNG\r\n\x1a\n....", 12, "image/png"},
+      {"noending", "hello", 5, "text/plain"},
+      {"noending", "Gr\xC3\xBC", 4, "text/plain"},
+      {"noending", "\x00\x01\x02", 3, "application/octet-stream"},
+      {"dir.csv/noending", "\xFF\xFF", 2, "application/octet-stream"},
+      {"x.unknown", "", 0, "text/plain"},
+      {"x.parquet", "", 0, "application/vnd.apache.parquet"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
+    g_assert_cmpstr (mime_guess (files[i].name, (const guint8 *)files[i].head, files[i].length), ==,
+                     files[i].type);
+}
+
+static void
+test_isolation (void)
+{
+  uint32_t all = WIRE_USER_NAMESPACE | WIRE_PID_NAMESPACE | WIRE_MOUNT_NAMESPACE | WIRE_NET_NAMESPACE |
+                 WIRE_IPC_NAMESPACE | WIRE_UTS_NAMESPACE | WIRE_CGROUP_NAMESPACE | WIRE_FRESH_PROC |
+                 WIRE_CAPABILITIES | WIRE_LANDLOCK | WIRE_SECCOMP | WIRE_NO_NEW_PRIVS;
+  g_autoptr (GPtrArray) missing = g_ptr_array_new ();
+  g_assert_cmpuint (host_isolation (all, TRUE, missing), ==, 3);
+  g_assert_cmpuint (missing->len, ==, 0);
+  g_assert_cmpuint (host_isolation (all, FALSE, missing), ==, 2);
+  g_assert_cmpstr (missing->pdata[0], ==, "cgroup");
+  g_ptr_array_set_size (missing, 0);
+  g_assert_cmpuint (host_isolation (all & ~(uint32_t)WIRE_SECCOMP, TRUE, missing), ==, 1);
+  g_assert_cmpstr (missing->pdata[0], ==, "seccomp");
+  g_assert_cmpuint (host_isolation (0, FALSE, NULL), <=, 1);
+}
+
+/* Every field of docs/results.md is there, also in a result of which nothing came about. */
+static void
+test_result_fields (void)
+{
+  static const char *const fields[] = {
+      "schema_version", "run_id",       "outcome",   "exit_code", "signal",  "stdout",   "stderr",
+      "stdout_bytes",   "stderr_bytes", "truncated", "result_id", "value",   "displays", "charts",
+      "error",          "violations",   "denials",   "files",     "changes", "warnings", "approval_id",
+      "session",        "usage",        "limits",    "isolation",
+  };
+  struct limits limits = limits_default ();
+  const struct result_parts parts = {
+      .run_id = "x",
+      .verdict = {.outcome = ADDER_OUTCOME_BUSY, .exit_code = 75},
+      .limits = &limits,
+  };
+  g_autofree char *text = result_to_json (&parts);
+  g_autoptr (json_t) result = json_parse_object (text, strlen (text), "the result", NULL);
+  g_assert_nonnull (result);
+  for (gsize i = 0; i < G_N_ELEMENTS (fields); i++) {
+    g_test_message ("%s", fields[i]);
+    g_assert_nonnull (json_object_get (result, fields[i]));
+  }
+  g_assert_cmpuint (json_object_size (result), ==, G_N_ELEMENTS (fields));
+  g_assert_cmpuint (json_object_size (json_object_get (result, "limits")), ==, LIMIT_COUNT);
+  g_assert_null (strchr (text, '\n'));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/engine/capture/clean", test_clean);
+  g_test_add_func ("/engine/capture/whole", test_capture_whole);
+  g_test_add_func ("/engine/capture/cut", test_capture_cut);
+  g_test_add_func ("/engine/capture/characters", test_capture_characters);
+  g_test_add_func ("/engine/capture/garbage", test_capture_garbage);
+  g_test_add_func ("/engine/capture/memory", test_capture_memory);
+  g_test_add_func ("/engine/outcome/verdicts", test_verdicts);
+  g_test_add_func ("/engine/outcome/all", test_all_facts);
+  g_test_add_func ("/engine/outcome/names", test_outcome_names);
+  g_test_add_func ("/engine/outcome/words", test_limit_in_words);
+  g_test_add_func ("/engine/queue/fair", test_queue_is_fair);
+  g_test_add_func ("/engine/queue/bounded", test_queue_is_bounded);
+  g_test_add_func ("/engine/queue/newcomer", test_queue_newcomer);
+  g_test_add_func ("/engine/message/results", test_results);
+  g_test_add_func ("/engine/message/displays", test_displays);
+  g_test_add_func ("/engine/message/request", test_request_text);
+  g_test_add_func ("/engine/request/check", test_request_check);
+  g_test_add_func ("/engine/channel/receives", test_channel_receives);
+  g_test_add_func ("/engine/channel/refuses", test_channel_refuses);
+  g_test_add_func ("/engine/channel/sends", test_channel_sends);
+  g_test_add_func ("/engine/id", test_ids);
+  g_test_add_func ("/engine/mime", test_mime);
+  g_test_add_func ("/engine/isolation", test_isolation);
+  g_test_add_func ("/engine/result/fields", test_result_fields);
+  return g_test_run ();
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files into and out of a workspace, on a plain directory: what hostile code may leave there comes back
+ * safely or not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "engine/artifact.h"
+#include "engine/input.h"
+#include "engine/workspace.h"
+
+struct fixture {
+  char *path;
+  int root_fd;
+  struct interrupt interrupt;
+  struct workspace_owner owner;
+  struct limits limits;
+  GPtrArray *inputs, *warnings;
+};
+
+static void
+set_up (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  fixture->path = g_dir_make_tmp ("adder-workspace-XXXXXX", NULL);
+  g_autofree char *work = g_build_filename (fixture->path, "work", NULL);
+  g_autofree char *output = g_build_filename (fixture->path, "tmp", "output", NULL);
+  g_assert_cmpint (g_mkdir_with_parents (work, 0755), ==, 0);
+  g_assert_cmpint (g_mkdir_with_parents (output, 0755), ==, 0);
+  fixture->root_fd = open (fixture->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_assert_true (interrupt_init (&fixture->interrupt, -1, NULL));
+  fixture->limits = limits_default ();
+  fixture->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)workspace_input_free);
+  fixture->warnings = g_ptr_array_new_with_free_func (g_free);
+}
+
+static void
+tear_down (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  const char *const argv[] = {"rm", "-rf", fixture->path, NULL};
+  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  interrupt_clear (&fixture->interrupt);
+  g_ptr_array_unref (fixture->inputs);
+  g_ptr_array_unref (fixture->warnings);
+  close (fixture->root_fd);
+  g_free (fixture->path);
+}
+
+static void
+make (const struct fixture *fixture, const char *name, const char *content)
+{
+  g_autofree char *path = g_build_filename (fixture->path, name, NULL);
+  g_autofree char *parent = g_path_get_dirname (path);
+  g_assert_cmpint (g_mkdir_with_parents (parent, 0755), ==, 0);
+  g_assert_true (g_file_set_contents (path, content, -1, NULL));
+}
+
+static GPtrArray *
+collect (struct fixture *fixture)
+{
+  return artifact_collect (fixture->root_fd, fixture->inputs, &fixture->limits, fixture->warnings,
+                           &fixture->interrupt);
+}
+
+static const struct artifact *
+find (const GPtrArray *artifacts, const char *name)
+{
+  for (guint i = 0; i < artifacts->len; i++) {
+    const struct artifact *artifact = artifacts->pdata[i];
+    if (strcmp (artifact->name, name) == 0)
+      return artifact;
+  }
+  return NULL;
+}
+
+static gboolean
+is_warned (const struct fixture *fixture, const char *words)
+{
+  for (guint i = 0; i < fixture->warnings->len; i++)
+    if (strstr (fixture->warnings->pdata[i], words))
+      return TRUE;
+  return FALSE;
+}
+
+/* ---- names ---- */
+
+static void
+test_names (void)
+{
+  static const char *const good[] = {"a",
+                                     "data.csv",
+                                     "a/b/c.txt",
+                                     ".hidden",
+                                     "Gr\xC3\xBC\xC3\x9F"
+                                     "e",
+                                     "a b",
+                                     "...",
+                                     "a..b/c"};
+  static const char *const bad[] = {"",    "/",    "/etc/passwd", "..",   "../a",  "a/../b", "a/..",  "./a",
+                                    "a/.", "a//b", "a/",          "a\nb", "a\x7f", "\xFF",   "a/\x01"};
+  for (gsize i = 0; i < G_N_ELEMENTS (good); i++)
+    g_assert_true (workspace_check_name (good[i], NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_false (workspace_check_name (bad[i], &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_true (g_utf8_validate (error->message, -1, NULL));
+  }
+  g_autofree char *part = g_strnfill (256, 'a');
+  g_assert_false (workspace_check_name (part, NULL));
+}
+
+/* ---- putting ---- */
+
+static int
+source_file (const struct fixture *fixture, const char *content)
+{
+  make (fixture, "source", content);
+  g_autofree char *path = g_build_filename (fixture->path, "source", NULL);
+  return open (path, O_RDONLY | O_CLOEXEC);
+}
+
+static void
+put (struct fixture *fixture, const char *name, int fd)
+{
+  g_autoptr (GError) error = NULL;
+  struct workspace_input *input =
+      workspace_put (fixture->root_fd, &fixture->owner, name, fd, &fixture->interrupt, -1, &error);
+  g_assert_no_error (error);
+  g_ptr_array_add (fixture->inputs, input);
+}
+
+static void
+test_put (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  autoclose int source = source_file (fixture, "a,b\n1,2\n");
+  g_assert_cmpint (lseek (source, 3, SEEK_SET), ==, 3);
+  put (fixture, "deep/er/data.csv", source);
+  g_assert_cmpint (lseek (source, 0, SEEK_CUR), ==, 3);
+
+  g_autofree char *path = g_build_filename (fixture->path, "work/deep/er/data.csv", NULL);
+  g_autofree char *content = NULL;
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "a,b\n1,2\n");
+  struct stat st;
+  g_assert_cmpint (stat (path, &st), ==, 0);
+  g_assert_cmpint (st.st_mtime, <, time (NULL));
+  g_assert_true (st.st_mode & S_IWUSR);
+}
+
+static void
+test_put_pipe (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  int ends[2];
+  g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
+  g_assert_cmpint (fd_write_all (ends[1], "from a pipe", 11), ==, 0);
+  close (ends[1]);
+  put (fixture, "piped", ends[0]);
+  close (ends[0]);
+  g_autofree char *path = g_build_filename (fixture->path, "work/piped", NULL);
+  g_autofree char *content = NULL;
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "from a pipe");
+}
+
+static void
+test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "d", fixture->root_fd, &fixture->interrupt,
+                                -1, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_clear_error (&error);
+
+  /* A link of the sandbox's is not followed. */
+  g_autofree char *link = g_build_filename (fixture->path, "work/link", NULL);
+  g_autofree char *outside = g_build_filename (fixture->path, "outside", NULL);
+  g_assert_cmpint (symlink (outside, link), ==, 0);
+  autoclose int source = source_file (fixture, "x");
+  g_assert_null (
+      workspace_put (fixture->root_fd, &fixture->owner, "link", source, &fixture->interrupt, -1, &error));
+  g_assert_nonnull (error);
+  g_assert_false (g_file_test (outside, G_FILE_TEST_EXISTS));
+  g_clear_error (&error);
+
+  /* A pipe that nobody ends. */
+  int ends[2];
+  g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "slow", ends[0], &fixture->interrupt,
+                                g_get_monotonic_time () + 20000, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
+  g_clear_error (&error);
+  interrupt_cancel (&fixture->interrupt);
+  g_assert_null (
+      workspace_put (fixture->root_fd, &fixture->owner, "slow", ends[0], &fixture->interrupt, -1, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED);
+  close (ends[0]);
+  close (ends[1]);
+}
+
+static void
+test_input_bound (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  autoclose int source = source_file (fixture, "0123456789");
+  g_assert_cmpint (input_read (source, 9, "standard input", &fixture->interrupt, -1, &error), ==, -1);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_assert_cmpstr (error->message, ==, "standard input has more than 9 bytes");
+
+  g_assert_cmpint (lseek (source, 2, SEEK_SET), ==, 2);
+  autoclose int memory = input_read (source, 10, "standard input", &fixture->interrupt, -1, NULL);
+  char text[16] = "";
+  g_assert_cmpint (read (memory, text, sizeof text), ==, 8);
+  g_assert_cmpstr (text, ==, "23456789");
+  g_assert_cmpint (write (memory, "x", 1), ==, -1);
+  g_assert_cmpint (ftruncate (memory, 0), ==, -1);
+}
+
+/* Two files that look alike but for their time, and one that was replaced. */
+static void
+test_untouched (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  struct workspace_mark mark;
+  autoclose int source = source_file (fixture, "one");
+  put (fixture, "a.txt", source);
+  put (fixture, "b.txt", source);
+  g_assert_true (workspace_measure (fixture->root_fd, &mark));
+  for (guint i = 0; i < fixture->inputs->len; i++) {
+    const struct workspace_input *input = fixture->inputs->pdata[i];
+    struct stat st;
+    g_assert_cmpint (fstatat (fixture->root_fd, input->path, &st, 0), ==, 0);
+    g_assert_true (workspace_input_is (input, &st));
+  }
+  make (fixture, "work/b.txt", "two");
+  g_assert_false (workspace_is_untouched (fixture->root_fd, &mark, fixture->inputs));
+
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 1);
+  g_assert_nonnull (find (artifacts, "b.txt"));
+}
+
+/* ---- taking ---- */
+
+static void
+test_take (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  make (fixture, "work/plot.png", "\x89PNG\r\n\x1a\n");
+  make (fixture, "work/sub/table.csv", "a,b\n");
+  make (fixture, "work/.config", "dot file");
+  make (fixture, "work/empty", "");
+  make (fixture, "tmp/notes.txt", "n");
+  make (fixture, "tmp/output/report.html", "<p>");
+  make (fixture, "work/tmp/notes.txt", "another of the same name");
+  make (fixture, "work/.cache/x", "cache");
+  make (fixture, "work/__pycache__/m.cpython-311.pyc", "cache");
+  make (fixture, "work/m.pyc", "cache");
+  make (fixture, "tmp/matplotlib-abc/fontlist.json", "cache");
+  make (fixture, "tmp/.ipython/x", "cache");
+  make (fixture, "tmp/.lock", "cache");
+
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  static const char *const names[] = {".config",
+                                      "empty",
+                                      "plot.png",
+                                      "sub/table.csv",
+                                      "tmp/notes.txt",
+                                      "tmp/notes-2.txt",
+                                      "tmp/output/report.html"};
+  g_assert_cmpuint (artifacts->len, ==, G_N_ELEMENTS (names));
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    g_assert_nonnull (find (artifacts, names[i]));
+  g_assert_cmpuint (fixture->warnings->len, ==, 0);
+
+  const struct artifact *plot = find (artifacts, "plot.png");
+  g_assert_cmpstr (plot->mime, ==, "image/png");
+  g_assert_cmpuint (plot->bytes, ==, 8);
+  g_assert_cmpstr (find (artifacts, "empty")->sha256, ==,
+                   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  char text[8] = "";
+  autoclose int file = artifact_open (fixture->root_fd, find (artifacts, "sub/table.csv"), NULL);
+  g_assert_cmpint (read (file, text, sizeof text), ==, 4);
+  g_assert_cmpstr (text, ==, "a,b\n");
+}
+
+static void
+test_take_hostile (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autofree char *work = g_build_filename (fixture->path, "work", NULL);
+  autoclose int dir = open (work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_assert_cmpint (symlinkat ("/etc/passwd", dir, "passwd"), ==, 0);
+  g_assert_cmpint (symlinkat ("/etc", dir, "etc"), ==, 0);
+  g_assert_cmpint (symlinkat ("loop", dir, "loop"), ==, 0);
+  g_assert_cmpint (symlinkat ("..", dir, "up"), ==, 0);
+  g_assert_cmpint (mkfifoat (dir, "fifo", 0666), ==, 0);
+  autoclose int listener = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  g_snprintf (address.sun_path, sizeof address.sun_path, "%s/socket", work);
+  g_assert_cmpint (bind (listener, (struct sockaddr *)&address, sizeof address), ==, 0);
+  make (fixture, "work/new\nline \x1b[31m", "control characters");
+  make (fixture, "work/bad\xFF", "not UTF-8");
+  make (fixture, "work/fine.txt", "fine");
+  g_assert_cmpint (linkat (dir, "fine.txt", dir, "hard.txt", 0), ==, 0);
+  make (fixture, "work/locked/inside.txt", "in a directory that nobody may enter");
+  g_assert_cmpint (fchmodat (dir, "locked", 0, 0), ==, 0);
+  make (fixture, "work/secret.txt", "unreadable");
+  g_assert_cmpint (fchmodat (dir, "secret.txt", 0, 0), ==, 0);
+
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  static const char *const names[] = {"fine.txt", "hard.txt", "locked/inside.txt", "secret.txt",
+                                      "new_line _[31m"};
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    g_assert_nonnull (find (artifacts, names[i]));
+  g_assert_cmpuint (artifacts->len, ==, G_N_ELEMENTS (names) + 1);
+  for (guint i = 0; i < artifacts->len; i++) {
+    const struct artifact *artifact = artifacts->pdata[i];
+    g_assert_true (g_utf8_validate (artifact->name, -1, NULL));
+    autoclose int file = artifact_open (fixture->root_fd, artifact, NULL);
+    g_assert_cmpint (file, >=, 0);
+  }
+  g_assert_true (is_warned (fixture, "and 3 more: only regular files come back"));
+}
+
+static void
+test_take_limits (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  for (int i = 0; i < 10; i++) {
+    g_autofree char *name = g_strdup_printf ("work/f%d", i);
+    make (fixture, name, "0123456789");
+  }
+  fixture->limits.value[LIMIT_FILES] = 4;
+  g_autoptr (GPtrArray) few = collect (fixture);
+  g_assert_cmpuint (few->len, ==, 4);
+  g_assert_nonnull (find (few, "f3"));
+  g_assert_true (is_warned (fixture, "left out: f4, f5, f6 and 3 more: only 4 files come back (files)"));
+
+  fixture->limits.value[LIMIT_FILES] = 100;
+  fixture->limits.value[LIMIT_FILES_BYTES] = 35;
+  g_autoptr (GPtrArray) small = collect (fixture);
+  g_assert_cmpuint (small->len, ==, 3);
+  g_assert_true (is_warned (fixture, "(files_bytes)"));
+}
+
+static void
+test_take_deep (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  make (fixture, "work/one/kept", "k");
+  make (fixture, "work/one/two/lost", "l");
+  fixture->limits.value[LIMIT_FILES_DEPTH] = 2;
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 1);
+  g_assert_nonnull (find (artifacts, "one/kept"));
+  g_assert_true (is_warned (fixture, "one/two: directories deeper than 2 levels"));
+}
+
+/* A thousand directories in one another do not take the daemon's stack or descriptors. */
+static void
+test_take_abyss (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  int directory = openat (fixture->root_fd, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int i = 0; i < 1000; i++) {
+    g_assert_cmpint (mkdirat (directory, "d", 0755), ==, 0);
+    int next = openat (directory, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close (directory);
+    directory = next;
+  }
+  close (directory);
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 0);
+  g_assert_true (is_warned (fixture, "(files_depth)"));
+}
+
+static void
+test_take_sparse (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  make (fixture, "work/sparse", "");
+  g_autofree char *path = g_build_filename (fixture->path, "work/sparse", NULL);
+  g_assert_cmpint (truncate (path, (off_t)1 << 40), ==, 0);
+  make (fixture, "work/z", "after");
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 1);
+  g_assert_true (is_warned (fixture, "sparse: files of at most 256 MiB together"));
+}
+
+static void
+test_take_cancelled (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  make (fixture, "work/a", "a");
+  interrupt_cancel (&fixture->interrupt);
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 0);
+}
+
+/* ---- saving ---- */
+
+static void
+test_save (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  make (fixture, "work/sub/a.txt", "new");
+  make (fixture, "work/linked.txt", "new");
+  make (fixture, "work/out/x.txt", "new");
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+
+  g_autofree char *path = g_dir_make_tmp ("adder-saved-XXXXXX", NULL);
+  g_autofree char *victim = g_build_filename (fixture->path, "victim", NULL);
+  g_autofree char *link = g_build_filename (path, "linked.txt", NULL);
+  g_autofree char *out = g_build_filename (path, "out", NULL);
+  make (fixture, "victim", "old");
+  g_assert_cmpint (symlink (victim, link), ==, 0);
+  g_assert_cmpint (symlink (fixture->path, out), ==, 0);
+  autoclose int to = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  g_autoptr (GError) error = NULL;
+  g_assert_true (artifact_save (fixture->root_fd, find (artifacts, "sub/a.txt"), to, &error));
+  g_assert_no_error (error);
+  g_autofree char *saved = g_build_filename (path, "sub/a.txt", NULL);
+  g_autofree char *content = NULL, *kept = NULL;
+  g_assert_true (g_file_get_contents (saved, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "new");
+
+  /* A link in the way is replaced, not followed; a directory that is a link out is refused. */
+  g_assert_true (artifact_save (fixture->root_fd, find (artifacts, "linked.txt"), to, &error));
+  g_assert_true (g_file_get_contents (victim, &kept, NULL, NULL));
+  g_assert_cmpstr (kept, ==, "old");
+  g_assert_false (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
+  g_assert_false (artifact_save (fixture->root_fd, find (artifacts, "out/x.txt"), to, &error));
+  g_assert_nonnull (error);
+
+  const char *const argv[] = {"rm", "-rf", path, NULL};
+  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
+static void
+test_save_full (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  make (fixture, "work/a.txt", "new");
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_autofree char *path = g_dir_make_tmp ("adder-saved-XXXXXX", NULL);
+  g_autofree char *blocked = g_build_filename (path, "a.txt", "in-the-way", NULL);
+  g_assert_cmpint (g_mkdir_with_parents (blocked, 0755), ==, 0);
+  autoclose int to = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_autoptr (GError) error = NULL;
+  g_assert_false (artifact_save (fixture->root_fd, artifacts->pdata[0], to, &error));
+  g_assert_nonnull (strstr (error->message, "cannot save a.txt"));
+  /* What was written aside is gone. */
+  g_autoptr (GDir) listing = g_dir_open (path, 0, NULL);
+  g_assert_cmpstr (g_dir_read_name (listing), ==, "a.txt");
+  g_assert_null (g_dir_read_name (listing));
+  const char *const argv[] = {"rm", "-rf", path, NULL};
+  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
+static const struct {
+  const char *path;
+  void (*test) (struct fixture *, gconstpointer);
+} tests[] = {
+    {"/workspace/put", test_put},
+    {"/workspace/put-pipe", test_put_pipe},
+    {"/workspace/put-refuses", test_put_refuses},
+    {"/workspace/input-bound", test_input_bound},
+    {"/workspace/untouched", test_untouched},
+    {"/artifact/take", test_take},
+    {"/artifact/hostile", test_take_hostile},
+    {"/artifact/limits", test_take_limits},
+    {"/artifact/deep", test_take_deep},
+    {"/artifact/abyss", test_take_abyss},
+    {"/artifact/sparse", test_take_sparse},
+    {"/artifact/cancelled", test_take_cancelled},
+    {"/artifact/save", test_save},
+    {"/artifact/save-full", test_save_full},
+};
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/workspace/names", test_names);
+  for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
+    g_test_add (tests[i].path, struct fixture, NULL, set_up, tests[i].test, tear_down);
+  return g_test_run ();
+}
