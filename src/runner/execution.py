@@ -3,6 +3,7 @@
 
 import ast
 import atexit
+import json
 import linecache
 import os
 import sys
@@ -12,6 +13,11 @@ import types
 from adder_runner import tracebacks
 
 WORK = "/work"
+
+
+def answer(payload):
+    """The result message, as bytes, for the request message PAYLOAD."""
+    return json.dumps(execute(json.loads(payload))).encode()
 
 
 def execute(request):

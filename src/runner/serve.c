@@ -248,12 +248,14 @@ reap_children (struct children *children)
 static int
 make_room (struct children *children, struct fault *fault)
 {
-  if (children->count < children->room)
+  if (children->list && children->count < children->room)
     return 0;
   size_t room = children->room ? 2 * children->room : 32;
   struct child *list = realloc (children->list, room * sizeof *list);
-  if (!list)
-    return fault_set (fault, ENOMEM, "cannot note another sandbox");
+  if (!list) {
+    fault_set (fault, ENOMEM, "cannot note another sandbox");
+    return -ENOMEM;
+  }
   children->list = list;
   children->room = room;
   return 0;
@@ -373,7 +375,9 @@ serve (const struct zygote *zygote, const void *info, size_t size, struct sandbo
         ;
       reap_children (&children);
     }
-    if (ready[0].revents && serve_request (zygote, &children, ret_sandbox) == SPAWN_SANDBOX)
+    if (ready[0].revents && serve_request (zygote, &children, ret_sandbox) == SPAWN_SANDBOX) {
+      free (children.list);
       return 0;
+    }
   }
 }

@@ -2,14 +2,20 @@
 """Pay once, in the zygote, for what the first use of a library costs; and rehearse a typical run, so that the pages it
 touches are known and a parked sandbox can touch them ahead."""
 
+import gc
 import io
+import json
+import linecache
 import os
+import shutil
 import sys
 
 from adder_runner import execution
 
 # Families for characters that DejaVu, matplotlib's own font, lacks; the first that is installed serves all plots.
 WIDE_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Droid Sans Fallback", "WenQuanYi Zen Hei", "Source Han Sans", "Unifont")
+
+NAME, LIMIT = "warm.py", 65536
 
 TYPICAL = """
 print("warm", 2 ** 32)
@@ -29,8 +35,24 @@ frame[frame.x > 50].sort_values("y").head()
 """
 
 
+# In the zygote's own /tmp. A sandbox has another one, in which matplotlib makes the folder anew should it want to write.
+FONT_FOLDER = "/tmp/.matplotlib"
+
+
+def stage_fonts():
+    """To be called before matplotlib is loaded. It wants a folder that it can write to; given the environment's, which is
+    read-only, it would make a temporary one, search all fonts of the host, and have every run remove it at its end."""
+    shipped = os.environ.get("MPLCONFIGDIR")
+    os.makedirs(FONT_FOLDER, exist_ok=True)
+    os.environ["MPLCONFIGDIR"] = FONT_FOLDER
+    for name in os.listdir(shipped) if shipped and os.path.isdir(shipped) else ():
+        if name.startswith("fontlist-"):
+            shutil.copyfile(os.path.join(shipped, name), os.path.join(FONT_FOLDER, name))
+
+
 def settle():
     """Finishes what libraries put off until first use, and leaves nothing open."""
+    warm()
     if "matplotlib.pyplot" in sys.modules:
         settle_matplotlib()
 
@@ -52,20 +74,33 @@ def settle_matplotlib():
     font_manager._get_font.cache_clear()
 
 
-def rehearse():
-    """Runs typical code through the same path as a request does, its output thrown away, its traces removed."""
-    saved = sys.argv, list(sys.path), dict(os.environ), os.getcwd(), sys.modules["__main__"], sys.stdout
-    codes = [TYPICAL] + ([TYPICAL_TABLE] if "pandas" in sys.modules else []) + ["1 / 0"]
+def warm():
+    """Runs typical code once, its output thrown away, its traces removed: what is imported or compiled on first use is now."""
+    saved = sys.modules["__main__"], sys.stdout
     with open(os.devnull, "w") as nowhere:
         sys.stdout = nowhere
         try:
-            for code in codes:
-                outcome = execution.Outcome("warm.py", 4096)
-                outcome.guard(lambda: outcome.show(execution.run_main(code, "warm.py")))
-                outcome.message()
+            for code in typical():
+                outcome = execution.Outcome(NAME, LIMIT)
+                outcome.guard(lambda: outcome.show(execution.run_main(code, NAME)))
         finally:
-            sys.argv, sys.path[:], environment, directory, sys.modules["__main__"], sys.stdout = saved
-            os.environ.clear()
-            os.environ.update(environment)
-            os.chdir(directory)
-            execution.linecache.cache.pop("warm.py", None)
+            sys.modules["__main__"], sys.stdout = saved
+            linecache.cache.pop(NAME, None)
+
+
+def rehearse():
+    """Answers typical requests from beginning to end, exactly as a sandbox does, so that the pages which that touches are
+    known. To be called in a child that ends afterwards: a process can be wound up only once."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    execution.WORK = "/tmp"
+    gc.enable()
+    for code in typical():
+        request = {"code": code, "name": NAME, "arguments": [], "variables": {}, "environment": "", "value_bytes": LIMIT}
+        execution.answer(json.dumps(request))
+
+
+def typical():
+    """Code that touches what most runs touch: printing, a small table, an exception."""
+    return [TYPICAL, *([TYPICAL_TABLE] if "pandas" in sys.modules else []), "1 / 0"]

@@ -39,9 +39,9 @@ def prepare(modules):
     """Loads and warms up; returns what WIRE_SERVING tells the daemon."""
     # The collector would touch every object, once for each import; what it could free here is little.
     gc.disable()
+    warmup.stage_fonts()
     loaded, failed = load(modules)
     warmup.settle()
-    warmup.rehearse()
     gc.collect()
     gc.freeze()  # children never visit these objects, so their pages stay shared
     huge_bytes = _adder.collapse()
@@ -65,9 +65,7 @@ def park(environment):
     if stdin_fd >= 0:
         os.dup2(stdin_fd, 0)
         os.close(stdin_fd)
-    request = json.loads(payload)
-    result = execution.execute(request)
-    _adder.send(_adder.RESULT, json.dumps(result).encode())
+    _adder.send(_adder.RESULT, execution.answer(payload))
     _adder.receive()  # the daemon ends us here; a hang-up does too
 
 
