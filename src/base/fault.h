@@ -7,9 +7,10 @@
 
 struct fault {
   int err;                     /* a positive errno; 0: nothing failed */
-  char step[FAULT_STEP_BYTES]; /* "cannot mount tmpfs on /tmp": operation and object, no full stop, always terminated */
+  char step[FAULT_STEP_BYTES]; /* "cannot mount tmpfs on /tmp": operation and object, no full stop, always
+                                  terminated */
 };
 
-/* Fills FAULT (which may be NULL) with ERR, a positive errno, and a formatted step. Returns -ERR, so that a failing
- * function ends in `return fault_set (fault, errno, "cannot open %s", path);`. */
+/* Fills FAULT (which may be NULL) with ERR, a positive errno, and a formatted step. Returns -ERR, so that a
+ * failing function ends in `return fault_set (fault, errno, "cannot open %s", path);`. */
 int fault_set (struct fault *fault, int err, const char *format, ...) __attribute__ ((format (printf, 3, 4)));

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "sandbox/filter.h"
 #include "sandbox/limits.h"
 #include "sandbox/namespaces.h"
-#include "sandbox/filter.h"
 
 struct confinement {
   const struct limits *limits;

@@ -245,20 +245,19 @@ reap_children (struct children *children)
 
 /* ---- serving ---- */
 
-static int
-make_room (struct children *children, struct fault *fault)
+/* The place for one more, which counts only once it is filled. NULL when memory is short. */
+static struct child *
+make_room (struct children *children)
 {
-  if (children->list && children->count < children->room)
-    return 0;
-  size_t room = children->room ? 2 * children->room : 32;
-  struct child *list = realloc (children->list, room * sizeof *list);
-  if (!list) {
-    fault_set (fault, ENOMEM, "cannot note another sandbox");
-    return -ENOMEM;
+  if (children->count == children->room) {
+    size_t room = children->room ? 2 * children->room : 32;
+    struct child *list = realloc (children->list, room * sizeof *list);
+    if (!list)
+      return NULL;
+    children->list = list;
+    children->room = room;
   }
-  children->list = list;
-  children->room = room;
-  return 0;
+  return &children->list[children->count];
 }
 
 static int
@@ -308,23 +307,24 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     /* The daemon is gone. This is pid 1 of a namespace that holds every sandbox: all die with it. */
     _exit (0);
 
-  int r = check_request (&wanted, size, count, &fault);
-  if (r == 0)
-    r = make_room (children, &fault);
+  struct child *child = make_room (children);
+  int r = child ? check_request (&wanted, size, count, &fault)
+                : fault_set (&fault, ENOMEM, "cannot note another sandbox");
   if (r == 0)
     r = spawn (zygote, &wanted, fds, &spawned, ret_sandbox, &fault);
   if (r == SPAWN_SANDBOX)
     return SPAWN_SANDBOX;
 
-  if (r < 0) {
+  if (r < 0 || !child) {
     answer_refused (&fault);
   } else {
-    children->list[children->count++] = (struct child){
+    *child = (struct child){
         .worker = spawned.worker,
         .init = spawned.init,
         .init_fd = spawned.init_fd,
         .exit_fd = fd_steal (&fds[WIRE_SPAWN_EXIT]),
     };
+    children->count++;
     answer (&spawned);
     fd_close (&spawned.worker_fd);
     fd_close (&spawned.workspace_fd);

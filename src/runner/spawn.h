@@ -7,8 +7,8 @@
 
 #include "base/fault.h"
 #include "runner/wire.h"
-#include "sandbox/namespaces.h"
 #include "sandbox/filter.h"
+#include "sandbox/namespaces.h"
 
 /* What a zygote found out and keeps before it serves; the same for all of its sandboxes. */
 struct zygote {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The messages that cross the sandbox boundary: the one header that both sides share.
  *
- * Two channels. The control socket joins the daemon and a zygote (AF_UNIX, SOCK_SEQPACKET): strictly one answer for
- * each request, so one thread of the daemon can pull it. Each sandbox has its own socket (AF_UNIX, SOCK_STREAM, frames
- * of base/frame.h), which the daemon made: request and result never pass through the zygote. How a sandbox ended is
- * told by the zygote, which reaps it, over a pipe of that sandbox.
+ * Two channels. The control socket joins the daemon and a zygote (AF_UNIX, SOCK_SEQPACKET): strictly one
+ * answer for each request, so one thread of the daemon can pull it. Each sandbox has its own socket (AF_UNIX,
+ * SOCK_STREAM, frames of base/frame.h), which the daemon made: request and result never pass through the
+ * zygote. How a sandbox ended is told by the zygote, which reaps it, over a pipe of that sandbox.
  *
- * What comes from a sandbox after READY is untrusted: lengths are capped here, JSON is parsed strictly by the daemon. */
+ * What comes from a sandbox after READY is untrusted: lengths are capped here, JSON is parsed strictly by the
+ * daemon. */
 #pragma once
 
 #include <stdint.h>
@@ -31,27 +32,32 @@ struct wire_control_header {
   uint32_t version; /* WIRE_VERSION */
 };
 
-enum { WIRE_SPAWN_PREFAULT = 1 << 0 }; /* touch ahead the pages that a typical run touches; left out when callers wait */
+enum {
+  WIRE_SPAWN_PREFAULT = 1 << 0, /* touch ahead what a typical run touches; left out when callers wait */
+};
 
 struct wire_spawn {
   struct wire_control_header header;
   uint32_t flags;
   uint32_t reserved;
-  struct limits limits; /* shape limits are what is wanted; the others are the most that hand-out may ask for */
+  /* Shape limits are what is wanted; the others are the most that hand-out may ask for. */
+  struct limits limits;
 };
 
 enum wire_spawn_fd {
   WIRE_SPAWN_SOCKET, /* the sandbox's end of its own socket */
   WIRE_SPAWN_STDOUT, /* write ends of pipes */
   WIRE_SPAWN_STDERR,
-  WIRE_SPAWN_EXIT, /* write end of the pipe on which the zygote reports struct wire_exit; it never enters the sandbox */
+  WIRE_SPAWN_EXIT, /* write end of the pipe on which the zygote reports struct wire_exit; it never enters the
+                      sandbox */
   WIRE_SPAWN_FDS,
 };
 
 enum wire_spawned_fd {
   WIRE_SPAWNED_WORKER,    /* pidfd of the process that will run the code */
   WIRE_SPAWNED_INIT,      /* pidfd of its init: a SIGKILL there ends every process of the sandbox */
-  WIRE_SPAWNED_WORKSPACE, /* root of the workspace's tmpfs, with the directories work and tmp (and tmp/output) in it */
+  WIRE_SPAWNED_WORKSPACE, /* root of the workspace's tmpfs, with the directories work and tmp (and tmp/output)
+                             in it */
   WIRE_SPAWNED_FDS,
 };
 
@@ -60,10 +66,11 @@ struct wire_refused {
   struct fault fault;
 };
 
-/* Written once, whole, when the worker and its init are both reaped; then the pipe ends. End without it: the zygote died. */
+/* Written once, whole, when the worker and its init are both reaped; then the pipe ends. End without it: the
+ * zygote died. */
 struct wire_exit {
-  int32_t code;   /* CLD_EXITED, CLD_KILLED or CLD_DUMPED, of the worker */
-  int32_t status; /* its exit status or signal */
+  int32_t code;               /* CLD_EXITED, CLD_KILLED or CLD_DUMPED, of the worker */
+  int32_t status;             /* its exit status or signal */
   int64_t user_us, system_us; /* worker, init and all that they reaped */
   int64_t peak_rss_bytes;     /* the largest single process, shared pages included */
   int64_t minor_faults;
@@ -100,16 +107,17 @@ struct wire_ready {
   uint32_t mechanisms; /* enum wire_mechanism */
   int32_t landlock_abi;
   uint32_t reserved;
-  uint64_t data_bytes; /* VmData of the worker: RLIMIT_DATA is set to this plus the memory limit where there is no cgroup */
+  uint64_t data_bytes; /* VmData of the worker: RLIMIT_DATA is set to this plus the memory limit where there
+                          is no cgroup */
 };
 
 #define WIRE_REQUEST_MAX (8u << 20) /* code of 1 MiB may grow sixfold when escaped */
-#define WIRE_RESULT_MAX (64u << 20)
+#define WIRE_RESULT_MAX  (64u << 20)
 #define WIRE_DISPLAY_MAX (16u << 20)
-#define WIRE_FRAMES_MAX 10000u /* display frames of one run; more end it as output_limit */
+#define WIRE_FRAMES_MAX  10000u /* display frames of one run; more end it as output_limit */
 
-/* Where the launcher (adder-zygote) finds what the daemon hands it; descriptor 2 is a pipe for messages of a zygote that
- * fails before it serves. */
+/* Where the launcher (adder-zygote) finds what the daemon hands it; descriptor 2 is a pipe for messages of a
+ * zygote that fails before it serves. */
 enum wire_launch_fd {
   WIRE_LAUNCH_CONTROL = 3, /* control socket */
   WIRE_LAUNCH_FILTER = 4,  /* sealed memfd: the seccomp program, an array of struct sock_filter */

@@ -1,32 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of limits. Defaults suit one data analysis on a laptop; maxima keep one caller from taking a host. */
+/* The table of limits. Defaults suit one data analysis on a laptop; maxima keep one caller from taking a
+ * host. */
 #include "sandbox/limits.h"
 
 #include <string.h>
 
-#define KIB ((uint64_t) 1024)
-#define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
-#define SECOND ((uint64_t) 1000)
+#define KIB    ((uint64_t)1024)
+#define MIB    (1024 * KIB)
+#define GIB    (1024 * MIB)
+#define SECOND ((uint64_t)1000)
 
 const struct limit_row limit_table[LIMIT_COUNT] = {
-  [LIMIT_WALL] = { "wall_ms", UNIT_MS, false, 1, 30 * SECOND, 3600 * SECOND, "time from start to end" },
-  [LIMIT_CPU] = { "cpu_ms", UNIT_MS, false, 1, 30 * SECOND, 3600 * SECOND, "processor time of all processes of the run" },
-  [LIMIT_MEMORY] = { "memory_bytes", UNIT_BYTES, false, 8 * MIB, 1 * GIB, 64 * GIB, "memory of all processes of the run, beyond what the warm interpreter shares" },
-  [LIMIT_PIDS] = { "pids", UNIT_COUNT, false, 1, 64, 4096, "processes and threads at once" },
-  [LIMIT_FILE_SIZE] = { "file_bytes", UNIT_BYTES, false, 0, 256 * MIB, 16 * GIB, "size of one file" },
-  [LIMIT_OPEN_FILES] = { "open_files", UNIT_COUNT, false, 16, 256, 4096, "open descriptors of one process" },
-  [LIMIT_WORKSPACE] = { "workspace_bytes", UNIT_BYTES, true, 1 * MIB, 256 * MIB, 16 * GIB, "space in /work and /tmp together" },
-  [LIMIT_WORKSPACE_FILES] = { "workspace_files", UNIT_COUNT, true, 16, 16384, 1 << 20, "files and directories in /work and /tmp together" },
-  [LIMIT_SHM] = { "shm_bytes", UNIT_BYTES, true, 4 * KIB, 64 * MIB, 4 * GIB, "space in /dev/shm" },
-  [LIMIT_OUTPUT] = { "output_bytes", UNIT_BYTES, false, 0, 64 * MIB, 4 * GIB, "stdout and stderr together, after which the run is ended" },
-  [LIMIT_REPLY] = { "reply_bytes", UNIT_BYTES, false, 256, 64 * KIB, 4 * MIB, "each of stdout and stderr in the reply, as head and tail" },
-  [LIMIT_VALUE] = { "value_bytes", UNIT_BYTES, false, 64, 64 * KIB, 4 * MIB, "one representation of the value, and a traceback" },
-  [LIMIT_FILES] = { "files", UNIT_COUNT, false, 0, 64, 4096, "files that come back" },
-  [LIMIT_FILES_BYTES] = { "files_bytes", UNIT_BYTES, false, 0, 256 * MIB, 16 * GIB, "size of all files that come back" },
-  [LIMIT_FILES_DEPTH] = { "files_depth", UNIT_COUNT, false, 1, 16, 64, "directory levels in which files are looked for" },
-  [LIMIT_STDIN] = { "stdin_bytes", UNIT_BYTES, false, 0, 64 * MIB, 1 * GIB, "standard input" },
-  [LIMIT_CODE] = { "code_bytes", UNIT_BYTES, false, 1, 1 * MIB, 1 * MIB, "the code itself" },
+    [LIMIT_WALL] = {"wall_ms", UNIT_MS, false, 1, 30 * SECOND, 3600 * SECOND, "time from start to end"},
+    [LIMIT_CPU] = {"cpu_ms", UNIT_MS, false, 1, 30 * SECOND, 3600 * SECOND,
+                   "processor time of all processes of the run"},
+    [LIMIT_MEMORY] = {"memory_bytes", UNIT_BYTES, false, 8 * MIB, 1 * GIB, 64 * GIB,
+                      "memory of all processes of the run, beyond what the warm interpreter shares"},
+    [LIMIT_PIDS] = {"pids", UNIT_COUNT, false, 1, 64, 4096, "processes and threads at once"},
+    [LIMIT_FILE_SIZE] = {"file_bytes", UNIT_BYTES, false, 0, 256 * MIB, 16 * GIB, "size of one file"},
+    [LIMIT_OPEN_FILES] = {"open_files", UNIT_COUNT, false, 16, 256, 4096, "open descriptors of one process"},
+    [LIMIT_WORKSPACE] = {"workspace_bytes", UNIT_BYTES, true, 1 * MIB, 256 * MIB, 16 * GIB,
+                         "space in /work and /tmp together"},
+    [LIMIT_WORKSPACE_FILES] = {"workspace_files", UNIT_COUNT, true, 16, 16384, 1 << 20,
+                               "files and directories in /work and /tmp together"},
+    [LIMIT_SHM] = {"shm_bytes", UNIT_BYTES, true, 4 * KIB, 64 * MIB, 4 * GIB, "space in /dev/shm"},
+    [LIMIT_OUTPUT] = {"output_bytes", UNIT_BYTES, false, 0, 64 * MIB, 4 * GIB,
+                      "stdout and stderr together, after which the run is ended"},
+    [LIMIT_REPLY] = {"reply_bytes", UNIT_BYTES, false, 256, 64 * KIB, 4 * MIB,
+                     "each of stdout and stderr in the reply, as head and tail"},
+    [LIMIT_VALUE] = {"value_bytes", UNIT_BYTES, false, 64, 64 * KIB, 4 * MIB,
+                     "one representation of the value, and a traceback"},
+    [LIMIT_FILES] = {"files", UNIT_COUNT, false, 0, 64, 4096, "files that come back"},
+    [LIMIT_FILES_BYTES] = {"files_bytes", UNIT_BYTES, false, 0, 256 * MIB, 16 * GIB,
+                           "size of all files that come back"},
+    [LIMIT_FILES_DEPTH] = {"files_depth", UNIT_COUNT, false, 1, 16, 64,
+                           "directory levels in which files are looked for"},
+    [LIMIT_STDIN] = {"stdin_bytes", UNIT_BYTES, false, 0, 64 * MIB, 1 * GIB, "standard input"},
+    [LIMIT_CODE] = {"code_bytes", UNIT_BYTES, false, 1, 1 * MIB, 1 * MIB, "the code itself"},
 };
 
 struct limits

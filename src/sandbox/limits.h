@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything about a run that a user controls and that has a bound: one table, with unit, default and maximum.
- * Profiles, the command line, requests, results and docs/configuration.md all read it; no number stands elsewhere. */
+/* Everything about a run that a user controls and that has a bound: one table, with unit, default and
+ * maximum. Profiles, the command line, requests, results and docs/configuration.md all read it; no number
+ * stands elsewhere. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,13 +9,13 @@
 #include <stdint.h>
 
 enum limit {
-  LIMIT_WALL,            /* ms from hand-out to the end */
-  LIMIT_CPU,             /* ms of processor time, all processes of the run together */
-  LIMIT_MEMORY,          /* bytes, all processes of the run together, beyond what the warm interpreter shares */
-  LIMIT_PIDS,            /* processes and threads at once */
-  LIMIT_FILE_SIZE,       /* bytes, one file (RLIMIT_FSIZE) */
-  LIMIT_OPEN_FILES,      /* descriptors of one process */
-  LIMIT_WORKSPACE,       /* bytes of the workspace: /work and /tmp together */
+  LIMIT_WALL,       /* ms from hand-out to the end */
+  LIMIT_CPU,        /* ms of processor time, all processes of the run together */
+  LIMIT_MEMORY,     /* bytes, all processes of the run together, beyond what the warm interpreter shares */
+  LIMIT_PIDS,       /* processes and threads at once */
+  LIMIT_FILE_SIZE,  /* bytes, one file (RLIMIT_FSIZE) */
+  LIMIT_OPEN_FILES, /* descriptors of one process */
+  LIMIT_WORKSPACE,  /* bytes of the workspace: /work and /tmp together */
   LIMIT_WORKSPACE_FILES, /* inodes of the workspace */
   LIMIT_SHM,             /* bytes of /dev/shm */
   LIMIT_OUTPUT,          /* bytes drained from stdout and stderr together before the run is ended */
@@ -33,7 +34,7 @@ enum limit_unit { UNIT_COUNT, UNIT_BYTES, UNIT_MS };
 struct limit_row {
   const char *name; /* as in results, profiles and requests: "wall_ms", "memory_bytes", "pids" */
   enum limit_unit unit;
-  bool shape;       /* fixed when a sandbox is parked, so it selects the pool; the others are applied at hand-out */
+  bool shape; /* fixed when a sandbox is parked, so it selects the pool; the others are applied at hand-out */
   uint64_t minimum, standard, maximum;
   const char *text; /* one line for people */
 };

@@ -20,9 +20,9 @@ enum mount_kind {
 
 static const struct mount_step {
   enum mount_kind kind;
+  enum limit size; /* MOUNT_TMPFS */
   const char *target;
   const char *part; /* MOUNT_PART: path from the workspace's root */
-  enum limit size;  /* MOUNT_TMPFS */
   uint64_t attributes;
 } sandbox_mounts[] = {
     {.kind = MOUNT_PROC,

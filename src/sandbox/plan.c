@@ -21,7 +21,7 @@ static const struct plan_word {
 #define PLAN_WORDS (sizeof plan_words / sizeof plan_words[0])
 
 /* Digits are kept beside the pointers that point at them, in one allocation. */
-#define NUMBER_BYTES 24
+#define NUMBER_BYTES ((size_t)24)
 
 static size_t
 count_strings (const char *const *list)

@@ -59,7 +59,7 @@ struct probe {
   enum probe_cgroup cgroup;
   enum cgroup_mode cgroup_mode; /* the back end that will work */
   bool huge_pages;              /* MADV_COLLAPSE */
-  unsigned level; /* the isolation level that can be reached, 0 to 3: see README.md */
+  unsigned level;               /* the isolation level that can be reached, 0 to 3: see README.md */
   struct probe_line line[PROBE_FACTS];
 };
 

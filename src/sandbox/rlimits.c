@@ -51,8 +51,7 @@ rlimits_apply (const struct limits *limits, struct fault *fault)
     if (row->source == FROM_LIMIT)
       value = limits->value[row->limit];
     else if (row->source == FROM_MS)
-      /* One second more: the soft limit comes as SIGXCPU on the second, and the daemon's own count shall be
-       * first. */
+      /* Rounded up and one more: the daemon counts in ms, and its count shall be the first to end a run. */
       value = limits->value[row->limit] / 1000 + 2;
     int r = set (row->resource, row->name, value, fault);
     if (r < 0)

@@ -142,7 +142,7 @@ static int
 carry_out (const struct plan_step *step, int root, int source, struct fault *fault)
 {
   char buffer[4096];
-  const char *name = NULL;
+  const char *name = "";
   bool needs_source = step->kind != PLAN_LINK && step->kind != PLAN_DIRECTORY && step->kind != PLAN_TEXT;
   if (needs_source && source < 0)
     return 0;
