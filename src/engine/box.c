@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -124,6 +125,13 @@ box_kill (struct box *box)
 {
   if (box->init_fd >= 0)
     (void)pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0);
+}
+
+gboolean
+box_has_died (const struct box *box)
+{
+  struct pollfd end = {.fd = box->exit_fd, .events = POLLIN};
+  return poll (&end, 1, 0) > 0;
 }
 
 gboolean

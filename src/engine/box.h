@@ -63,6 +63,9 @@ gboolean box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **e
 /* Ends all processes of the box at once; does not wait. */
 void box_kill (struct box *box);
 
+/* Whether the end of BOX, which is parked, was reported, or cannot be any more. */
+gboolean box_has_died (const struct box *box);
+
 /* To be called when exit_fd can be read: takes the report, or notes the end. Returns whether the box has
  * ended. */
 gboolean box_read_exit (struct box *box);

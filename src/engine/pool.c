@@ -11,6 +11,9 @@
 #include "common/error.h"
 #include "engine/pool_private.h"
 
+/* So many dead boxes are passed over; that even the next one is dead says that something else is wrong. */
+#define DEAD_BOXES_MOST 300
+
 /* ---- the set of pools ---- */
 
 static void
@@ -307,9 +310,9 @@ settle (struct waiter *waiter, enum wait end)
   return done;
 }
 
-struct box *
-pool_take (struct pool *pool, const char *owner, const struct limits *limits, struct interrupt *interrupt,
-           GError **error)
+static struct box *
+take (struct pool *pool, const char *owner, const struct limits *limits, struct interrupt *interrupt,
+      GError **error)
 {
   struct pools *pools = pool->pools;
   const struct config *config = pools->host->config;
@@ -317,7 +320,6 @@ pool_take (struct pool *pool, const char *owner, const struct limits *limits, st
       .place.owner = owner ? owner : "", .pool = pool, .limits = limits, .interrupt = interrupt};
   g_autoptr (GError) refusal = NULL;
 
-  notice_change (pool);
   g_mutex_lock (&pools->lock);
   struct box *box = ask (pool, &waiter, &refusal);
   gboolean starting = !pool->serving || pool->stale;
@@ -337,6 +339,20 @@ pool_take (struct pool *pool, const char *owner, const struct limits *limits, st
   if (waiter.error)
     g_propagate_error (error, waiter.error);
   return waiter.box;
+}
+
+struct box *
+pool_take (struct pool *pool, const char *owner, const struct limits *limits, struct interrupt *interrupt,
+           GError **error)
+{
+  notice_change (pool);
+  for (int i = 0;; i++) {
+    struct box *box = take (pool, owner, limits, interrupt, error);
+    /* A zygote that dies takes its parked boxes along, and the pool's thread may not have heard of it yet. */
+    if (!box || !box_has_died (box) || i == DEAD_BOXES_MOST)
+      return box;
+    pool_discard (box);
+  }
 }
 
 /* ---- giving back ---- */

@@ -152,6 +152,16 @@ useful_message (struct zygote *zygote)
 
 /* ---- the control protocol ---- */
 
+/* The launcher ends by itself within milliseconds, and only afterwards is it certain whether there is a
+ * zygote. An embedding program that ignores SIGCHLD has it reaped already. */
+static void
+reap_launcher (struct zygote *zygote)
+{
+  while (zygote->launcher > 0 && waitpid (zygote->launcher, NULL, 0) < 0 && errno == EINTR)
+    ;
+  zygote->launcher = 0;
+}
+
 static enum zygote_news
 end (struct zygote *zygote, struct box **ret_box, GError **error, const char *what)
 {
@@ -202,6 +212,7 @@ take_serving (struct zygote *zygote, const char *text, gsize length, struct box 
   if (!zygote->info)
     return end (zygote, ret_box, error, cause->message);
   zygote->state = ZYGOTE_SERVING;
+  reap_launcher (zygote);
   return ZYGOTE_NEWS_SERVING;
 }
 
@@ -317,16 +328,6 @@ zygote_note_crash (struct zygote *zygote)
 }
 
 /* ---- ending ---- */
-
-/* The launcher ends by itself within milliseconds, and only afterwards is it certain whether there is a
- * zygote. An embedding program that ignores SIGCHLD has it reaped already. */
-static void
-reap_launcher (struct zygote *zygote)
-{
-  while (zygote->launcher > 0 && waitpid (zygote->launcher, NULL, 0) < 0 && errno == EINTR)
-    ;
-  zygote->launcher = 0;
-}
 
 static void
 reap (struct zygote *zygote)
