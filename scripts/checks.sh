@@ -9,7 +9,7 @@ tracked() {
     git ls-files --cached --others --exclude-standard -- "$@"
   else
     for pattern in "$@"; do
-      find . -path './build*' -prune -o -type f -name "$pattern" -print | sed 's|^\./||'
+      find . \( -path './build*' -o -path './.*/*' \) -prune -o -type f -path "./$pattern" -print | sed 's|^\./||'
     done
   fi | while read -r file; do
     [ ! -f "$file" ] || echo "$file"
@@ -115,7 +115,7 @@ check_manual() {
 # Relative links between pages lead somewhere.
 check_links() {
   tracked '*.md' | while read -r page; do
-    grep -oE '\]\([^)#: ]+' -- "$page" | sed 's/^](//' | while read -r target; do
+    grep -oE '\]\([^)#: ]+' -- "$page" | sed 's/^](//' | grep -vE '^(https?|mailto)$' | while read -r target; do
       [ -e "$(dirname -- "$page")/$target" ] || echo "$page: $target does not exist"
     done
   done | grep . && return 1

@@ -306,6 +306,44 @@ test_remembered (struct place *place, gconstpointer data)
   g_assert_cmpstr (asked_again, ==, "x\nx\n");
 }
 
+static gpointer
+find_often (gpointer data)
+{
+  for (int i = 0; i < 40; i++) {
+    g_autoptr (GError) error = NULL;
+    struct environment *environment = environment_find (data, &error);
+    g_assert_no_error (error);
+    g_autofree char *fingerprint = environment_fingerprint (environment);
+    g_assert_cmpuint (strlen (fingerprint), >, 16);
+    environment_free (environment);
+  }
+  return NULL;
+}
+
+/* Many runs start at once, while packages are being installed. */
+static void
+test_threads (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
+  g_free (write_file (prefix, "lib/python3.12/site-packages/one.py", "", 0644));
+  g_autofree char *python = g_build_filename (place->root, "python", NULL);
+  g_autofree char *answer = answer_for (python, prefix, "");
+  g_free (write_interpreter (place, "python", answer));
+  g_autofree char *manifest = g_strdup_printf ("[environment]\npython=%s\n", python);
+  write_manifest (place, "many", manifest);
+  GThread *threads[4];
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("finder", find_often, (gpointer) "many");
+  for (int i = 0; i < 5; i++) {
+    g_autofree char *name = g_strdup_printf ("lib/python3.12/site-packages/more%d.py", i);
+    g_free (write_file (prefix, name, "", 0644));
+    g_usleep (10 * 1000);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+}
+
 static void
 test_deadline (struct place *place, gconstpointer data)
 {
@@ -599,6 +637,7 @@ main (int argc, char **argv)
   ADD ("roots", test_roots);
   ADD ("home-prefix", test_home_prefix);
   ADD ("remembered", test_remembered);
+  ADD ("threads", test_threads);
   ADD ("deadline", test_deadline);
   ADD ("command-environment", test_command_environment);
   ADD ("create", test_create);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GLib's locks for the thread sanitizer. GLib makes them of futexes, not of pthread's mutexes, and is itself
- * not built with the sanitizer, which therefore sees no order between what two threads do under one lock.
- * These functions stand before GLib's own in the test programs, do the same by way of them, and tell the
- * sanitizer. */
+/* GLib's locks and counts of references for the thread sanitizer. GLib makes them of futexes, not of
+ * pthread's mutexes, and is itself not built with the sanitizer, which therefore sees no order between what
+ * two threads do under one lock, or before the last reference goes. These functions stand before GLib's own
+ * in the test programs, do the same by way of them, and tell the sanitizer. */
 #include <dlfcn.h>
 #include <glib.h>
 #include <sanitizer/tsan_interface.h>
@@ -87,4 +87,34 @@ g_rw_lock_reader_unlock (GRWLock *lock)
   REAL (g_rw_lock_reader_unlock);
   __tsan_release (lock);
   real (lock);
+}
+
+gboolean (g_atomic_ref_count_dec) (gatomicrefcount *count)
+{
+  REAL (g_atomic_ref_count_dec);
+  __tsan_release (count);
+  gboolean last = real (count);
+  if (last)
+    __tsan_acquire (count);
+  return last;
+}
+
+static __thread GDestroyNotify clear_last;
+
+static void
+acquire_and_clear (gpointer memory)
+{
+  __tsan_acquire (memory);
+  if (clear_last)
+    clear_last (memory);
+}
+
+void (g_atomic_rc_box_release_full) (gpointer memory, GDestroyNotify clear)
+{
+  REAL (g_atomic_rc_box_release_full);
+  GDestroyNotify before = clear_last;
+  clear_last = clear;
+  __tsan_release (memory);
+  real (memory, acquire_and_clear);
+  clear_last = before;
 }
