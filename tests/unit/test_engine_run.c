@@ -85,6 +85,13 @@ run (AdderEngine *engine, AdderRequest *request, const char *outcome, int exit_c
   return root;
 }
 
+/* The same for a result of which nothing else is asked. */
+static void
+expect (AdderEngine *engine, AdderRequest *request, const char *outcome, int exit_code)
+{
+  json_decref (run (engine, request, outcome, exit_code));
+}
+
 static gboolean
 has_cgroups (const json_t *result)
 {
@@ -174,7 +181,7 @@ test_row (gconstpointer data)
     set_limit (request, row->limit, row->value);
   if (!row->outcome) {
     /* Whatever it does, it ends. */
-    g_autoptr (AdderResult) result = adder_run (shared (), request);
+    adder_result_free (adder_run (shared (), request));
     adder_request_free (request);
     return;
   }
@@ -397,7 +404,7 @@ test_stdin_never_ends (void)
   AdderRequest *request = new_request ("1");
   set_limit (request, "wall_ms", 200);
   adder_request_set_stdin (request, ends[0]);
-  g_autoptr (json_t) result = run (shared (), request, "timeout", 124);
+  expect (shared (), request, "timeout", 124);
   close (ends[0]);
   close (ends[1]);
 }
@@ -557,8 +564,7 @@ static const struct row hostile_rows[] = {
 static void
 test_second_run_is_clean (void)
 {
-  g_autoptr (json_t) dirty = run (
-      shared (), new_request ("import builtins, os; builtins.x = 1; open('f', 'w').write('f')"), "ok", 0);
+  expect (shared (), new_request ("import builtins, os; builtins.x = 1; open('f', 'w').write('f')"), "ok", 0);
   g_autoptr (json_t) clean =
       run (shared (), new_request ("import builtins, os; print(hasattr(builtins, 'x'), os.listdir('.'))"),
            "ok", 0);
@@ -614,7 +620,7 @@ test_hang_up (void)
   AdderRequest *request = new_request ("import time; time.sleep(60)");
   adder_request_set_watch (request, ends[0]);
   GThread *thread = g_thread_new ("hang-up", hang_up_soon, GINT_TO_POINTER (ends[1]));
-  g_autoptr (json_t) result = run (shared (), request, "cancelled", 130);
+  expect (shared (), request, "cancelled", 130);
   g_thread_join (thread);
   close (ends[0]);
 }
@@ -681,7 +687,7 @@ static gpointer
 sleep_in (gpointer engine)
 {
   AdderRequest *request = new_request ("import time; time.sleep(2)");
-  g_autoptr (AdderResult) result = adder_run (engine, request);
+  adder_result_free (adder_run (engine, request));
   adder_request_free (request);
   return NULL;
 }
@@ -705,7 +711,7 @@ test_busy (void)
   GThread *waiting = g_thread_new ("waiting", sleep_in, engine);
   g_usleep (100 * 1000);
   before = g_get_monotonic_time ();
-  g_autoptr (json_t) full = run (engine, request, "busy", 75);
+  expect (engine, request, "busy", 75);
   g_assert_cmpint (g_get_monotonic_time () - before, <, 100 * 1000);
   g_thread_join (waiting);
   g_thread_join (running);
@@ -746,7 +752,7 @@ test_retirement (void)
 {
   g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\nzygote_runs = 8\n");
   for (int i = 0; i < 40; i++) {
-    g_autoptr (json_t) result = run (engine, new_request ("print(1)"), "ok", 0);
+    expect (engine, new_request ("print(1)"), "ok", 0);
     g_usleep (10 * 1000);
   }
   g_assert_cmpint (pool_number (engine, "starts"), >=, 2);
@@ -757,13 +763,12 @@ test_crash_budget (void)
 {
   g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\ncrash_budget = 3\n");
   for (int i = 0; i < 6; i++) {
-    g_autoptr (json_t) result =
-        run (engine, new_request ("import ctypes; ctypes.string_at(0)"), "crashed", 139);
+    expect (engine, new_request ("import ctypes; ctypes.string_at(0)"), "crashed", 139);
   }
   for (int i = 0; i < 100 && pool_number (engine, "starts") < 2; i++)
     g_usleep (20 * 1000);
   g_assert_cmpint (pool_number (engine, "starts"), ==, 2);
-  g_autoptr (json_t) result = run (engine, new_request ("print(1)"), "ok", 0);
+  expect (engine, new_request ("print(1)"), "ok", 0);
 }
 
 /* ---- nothing is left ---- */
@@ -796,7 +801,6 @@ count_children (void)
 static pid_t
 zygote_of (void)
 {
-  g_autofree char *text = NULL;
   g_autoptr (GDir) tasks = g_dir_open ("/proc/self/task", 0, NULL);
   for (const char *task; (task = g_dir_read_name (tasks));) {
     g_autofree char *path = g_strdup_printf ("/proc/self/task/%s/children", task);
@@ -816,7 +820,7 @@ test_leaves_nothing (void)
     AdderRequest *request = new_request ("import time; time.sleep(60)");
     AdderEvent event;
     for (int i = 0; i < 3; i++) {
-      g_autoptr (json_t) result = run (engine, new_request ("print(1)"), "ok", 0);
+      expect (engine, new_request ("print(1)"), "ok", 0);
     }
     AdderRun *started = adder_run_start (engine, request);
     AdderRun *waiting = adder_run_start (engine, request);
@@ -862,7 +866,7 @@ test_zygote_dies (void)
   g_autoptr (json_t) result = run (engine, new_request ("import time; time.sleep(60)"), "failed", 125);
   g_thread_join (thread);
   g_assert_nonnull (strstr (error_at (result, "message"), "zygote"));
-  g_autoptr (json_t) again = run (engine, new_request ("print(1)"), "ok", 0);
+  expect (engine, new_request ("print(1)"), "ok", 0);
 }
 
 int

@@ -95,15 +95,8 @@ is_warned (const struct fixture *fixture, const char *words)
 static void
 test_names (void)
 {
-  static const char *const good[] = {"a",
-                                     "data.csv",
-                                     "a/b/c.txt",
-                                     ".hidden",
-                                     "Gr\xC3\xBC\xC3\x9F"
-                                     "e",
-                                     "a b",
-                                     "...",
-                                     "a..b/c"};
+  static const char *const good[] = {"a",           "data.csv", "a/b/c.txt", ".hidden",
+                                     "Gr\xC3\xBCn", "a b",      "...",       "a..b/c"};
   static const char *const bad[] = {"",    "/",    "/etc/passwd", "..",   "../a",  "a/../b", "a/..",  "./a",
                                     "a/.", "a//b", "a/",          "a\nb", "a\x7f", "\xFF",   "a/\x01"};
   for (gsize i = 0; i < G_N_ELEMENTS (good); i++)
