@@ -3,6 +3,9 @@
 
 import ast
 import atexit
+import contextlib
+import gc
+import io
 import json
 import linecache
 import os
@@ -84,6 +87,7 @@ def prepare_process(request):
 
 def run_main(code, name):
     """Executes CODE as the module __main__. Returns the value of its last statement where that is an expression."""
+    code = code.removeprefix("\ufeff")  # some editors begin a file with a byte order mark
     tree = ast.parse(code, name)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
@@ -100,11 +104,37 @@ def run_main(code, name):
 
 
 def finish():
-    """What Python does when a script ends: wait for threads that are not daemons, run atexit handlers, flush."""
+    """What Python does when a script ends: wait for threads that are not daemons, run atexit handlers, take the script's
+    modules apart, which closes files and calls finalizers, and flush."""
     threading._shutdown()
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
+    if threading.active_count() == 1:
+        for module in [sys.modules["__main__"], *workspace_modules()]:
+            take_apart(module)
+        gc.collect()
+    else:
+        flush_files()
+    for stream in {id(stream): stream for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)}.values():
+        if not getattr(stream, "closed", True):
             stream.flush()
-    sys.__stdout__.flush()
-    sys.__stderr__.flush()
+
+
+def flush_files():
+    """Daemon threads go on using the script's names, so these cannot be taken away; what was written is kept all the same."""
+    for thing in gc.get_objects():
+        if isinstance(thing, (io.TextIOWrapper, io.BufferedWriter)):
+            with contextlib.suppress(OSError, ValueError):
+                thing.flush()
+
+
+def workspace_modules():
+    """Modules that the run imported from its own files."""
+    return [module for module in list(sys.modules.values()) if (getattr(module, "__file__", None) or "").startswith(WORK + "/") and module.__name__ != "__main__"]
+
+
+def take_apart(module):
+    """Drops the names of MODULE in Python's own order: those with a leading underscore first, the builtins never."""
+    names = module.__dict__
+    for private in (True, False):
+        for name in [name for name in names if name.startswith("_") == private and name != "__builtins__"]:
+            names[name] = None

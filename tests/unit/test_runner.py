@@ -185,3 +185,48 @@ def test_hints(error, words):
 )
 def test_library_names(filename, library):
     assert tracebacks.library_of(filename) == library
+
+
+def test_files_are_closed_and_finalizers_run_at_the_end(run, tmp_path):
+    code = """
+class Last:
+    def __del__(self):
+        print("finalized")
+ring = [Last()]
+ring.append(ring)
+file = open("kept.txt", "w")
+file.write("kept")
+"""
+    assert run(code)[1] == "finalized\n"
+    assert (tmp_path / "kept.txt").read_text() == "kept"
+
+
+def test_files_of_workspace_modules_are_closed_too(run, tmp_path):
+    (tmp_path / "log.py").write_text("file = open('log.txt', 'w')\nfile.write('kept')\n")
+    run("import log")
+    assert (tmp_path / "log.txt").read_text() == "kept"
+
+
+def test_closed_standard_output_is_no_error(run):
+    assert run("import sys; print('a'); sys.stdout.close()") == ({"exit_code": 0, "value": None, "error": None, "warnings": []}, "a\n")
+
+
+def test_byte_order_mark(run):
+    assert run("\ufeff6 * 7")[0]["value"] == {"text/plain": "42"}
+
+
+def test_daemon_threads_are_not_disturbed_and_files_are_flushed(run, tmp_path):
+    code = """
+import threading
+started = threading.Event()
+def spin():
+    started.set()
+    while started.is_set():
+        len(str(started))
+threading.Thread(target=spin, daemon=True).start()
+started.wait()
+file = open("kept.txt", "w")
+file.write("kept")
+"""
+    assert run(code)[1] == ""
+    assert (tmp_path / "kept.txt").read_text() == "kept"
