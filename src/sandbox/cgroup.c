@@ -301,6 +301,13 @@ cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct 
 }
 
 int
+cgroup_watch_memory (struct cgroup *group)
+{
+  const struct cgroup_backend *backend = group->node->backend;
+  return backend->watch_memory ? backend->watch_memory (group->trees) : -1;
+}
+
+int
 cgroup_kill (struct cgroup *group, struct fault *fault)
 {
   return group->node->backend->kill (group->trees, fault);

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -145,6 +145,20 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
   return 0;
 }
 
+/* The kernel counts on the eventfd whenever the group is out of memory, and once more when the group is
+ * removed. */
+static int
+watch_memory (const int *trees)
+{
+  char text[48];
+  autoclose int event = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  autoclose int control = openat (trees[MEMORY], "memory.oom_control", O_RDONLY | O_CLOEXEC);
+  if (event < 0 || control < 0)
+    return -1;
+  snprintf (text, sizeof text, "%d %d", event, control);
+  return cgroup_write (trees[MEMORY], "cgroup.event_control", text) == 0 ? fd_steal (&event) : -1;
+}
+
 static int
 kill_all (const int *trees, struct fault *fault)
 {
@@ -175,6 +189,7 @@ const struct cgroup_backend cgroup_backend_v1 = {
     .wants_tree = wants_tree,
     .set_limits = set_limits,
     .read_usage = read_usage,
+    .watch_memory = watch_memory,
     .kill = kill_all,
     .wait_empty = wait_empty,
 };

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,6 +259,11 @@ test_real (gconstpointer data)
   g_assert_cmpint (cgroup_create (node, "run-1", &limits, &group, &fault), ==, -EEXIST);
   g_assert_cmpint (cgroup_create (node, "a/b", &limits, &group, &fault), ==, -EINVAL);
 
+  autoclose int watch = cgroup_watch_memory (group);
+  struct pollfd out_of_memory = {.fd = watch, .events = POLLIN};
+  g_assert_true (watch >= 0 || mode == CGROUP_V2);
+  g_assert_cmpint (poll (&out_of_memory, 1, 0), ==, 0);
+
   int go, status;
   pid_t pid = start_child (&go);
   g_assert_cmpint (cgroup_attach (group, pid, &fault), ==, 0);
@@ -267,6 +273,7 @@ test_real (gconstpointer data)
   g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
   close (go);
   g_assert_true (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL);
+  g_assert_cmpint (poll (&out_of_memory, 1, 0), ==, watch >= 0);
 
   struct cgroup_usage usage;
   g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
