@@ -103,7 +103,8 @@ become_zygote (const struct plan *plan, struct fault *fault)
   if (r == 0 && (setresgid (0, 0, 0) < 0 || setresuid (0, 0, 0) < 0))
     r = fault_set (fault, errno, "cannot become the namespace's root");
   /* A change of ids forgets this, so it comes after it. Should the daemon be gone already, the control socket
-   * says so. */
+   * says so. The kernel means the thread that started the launcher: the daemon starts a zygote from one that
+   * lives as long. */
   if (r == 0 && prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
     r = fault_set (fault, errno, "cannot ask to die with the daemon");
   if (r == 0)

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -358,10 +357,6 @@ serve (const struct zygote *zygote, const void *info, size_t size, struct sandbo
   int r = fd_send_parts (WIRE_LAUNCH_CONTROL, message, 2, NULL, 0);
   if (r < 0)
     return fault_set (fault, -r, "cannot tell the daemon that the zygote serves");
-  /* Until now it was to die with the thread that started it. From here on the end of the control socket says
-   * more exactly when its time has come: that thread may well have ended. */
-  prctl (PR_SET_PDEATHSIG, 0, 0, 0, 0);
-
   for (;;) {
     struct pollfd ready[] = {
         {.fd = WIRE_LAUNCH_CONTROL, .events = POLLIN},
