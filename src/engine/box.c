@@ -83,7 +83,7 @@ box_new (struct pool *pool, const struct limits *limits, int ret_spawn[WIRE_SPAW
   box->limits = *limits;
   box->number = (guint64)__atomic_add_fetch (&boxes, 1, __ATOMIC_RELAXED);
   box->socket_fd = box->stdout_fd = box->stderr_fd = box->exit_fd = -1;
-  box->worker_fd = box->init_fd = box->workspace_fd = -1;
+  box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = -1;
   box->link.data = box;
   channel_init (&box->channel, -1);
 
@@ -161,8 +161,8 @@ box_free (struct box *box)
   if (box->cgroup && cgroup_remove (box->cgroup, &fault) < 0)
     log_warning ("%s: %s", fault.step, g_strerror (fault.err));
   channel_clear (&box->channel);
-  int *const fds[] = {&box->socket_fd, &box->stdout_fd, &box->stderr_fd,   &box->exit_fd,
-                      &box->worker_fd, &box->init_fd,   &box->workspace_fd};
+  int *const fds[] = {&box->socket_fd, &box->stdout_fd, &box->stderr_fd,    &box->exit_fd,
+                      &box->worker_fd, &box->init_fd,   &box->workspace_fd, &box->memory_fd};
   for (gsize i = 0; i < G_N_ELEMENTS (fds); i++)
     fd_close (fds[i]);
   zygote_info_unref (box->info);

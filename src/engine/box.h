@@ -40,6 +40,7 @@ struct box {
   struct workspace_mark workspace_mark;
 
   struct cgroup *cgroup; /* NULL: there is none */
+  int memory_fd; /* readable when the group is out of memory and the kernel kills but one process; or -1 */
   struct cgroup_limits cgroup_limits;
 
   gboolean has_exit; /* EXIT is the zygote's report */

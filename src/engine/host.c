@@ -35,7 +35,7 @@ static const struct {
     {WIRE_FRESH_PROC, "proc", 3},
     {WIRE_CAPABILITIES, "capabilities", 1},
     {WIRE_LANDLOCK, "landlock", 3},
-    {WIRE_SECCOMP, "seccomp", 1},
+    {WIRE_SECCOMP, "seccomp", 0},
     {WIRE_NO_NEW_PRIVS, "no_new_privs", 1},
 };
 

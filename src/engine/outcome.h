@@ -16,7 +16,7 @@ enum stop {
   STOP_CANCELLED, /* the caller said so, or hung up */
   STOP_DEADLINE,
   STOP_CPU,
-  STOP_MEMORY, /* the watchdog, where there is no control group */
+  STOP_MEMORY, /* the watchdog, or the kernel where it would kill only one process */
   STOP_OUTPUT,
   STOP_DISPLAYS, /* more displays, or bytes of them, than a run may send */
   STOP_PROTOCOL, /* the sandbox sent what no runner sends */

@@ -387,8 +387,10 @@ put_into_cgroup (struct pool *pool, struct box *box)
       .pids = limit_table[LIMIT_PIDS].standard,
   };
   if (cgroup_create (node, name, &box->cgroup_limits, &box->cgroup, &fault) == 0 &&
-      cgroup_attach (box->cgroup, box->worker_pid, &fault) == 0)
+      cgroup_attach (box->cgroup, box->worker_pid, &fault) == 0) {
+    box->memory_fd = cgroup_watch_memory (box->cgroup);
     return;
+  }
   /* The run goes on without, and its result says so. */
   log_warning ("a sandbox of %s is in no control group: %s: %s", pool->name, fault.step,
                g_strerror (fault.err));

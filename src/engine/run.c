@@ -340,7 +340,7 @@ is_running (const struct adder_run *run)
   return run->facts.stop == STOP_NONE && !run->facts.has_result && !run->box->ended;
 }
 
-enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLLS };
+enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLL_MEMORY, POLLS };
 
 static enum wait
 wait_for_box (struct adder_run *run, struct pollfd *pollfds)
@@ -352,6 +352,7 @@ wait_for_box (struct adder_run *run, struct pollfd *pollfds)
   pollfds[POLL_OUTPUT] = (struct pollfd){.fd = run->streams[STREAM_OUTPUT].fd, .events = POLLIN};
   pollfds[POLL_ERRORS] = (struct pollfd){.fd = run->streams[STREAM_ERRORS].fd, .events = POLLIN};
   pollfds[POLL_EXIT] = (struct pollfd){.fd = run->box->exit_fd, .events = POLLIN};
+  pollfds[POLL_MEMORY] = (struct pollfd){.fd = run->box->memory_fd, .events = POLLIN};
   return interrupt_wait (&run->interrupt, pollfds, POLLS, watchdog_next_us (&run->watchdog));
 }
 
@@ -366,6 +367,8 @@ work (struct adder_run *run, AdderEvent *event)
       break;
     }
     stop (run, watchdog_check (&run->watchdog));
+    if (pollfds[POLL_MEMORY].revents)
+      stop (run, STOP_MEMORY);
     if (run->facts.stop != STOP_NONE)
       break;
     if (pollfds[POLL_OUTPUT].revents && read_stream (run, &run->streams[STREAM_OUTPUT], BUFFER_BYTES, event))
