@@ -157,8 +157,9 @@ become (const struct way *way)
     if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount ("/dev/null", "/proc/version", NULL, MS_BIND, NULL) < 0)
       _exit (126);
-  if (way->uid && (setgroups (0, NULL) < 0 || setresgid (way->uid, way->uid, way->uid) < 0 ||
-                   setresuid (way->uid, way->uid, way->uid) < 0))
+  if (geteuid () == 0 && way->uid &&
+      (setgroups (0, NULL) < 0 || setresgid (way->uid, way->uid, way->uid) < 0 ||
+       setresuid (way->uid, way->uid, way->uid) < 0))
     _exit (126);
 }
 
