@@ -165,9 +165,12 @@ open_input (const char *path, int *ret_fd, GError **error)
   struct stat st;
   if (fd < 0)
     return error_from_errno (error, errno, "cannot open %s", path);
-  if (fstat (fd, &st) == 0 && S_ISDIR (st.st_mode)) {
+  /* /dev/null is a file to everybody; other devices and sockets have no end. */
+  if (fstat (fd, &st) == 0 && !S_ISREG (st.st_mode) && !S_ISFIFO (st.st_mode) &&
+      strcmp (path, "/dev/null") != 0) {
     close (fd);
-    return invalid (error, "%s is a directory, not a file", path);
+    return invalid (error, "%s is %s, not a file", path,
+                    S_ISDIR (st.st_mode) ? "a directory" : "a device or a socket");
   }
   *ret_fd = fd;
   return TRUE;

@@ -131,7 +131,8 @@ listen_at (struct server *server, GError **error)
       bind (server->listen_fd, (struct sockaddr *)&address, sizeof address) < 0)
     return error_from_errno (error, errno, "cannot make the socket %s", server->path);
   server->bound = TRUE;
-  if (listen (server->listen_fd, 128) < 0)
+  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
+  if (listen (server->listen_fd, SOMAXCONN) < 0)
     return error_from_errno (error, errno, "cannot listen on %s", server->path);
   return TRUE;
 }
