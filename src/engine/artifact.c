@@ -76,14 +76,17 @@ shown_name (const char *path)
 static char *
 unique_name (GHashTable *names, char *name)
 {
-  for (guint n = 2; g_hash_table_contains (names, name); n++) {
-    g_autofree char *taken = name;
-    const char *slash = strrchr (taken, '/');
-    const char *dot = strrchr (slash ? slash : taken, '.');
-    gsize stem = dot ? (gsize)(dot - taken) : strlen (taken);
-    name = g_strdup_printf ("%.*s-%u%s", (int)stem, taken, n, taken + stem);
+  if (!g_hash_table_contains (names, name))
+    return name;
+  g_autofree char *taken = name;
+  const char *slash = strrchr (taken, '/');
+  const char *dot = strrchr (slash ? slash : taken, '.');
+  int stem = dot ? (int)(dot - taken) : (int)strlen (taken);
+  for (guint n = 2;; n++) {
+    g_autofree char *numbered = g_strdup_printf ("%.*s-%u%s", stem, taken, n, taken + stem);
+    if (!g_hash_table_contains (names, numbered))
+      return g_steal_pointer (&numbered);
   }
-  return name;
 }
 
 static void

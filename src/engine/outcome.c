@@ -163,9 +163,12 @@ outcome_decide (const struct facts *facts)
       .cause = row->cause,
       .exit_code = outcome_exit_code (row->outcome),
   };
-  /* A signal is told where it was the sandbox's end; the one with which the daemon ended it is no news. */
+  /* A signal is told where it was the sandbox's end; the one with which the daemon ended it is no news,
+   * unless the outcome is a crash and would be without one. */
   if (!facts->has_result && facts->stop == STOP_NONE && was_killed (facts))
     verdict.signal = facts->exit.status;
+  if (row->stop == STOP_PROTOCOL)
+    verdict.signal = SIGKILL;
 
   switch (row->cause) {
   case CAUSE_RESULT:
@@ -176,7 +179,9 @@ outcome_decide (const struct facts *facts)
     verdict.exit_code = facts->exit.status;
     break;
   case CAUSE_SIGNAL:
-    verdict.exit_code = 128 + verdict.signal;
+  case CAUSE_STOP:
+    if (verdict.signal != 0)
+      verdict.exit_code = 128 + verdict.signal;
     break;
   default:
     break;

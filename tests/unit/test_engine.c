@@ -216,7 +216,7 @@ static const struct {
     {"memory, by the watchdog", {.stop = STOP_MEMORY}, ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_STOP, 137, 0},
     {"output", {.stop = STOP_OUTPUT}, ADDER_OUTCOME_OUTPUT_LIMIT, CAUSE_STOP, 137, 0},
     {"displays", {.stop = STOP_DISPLAYS}, ADDER_OUTCOME_OUTPUT_LIMIT, CAUSE_STOP, 137, 0},
-    {"garbage", {.stop = STOP_PROTOCOL}, ADDER_OUTCOME_CRASHED, CAUSE_STOP, 128, 0},
+    {"garbage", {.stop = STOP_PROTOCOL}, ADDER_OUTCOME_CRASHED, CAUSE_STOP, 137, SIGKILL},
     {"a stop comes before what the kill looks like",
      {.stop = STOP_DEADLINE, .has_exit = TRUE, .exit = KILLED (SIGKILL), .oom_kills = 1},
      ADDER_OUTCOME_TIMEOUT,
