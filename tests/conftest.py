@@ -52,8 +52,9 @@ def forget_results():
 
 @pytest.fixture(scope="session")
 def common_directory():
-    """A directory that every user of the suites can reach; pytest's own are for one user only."""
-    path = tempfile.mkdtemp(prefix="adder-tests-", dir="/tmp")
+    """A directory that every user of the suites can reach; pytest's own are for one user only. Not below /tmp, where no
+    environment can lie: sandboxes have a /tmp of their own."""
+    path = tempfile.mkdtemp(prefix="adder-tests-", dir="/var/tmp")
     os.chmod(path, 0o755)
     yield pathlib.Path(path)
     shutil.rmtree(path, ignore_errors=True)

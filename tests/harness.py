@@ -42,7 +42,7 @@ FIELDS = {
     "run_id": str,
     "outcome": str,
     "exit_code": (int, NULL),
-    "signal": (int, NULL),
+    "signal": (str, NULL),
     "stdout": str,
     "stderr": str,
     "stdout_bytes": int,
@@ -62,7 +62,7 @@ FIELDS = {
     "session": (dict, NULL),
     "usage": dict,
     "limits": dict,
-    "isolation": dict,
+    "isolation": (dict, NULL),
 }
 ERROR_FIELDS = {
     "type": str,
@@ -194,7 +194,7 @@ def check_result(fields, exit_status):
     expected = OUTCOMES[outcome]
     if outcome == "crashed":
         assert fields["signal"], "a crash names its signal"
-        expected = 128 + fields["signal"]
+        expected = 128 + signal.Signals[fields["signal"]]
     elif outcome in ("ok", "error"):
         expected = fields["exit_code"] & 0xFF
     assert exit_status == expected, f"outcome {outcome} ends the command with {exit_status}, not {expected}"
@@ -324,6 +324,11 @@ def private_bytes(pid):
 def status_bytes(pid, name):
     text = pathlib.Path(f"/proc/{pid}/status").read_text()
     return 1024 * int(re.search(rf"^{name}:\s+(\d+) kB", text, re.M).group(1))
+
+
+def forget_peak(pid):
+    """VmHWM begins anew."""
+    pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 # ---- what a host holds besides processes ----
@@ -467,6 +472,7 @@ class Adder:
 
     def popen(self, *arguments, **options):
         options = {
+            "bufsize": 0,  # readline and communicate on one pipe: nothing may be read ahead
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
@@ -530,9 +536,18 @@ class Adder:
         return self.runtime / "adder.sock"
 
     def connect(self):
+        """A connection of our own to the local socket."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(DEADLINE)
-        connection.connect(str(self.socket))
+
+        def connected():
+            try:
+                connection.connect(str(self.socket))
+                return True
+            except BlockingIOError:  # more wait to be accepted than the kernel keeps
+                return False
+
+        wait_until(connected, "the daemon to accept a connection")
         return connection
 
     def daemon(self):
@@ -554,6 +569,24 @@ class Adder:
         assert ended.returncode == 0, ended
         return strict_json(ended.stdout)
 
+    def at_rest(self):
+        """Waits until nothing runs and the pools are full; the daemon's pid."""
+        full = os.cpu_count() + 2  # the default of pool.parked in docs/configuration.md
+
+        def quiet():
+            status = self.status()
+            pools = status["engine"]["pools"]
+            return status["connections"] == status["engine"]["running"] == 0 and all(
+                pool["parked"] == full and pool["parking"] == 0 and pool["zygotes"] == 1 for pool in pools
+            )
+
+        wait_until(quiet, "the pools to be full again")
+        return self.daemon()
+
+    def descriptors(self):
+        """How many the daemon holds at rest; perhaps one more, of the connection that asked for its status."""
+        return len(os.listdir(f"/proc/{self.at_rest()}/fd"))
+
     def traces(self):
         """All that this daemon has running, to be looked for when it is gone."""
         pid = self.daemon()
@@ -569,7 +602,7 @@ class Adder:
         assert ended.returncode == 0, ended
         traces.wait_gone()
         assert self.daemon() is None
-        left = sorted(path.name for path in self.runtime.iterdir() if path.suffix != ".lock")
+        left = sorted(path.name for path in self.runtime.iterdir() if path.suffix not in (".lock", ".log"))
         assert left == [], f"the runtime directory still holds {left}"
 
     def kill(self):

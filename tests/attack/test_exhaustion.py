@@ -107,7 +107,8 @@ def test_exec_bomb(adder):
     result = adder.run(
         "import os\n" "os.execv('/bin/sh', ['sh', '-c', 'while :; do sh -c : & done'])", *SHORT
     )
-    assert result.outcome in ("timeout", "cpu_limit")
+    # The shell may also give up: cannot fork.
+    assert result.outcome in ("timeout", "cpu_limit", "error")
 
 
 # ---- memory ----
@@ -143,7 +144,7 @@ for i in range(20): os.wait()
     "    m[::4096] = b'x' * len(m[::4096])\n"
     "    kept.append(m)",
     "by a string": "x = 'x' * 1000\nwhile True: x += x",
-    "by an integer": "x = 3\nwhile True: x *= x",
+    "by an integer": "x = 1\nwhile True: x <<= 80_000_000",
     "by a list": "x = [0]\nwhile True: x += x",
     "with the error caught": HOG + "kept = []\n"
     "while True:\n"
@@ -159,10 +160,14 @@ for i in range(20): os.wait()
 
 @pytest.mark.parametrize("name", quick(MEMORY, "slowly"))
 def test_memory_bomb(adder, name):
-    result = adder.run(MEMORY[name], "--memory", "150M", *LONG)
-    if "error caught" in name and result.isolation["level"] == 2:
+    result = adder.run(MEMORY[name], "--memory", "150M", "--timeout", "15")
+    level_two = result.isolation["level"] == 2
+    if level_two and name == "with the error caught":
         # Without a cgroup an allocation may simply be refused, and this code asks again and again.
-        assert result.outcome in ("memory_limit", "timeout", "cpu_limit")
+        assert result.outcome in ("memory_limit", "timeout")
+    elif level_two and name == "in threads" and result.outcome == "ok":
+        # Each thread was refused more and died of it, which Python does not make the program's end.
+        assert "MemoryError" in result.stderr
     else:
         assert result.outcome == "memory_limit"
 
@@ -298,7 +303,9 @@ libc = ctypes.CDLL(None, use_errno=True)
 total = mmap.mmap(-1, 4096)
 def took(count):
     # Not exact between processes, which only makes the sum too small.
-    total[:8] = struct.pack("Q", struct.unpack("Q", total[:8])[0] + count)
+    now = struct.unpack("Q", total[:8])[0] + count
+    total[:8] = struct.pack("Q", now)
+    if now > 1 << 30: raise OSError("enough to fail the test; the host is not to suffer")
 def in_children(work, count):
     for _ in range(count):
         if os.fork() == 0:
@@ -354,7 +361,7 @@ ENDLESS = {
     "a deadlock": "import threading\nlock = threading.Lock()\nlock.acquire(); lock.acquire()",
     "at exit": "import atexit\n@atexit.register\ndef never():\n    while True: pass",
     "in a destructor": "class D:\n    def __del__(self):\n        while True: pass\nx = D()\ndel x",
-    "in vfork's shadow": "import os\nwhile True: os.posix_spawn('/bin/true', ['true'], {})",
+    "in vfork's shadow": "import os\nwhile True: os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)",
     "the value's repr": "class V:\n    def __repr__(self):\n        while True: pass\nV()",
     "the exception's text": "class E(Exception):\n"
     "    def __str__(self):\n"
@@ -596,7 +603,7 @@ def test_recursion_in_c(adder):
     )
     assert result.outcome in ("crashed", "error")
     if result.outcome == "crashed":
-        assert result.signal == 11
+        assert result.signal == "SIGSEGV"
     else:
         assert result.error["type"] in ("RecursionError", "MemoryError")
 

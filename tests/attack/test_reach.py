@@ -74,6 +74,7 @@ def test_home_runtime_directory_and_socket_of_the_caller(adder):
 def test_root_directory(adder):
     result = adder.run("import os\nprint(*sorted(os.listdir('/')))")
     allowed = {
+        "adder",
         "bin",
         "dev",
         "etc",
@@ -223,6 +224,7 @@ def test_attempt_is_refused(adder, attempt):
         "FileNotFoundError",
         "OSError",
         "NotADirectoryError",
+        "IsADirectoryError",
         "ProcessLookupError",
     )
 

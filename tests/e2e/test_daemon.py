@@ -118,18 +118,20 @@ def test_killed_daemon_leaves_nothing(own_adder):
     pid = traces.processes[0].pid
     assert own_adder.run("print(1)").stdout == "1\n"
     own_adder.stop()
-    assert [path for path in harness.host_cgroups() if str(pid) in path] == []
+    assert [path for path in harness.host_cgroups() if f"adder-{pid}-" in path] == []
 
 
 def test_cgroups_go_with_the_daemon(own_adder):
-    before = harness.host_cgroups()
-    own_adder.run("1")
-    during = harness.host_cgroups()
-    if own_adder.run("1").isolation["level"] == 3:
-        assert during - before, "the groups of this daemon are there to be seen"
+    level = own_adder.run("1").isolation["level"]
+    name = f"adder-{own_adder.daemon()}-"
+
+    def groups():
+        return [path for path in harness.host_cgroups() if name in path]
+
+    if level == 3:
+        assert groups(), "the groups of this daemon are there to be seen"
     own_adder.stop()
-    left = (during - before) & harness.host_cgroups()
-    assert not left
+    assert not groups()
 
 
 def test_killed_zygote_is_replaced(own_adder):
@@ -163,18 +165,21 @@ def test_zygote_killed_during_a_run(own_adder):
 
 def test_stopped_zygote_is_given_up(make_adder):
     """One that no longer answers (here: SIGSTOP) must not hold runs for ever."""
-    adder = make_adder("[pool]\nparked = 1\nqueue_wait_ms = 20s\nzygote_start_ms = 5s\n")
+    adder = make_adder("[pool]\nparked = 1\nqueue_wait_ms = 1s\nzygote_start_ms = 2s\n")
     adder.run("1")
     pid = adder.daemon()
     stopped = [process for process in harness.descendants(pid) if process.parent == pid]
     for process in stopped:
         process.signal(signal.SIGSTOP)
-    outcomes = [adder.run("print(1)", "--timeout", "10").outcome for _ in range(6)]
-    assert set(outcomes) <= {"ok", "busy", "failed"}
+    wait_until(
+        lambda: adder.run("print(1)").outcome == "ok"
+        and adder.run("print(1)").outcome == "ok"
+        and adder.run("print(1)").outcome == "ok",
+        "runs to be served by another",
+    )
     for process in stopped:
-        if process.alive():
-            process.signal(signal.SIGCONT)
-    wait_until(lambda: adder.run("print(1)").outcome == "ok", "runs to be served again")
+        process.signal(signal.SIGCONT)
+    assert adder.run("print(1)").outcome == "ok"
     adder.stop()
 
 
@@ -203,7 +208,6 @@ def test_no_daemon(own_adder):
 
 def test_no_daemon_leaves_nothing(own_adder):
     before = set(own_adder.installation.processes())
-    cgroups = harness.host_cgroups()
     name = unique()
     ended = own_adder.call(
         "run",
@@ -216,7 +220,6 @@ def test_no_daemon_leaves_nothing(own_adder):
     assert ended.returncode == 0
     wait_until(lambda: not with_name(name), "its processes to be gone")
     wait_until(lambda: set(own_adder.installation.processes()) <= before, "its inits to be gone")
-    assert not (harness.host_cgroups() - cgroups)
 
 
 @pytest.mark.quick

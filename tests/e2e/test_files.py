@@ -59,11 +59,17 @@ def test_modules_in(adder):
     assert not [name for name in result.names if name.endswith(".pyc")]
 
 
-@pytest.mark.parametrize("name", ["日本.csv", "with space.txt", "-dash", "a:b"])
+@pytest.mark.parametrize("name", ["日本.csv", "with space.txt", "-dash"])
 def test_names_in(adder, name):
     data = adder.file("plain", "content")
     result = adder.run("import os\nprint(os.listdir('.'))", "--file", f"{data}:{name}")
     assert result.outcome == "ok" and result.stdout == f"['{name}']\n"
+
+
+def test_path_with_a_colon(adder):
+    """PATH[:NAME]: a path that is there as a whole is meant."""
+    result = adder.run("print(open('a:b').read())", "--file", adder.file("a:b", "content"))
+    assert result.stdout == "content\n"
 
 
 def test_many_files_in(adder):

@@ -143,7 +143,7 @@ def test_person_sees_streams_value_and_files(adder):
 
 def test_person_sees_output_exactly(adder):
     """Nothing is added to what the code wrote, so that it can be piped on, bytes and all."""
-    process = adder.popen("run", "-c", "import os\nos.write(1, bytes(range(256)))")
+    process = adder.popen("run", "-c", "import os\nwritten = os.write(1, bytes(range(256)))")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, bytes(range(256)), b"")
 
