@@ -48,8 +48,9 @@ struct box {
   gboolean crashed;  /* counts against the zygote's budget */
   struct wire_exit exit;
 
-  gboolean taken;     /* a run has or had it; under the pools' lock until it is discarded */
-  gint64 deadline_us; /* parking: when it must be ready */
+  gboolean prefaulted; /* parked with WIRE_SPAWN_PREFAULT */
+  gboolean taken;      /* a run has or had it; under the pools' lock until it is discarded */
+  gint64 deadline_us;  /* parking: when it must be ready */
   GList link;
 };
 

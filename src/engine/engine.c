@@ -59,18 +59,9 @@ engine_close (struct engine *engine)
 gboolean
 engine_warm (struct engine *engine, const char *environment, GError **error)
 {
-  struct interrupt interrupt;
-  const struct limits limits = limits_default ();
   struct pool *pool =
       pools_get (engine->pools, environment ? environment : engine->host->config->environment, error);
-  if (!pool || !interrupt_init (&interrupt, -1, error))
-    return FALSE;
-  struct box *box = pool_take (pool, "", &limits, &interrupt, error);
-  interrupt_clear (&interrupt);
-  if (!box)
-    return FALSE;
-  pool_return (box);
-  return TRUE;
+  return pool && pool_warm (pool, error);
 }
 
 /* ---- status ---- */

@@ -13,6 +13,9 @@
 #define WARNINGS_MOST 100
 #define WARNING_BYTES 2000
 
+/* Representations of one value or display. */
+#define BUNDLE_MOST 32
+
 /* How many values TEXT has at most, whether it is JSON or not. */
 static gsize
 count_values (const char *text, gsize length)
@@ -43,7 +46,7 @@ is_bundle (const json_t *bundle)
 {
   const char *mime;
   json_t *value;
-  if (!json_is_object (bundle))
+  if (!json_is_object (bundle) || json_object_size (bundle) > BUNDLE_MOST)
     return FALSE;
   json_object_foreach ((json_t *)(guintptr)bundle, mime, value)
   {
@@ -86,16 +89,54 @@ has_type (const json_t *value, enum field_type type)
   return FALSE;
 }
 
+/* The beginning of STRING, at most MOST bytes of whole characters. */
+static json_t *
+cut (json_t *string, guint64 most)
+{
+  const char *text = json_string_value (string);
+  gsize length = json_string_length (string);
+  if (length <= most)
+    return json_incref (string);
+  length = (gsize)most;
+  while (length > 0 && ((guchar)text[length] & 0xC0) == 0x80)
+    length--;
+  return json_stringn (text, length);
+}
+
+/* BUNDLE with text cut to MOST bytes, and without what is longer and no text. */
+static json_t *
+copy_bundle (json_t *bundle, guint64 most, GPtrArray *warnings)
+{
+  json_t *copy = json_object ();
+  const char *mime;
+  json_t *value;
+  json_object_foreach (bundle, mime, value)
+  {
+    gboolean text = g_str_has_prefix (mime, "text/") && json_is_string (value);
+    if (text)
+      json_object_set_new (copy, mime, cut (value, most));
+    else if (json_dumpb (value, NULL, 0, JSON_ENCODE_ANY) <= most)
+      json_object_set (copy, mime, value);
+    else
+      g_ptr_array_add (warnings,
+                       g_strdup ("a representation of the value is left out: it is too long (value_bytes)"));
+  }
+  return copy;
+}
+
 /* ERROR with the known fields alone, or NULL when one is missing or of another type. */
 static json_t *
-copy_error (const json_t *error)
+copy_error (const json_t *error, guint64 most)
 {
   g_autoptr (json_t) copy = json_object ();
   for (gsize i = 0; i < G_N_ELEMENTS (error_fields); i++) {
     json_t *value = json_object_get (error, error_fields[i].name);
     if (!has_type (value, error_fields[i].type))
       return NULL;
-    json_object_set (copy, error_fields[i].name, value);
+    if (json_is_string (value))
+      json_object_set_new (copy, error_fields[i].name, cut (value, most));
+    else
+      json_object_set (copy, error_fields[i].name, value);
   }
   return g_steal_pointer (&copy);
 }
@@ -120,7 +161,8 @@ take_warnings (const json_t *list, GPtrArray *warnings)
 }
 
 gboolean
-message_read_result (const char *text, gsize length, struct message_result *ret_result, GPtrArray *warnings)
+message_read_result (const char *text, gsize length, guint64 value_bytes, struct message_result *ret_result,
+                     GPtrArray *warnings)
 {
   g_autoptr (json_t) root = parse (text, length);
   json_t *exit_code = json_object_get (root, "exit_code");
@@ -130,14 +172,14 @@ message_read_result (const char *text, gsize length, struct message_result *ret_
     return FALSE;
   if (!json_is_null (value) && !is_bundle (value))
     return FALSE;
-  g_autoptr (json_t) copy = json_is_null (error) ? NULL : copy_error (error);
+  g_autoptr (json_t) copy = json_is_null (error) ? NULL : copy_error (error, value_bytes);
   if ((!json_is_null (error) && !copy) || !take_warnings (json_object_get (root, "warnings"), warnings))
     return FALSE;
 
   const char *type = json_string_value (json_object_get (copy, "type"));
   *ret_result = (struct message_result){
       .exit_code = (int)json_integer_value (exit_code),
-      .value = json_is_null (value) ? NULL : json_incref (value),
+      .value = json_is_null (value) ? NULL : copy_bundle (value, value_bytes, warnings),
       .out_of_memory = type && strcmp (type, "MemoryError") == 0,
       .error = g_steal_pointer (&copy),
   };

@@ -16,10 +16,11 @@ struct message_result {
 };
 void message_result_clear (struct message_result *result);
 
-/* Reads LENGTH bytes of TEXT. The warnings in it are added to WARNINGS. FALSE when anything is not as it must
- * be. */
-gboolean message_read_result (const char *text, gsize length, struct message_result *ret_result,
-                              GPtrArray *warnings);
+/* Reads LENGTH bytes of TEXT. The runner keeps representations and tracebacks within VALUE_BYTES; what is
+ * longer, because somebody else wrote it, is cut or left out. The warnings in it are added to WARNINGS. FALSE
+ * when anything is not as it must be. */
+gboolean message_read_result (const char *text, gsize length, guint64 value_bytes,
+                              struct message_result *ret_result, GPtrArray *warnings);
 
 /* A MIME bundle: an object of strings, or of any values under names that end in "json". The caller's; NULL
  * when it is none. */

@@ -14,6 +14,9 @@
 /* So many dead boxes are passed over; that even the next one is dead says that something else is wrong. */
 #define DEAD_BOXES_MOST 300
 
+/* What the first parking may take after the zygote's start. */
+#define WARM_GRACE_US (10 * G_USEC_PER_SEC)
+
 /* ---- the set of pools ---- */
 
 static void
@@ -36,6 +39,7 @@ pools_new (const struct host *host)
   struct pools *pools = g_new0 (struct pools, 1);
   pools->host = host;
   g_mutex_init (&pools->lock);
+  g_cond_init (&pools->parked);
   pools->queue = queue_new (host->config->max_queued);
   pools->pools = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, pool_free);
   return pools;
@@ -58,6 +62,7 @@ pools_close (struct pools *pools)
 
   g_mutex_lock (&pools->lock);
   pools->closed = TRUE;
+  g_cond_broadcast (&pools->parked);
   g_hash_table_iter_init (&iter, pools->pools);
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
     struct pool *pool = value;
@@ -88,6 +93,7 @@ pools_free (struct pools *pools)
     return;
   g_hash_table_unref (pools->pools);
   queue_free (pools->queue);
+  g_cond_clear (&pools->parked);
   g_mutex_clear (&pools->lock);
   g_free (pools);
 }
@@ -214,6 +220,8 @@ void
 pool_fail_waiters (struct pool *pool, const GError *error)
 {
   struct queue *queue = pool->pools->queue;
+  pool->refusals++;
+  g_cond_broadcast (&pool->pools->parked);
   for (struct queue_place *place = queue_first (queue), *next; place; place = next) {
     struct waiter *waiter = (struct waiter *)place;
     next = queue_next (place);
@@ -355,25 +363,33 @@ pool_take (struct pool *pool, const char *owner, const struct limits *limits, st
   }
 }
 
-/* ---- giving back ---- */
-
-void
-pool_return (struct box *box)
+gboolean
+pool_warm (struct pool *pool, GError **error)
 {
-  struct pool *pool = box->pool;
   struct pools *pools = pool->pools;
+  gint64 deadline_us =
+      g_get_monotonic_time () + (gint64)pools->host->config->zygote_start_ms * 1000 + WARM_GRACE_US;
   g_mutex_lock (&pools->lock);
-  gboolean kept = !pools->closed && !pool->stale;
-  if (kept) {
-    pools->running--;
-    box->taken = FALSE;
-    g_queue_push_head_link (&pool->parked, &box->link);
-    pools_dispatch (pools);
-  }
+  guint64 parkings = pool->parkings, refusals = pool->refusals;
+  gboolean waiting = TRUE;
+  pool->wanted = TRUE;
+  pool_wake (pool);
+  while (waiting && !pools->closed && pool->parked.length == 0 && pool->parkings == parkings &&
+         pool->refusals == refusals)
+    waiting = g_cond_wait_until (&pools->parked, &pools->lock, deadline_us);
+  gboolean warm = pool->parked.length > 0 || pool->parkings != parkings;
+  if (!warm && pools->closed)
+    set_closed (error);
+  else if (!warm && pool->failure)
+    g_propagate_error (error, g_error_copy (pool->failure));
+  else if (!warm)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
+                 "no sandbox of the environment %s was ready in time", pool->name);
   g_mutex_unlock (&pools->lock);
-  if (!kept)
-    pool_discard (box);
+  return warm;
 }
+
+/* ---- giving back ---- */
 
 void
 pool_discard (struct box *box)

@@ -35,8 +35,8 @@ struct pool *pools_get (struct pools *pools, const char *environment, GError **e
 struct box *pool_take (struct pool *pool, const char *owner, const struct limits *limits,
                        struct interrupt *interrupt, GError **error);
 
-/* Gives back a box that was not used. */
-void pool_return (struct box *box);
+/* Has a zygote started, and waits until a box of it is parked: takes no place in the queue. */
+gboolean pool_warm (struct pool *pool, GError **error);
 
 /* Gives back a used one: what lives in it is killed at once, and what it was is removed by the pool's thread,
  * later. */

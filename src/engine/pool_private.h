@@ -18,6 +18,7 @@
 struct pools {
   const struct host *host;
   GMutex lock;
+  GCond parked; /* a box was parked, or will not be */
   struct queue *queue;
   guint running; /* boxes that runs have, or had and that are not dead yet */
   gboolean closed;
@@ -44,7 +45,7 @@ struct pool {
   GError *failure;  /* why the last start failed; gone with the next one that does not */
   gint64 retry_us;  /* when the next start may be tried */
   guint zygotes, parking_count;
-  guint64 starts;
+  guint64 starts, parkings, refusals; /* refusals: times that callers were told of an error */
 
   /* the thread's own */
   struct zygote *current, *next;

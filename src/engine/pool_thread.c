@@ -71,6 +71,17 @@ take_discarded (struct pool *pool)
   }
 }
 
+/* Another sandbox may run now: perhaps one of a shape that another pool makes only on demand. */
+static void
+wake_others (struct pool *pool)
+{
+  for (struct queue_place *place = queue_first (pool->pools->queue); place; place = queue_next (place)) {
+    const struct waiter *waiter = (const struct waiter *)place;
+    if (waiter->pool != pool)
+      pool_wake (waiter->pool);
+  }
+}
+
 static void
 bury_ended (struct pool *pool)
 {
@@ -88,6 +99,7 @@ bury_ended (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   pool->pools->running -= buried;
   pools_dispatch (pool->pools);
+  wake_others (pool);
   g_mutex_unlock (&pool->pools->lock);
 }
 
@@ -188,7 +200,7 @@ needs_zygote (struct pool *pool)
 {
   g_mutex_lock (&pool->pools->lock);
   gboolean needs = pool->stale || (!pool->current && pool->wanted);
-  gint64 retry_us = pool->failure ? pool->retry_us : 0;
+  gint64 retry_us = pool->retry_us;
   g_mutex_unlock (&pool->pools->lock);
   if (pool->current && is_due (pool, pool->current))
     needs = TRUE;
@@ -230,6 +242,7 @@ succeed (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   pool->serving = TRUE;
   pool->stale = FALSE;
+  pool->retry_us = 0;
   g_clear_error (&pool->failure);
   g_mutex_unlock (&pool->pools->lock);
 }
@@ -286,6 +299,8 @@ spawn_failed (struct pool *pool, const GError *error)
   g_autoptr (GError) told = g_error_copy (error);
   g_prefix_error (&told, "no sandbox of the environment %s can be made: ", pool->name);
   g_mutex_lock (&pool->pools->lock);
+  g_clear_error (&pool->failure);
+  pool->failure = g_error_copy (told);
   pool_fail_waiters (pool, told);
   g_mutex_unlock (&pool->pools->lock);
 }
@@ -368,6 +383,7 @@ spawn_next (struct pool *pool)
     lose_current (pool, error);
     return;
   }
+  box->prefaulted = !waited;
   box->zygote = pool->current;
   box->zygote->boxes++;
 }
@@ -397,6 +413,16 @@ put_into_cgroup (struct pool *pool, struct box *box)
   cgroup_remove (g_steal_pointer (&box->cgroup), NULL);
 }
 
+/* All boxes of a zygote are alike when they are parked, so the dear question is asked once. */
+static guint64
+own_bytes (struct box *box)
+{
+  guint64 *known = &box->zygote->own_bytes[box->prefaulted ? 1 : 0];
+  if (*known == 0)
+    *known = process_private (box->worker_pid);
+  return *known;
+}
+
 /* BOX is ready: for a caller who waits, or to be kept. One that nobody wants any more, because its caller has
  * left or its zygote is replaced, ends. */
 static void
@@ -404,14 +430,19 @@ park (struct pool *pool, struct box *box)
 {
   struct pools *pools = pool->pools;
   usage_mark (box);
+  if (!box->cgroup)
+    box->parked.own_bytes = own_bytes (box);
   workspace_measure (box->workspace_fd, &box->workspace_mark);
   g_queue_unlink (&pool->parking, &box->link);
   pool->failures = 0;
 
   g_mutex_lock (&pools->lock);
+  g_clear_error (&pool->failure);
   gboolean wanted = !pool->stale && box->zygote == pool->current;
   if (wanted) {
     g_queue_push_tail_link (&pool->parked, &box->link);
+    pool->parkings++;
+    g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
     wanted = box->taken || pool_keeps_shape (&box->limits);
     if (!wanted)
@@ -666,7 +697,7 @@ next_deadline_us (struct pool *pool)
   if (pool->current && pool->spawn_us > g_get_monotonic_time ())
     earlier (&deadline_us, pool->spawn_us);
   g_mutex_lock (&pool->pools->lock);
-  if (!pool->next && pool->failure && (pool->wanted || pool->stale) && (!pool->current || pool->stale))
+  if (!pool->next && pool->retry_us > 0 && (pool->stale || (pool->wanted && !pool->current)))
     earlier (&deadline_us, pool->retry_us);
   g_mutex_unlock (&pool->pools->lock);
   return deadline_us;

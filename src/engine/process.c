@@ -134,6 +134,16 @@ process_memory (pid_t pid, struct process_memory *ret_memory)
   return TRUE;
 }
 
+guint64
+process_private (pid_t pid)
+{
+  char path[64], text[TEXT_BYTES];
+  g_snprintf (path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+  if (!read_text (path, text, sizeof text))
+    return 0;
+  return (field (text, "Private_Clean:") + field (text, "Private_Dirty:")) * KIB;
+}
+
 /* ---- the tree ---- */
 
 static guint64

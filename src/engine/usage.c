@@ -48,7 +48,7 @@ peak_of_worker (const struct box *box)
     peak = (guint64)MAX (box->exit.peak_rss_bytes, 0);
   else if (process_memory (box->worker_pid, &memory))
     peak = memory.peak_bytes;
-  return minus (peak, box->parked.memory.resident_bytes);
+  return minus (peak, box->parked.memory.resident_bytes) + box->parked.own_bytes;
 }
 
 void
@@ -62,7 +62,7 @@ usage_read (struct box *box, struct usage *ret_usage)
   else
     ret_usage->cpu_us = cpu_of_worker (box);
   if (grouped && group.memory_known && group.peak_bytes > 0)
-    ret_usage->peak_bytes = minus (group.peak_bytes, box->parked.cgroup.peak_bytes);
+    ret_usage->peak_bytes = group.peak_bytes;
   else
     ret_usage->peak_bytes = peak_of_worker (box);
 }

@@ -15,11 +15,12 @@ struct usage_mark {
   guint64 clock_us; /* the worker's own */
   struct cgroup_usage cgroup;
   struct process_memory memory;
+  guint64 own_bytes; /* what it alone holds; only without a control group, which counts just that */
 };
 
 struct usage {
   guint64 cpu_us;
-  guint64 peak_bytes;
+  guint64 peak_bytes; /* beyond what is shared with the zygote */
   guint64 oom_kills;
 };
 

@@ -26,6 +26,7 @@ struct zygote {
   GString *messages;        /* the end of what it wrote to its standard error */
   struct box *spawning;     /* SPAWN was sent, the answer is awaited */
   guint64 runs;             /* boxes spawned */
+  guint64 own_bytes[2];     /* what a parked box holds alone; without and with pages faulted in ahead */
   guint boxes;              /* of them, those that still exist */
   GQueue crashes;           /* when boxes crashed: gint64 microseconds, oldest first */
 };

@@ -471,12 +471,33 @@ test_results (void)
     struct message_result result = {0};
     g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
     g_test_message ("%s", results[i].text);
-    gboolean good = message_read_result (results[i].text, strlen (results[i].text), &result, warnings);
+    gboolean good = message_read_result (results[i].text, strlen (results[i].text), 65536, &result, warnings);
     g_assert_cmpint (good, ==, results[i].good);
     if (result.error)
       g_assert_cmpuint (json_object_size (result.error), ==, 5);
     message_result_clear (&result);
   }
+}
+
+/* What the runner would have kept short is kept short whoever wrote it. */
+static void
+test_result_is_capped (void)
+{
+  g_autofree char *euros = g_malloc0 (3 * 1000 + 1);
+  for (int i = 0; i < 1000; i++)
+    memcpy (euros + 3 * i, "\xE2\x82\xAC", 3);
+  g_autoptr (json_t) root = json_pack ("{s:i, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:n, s:n}, s:[]}", "exit_code",
+                                       1, "value", "text/plain", euros, "image/png", euros, "error", "type",
+                                       "E", "message", euros, "traceback", euros, "line", "hint", "warnings");
+  g_autofree char *text = json_to_text (root);
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  struct message_result result = {0};
+  g_assert_true (message_read_result (text, strlen (text), 100, &result, warnings));
+  g_assert_cmpuint (json_string_length (json_object_get (result.value, "text/plain")), ==, 99);
+  g_assert_null (json_object_get (result.value, "image/png"));
+  g_assert_cmpuint (json_string_length (json_object_get (result.error, "traceback")), ==, 99);
+  g_assert_cmpuint (warnings->len, ==, 1);
+  message_result_clear (&result);
 }
 
 static void
@@ -776,6 +797,7 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/queue/bounded", test_queue_is_bounded);
   g_test_add_func ("/engine/queue/newcomer", test_queue_newcomer);
   g_test_add_func ("/engine/message/results", test_results);
+  g_test_add_func ("/engine/message/capped", test_result_is_capped);
   g_test_add_func ("/engine/message/displays", test_displays);
   g_test_add_func ("/engine/message/request", test_request_text);
   g_test_add_func ("/engine/request/check", test_request_check);

@@ -515,17 +515,17 @@ test_events (void)
 
 static const struct row hostile_rows[] = {
     {"garbage", "import os, time; os.write(3, b'garbage garbage garbage'); time.sleep(20)", NULL, 0,
-     "crashed", 128, "Crashed"},
+     "crashed", 137, "Crashed"},
     {"long-frame",
      "import os, time; os.write(3, (4).to_bytes(4, 'little') + b'\\xff\\xff\\xff\\xff'); time.sleep(20)",
-     NULL, 0, "crashed", 128, "Crashed"},
+     NULL, 0, "crashed", 137, "Crashed"},
     {"half-frame",
      "import os, time; os.write(3, (4).to_bytes(4, 'little') + b'\\xff\\0\\0\\0ab'); time.sleep(20)",
      "wall_ms", 400, "timeout", 124, "Timeout"},
     {"ill-typed",
      "import os, time; d = b'{\"exit_code\": \"0\"}'\n"
      "os.write(3, (4).to_bytes(4, 'little') + len(d).to_bytes(4, 'little') + d); time.sleep(20)",
-     NULL, 0, "crashed", 128, "Crashed"},
+     NULL, 0, "crashed", 137, "Crashed"},
     {"forged",
      "import os, time; d = b'{\"exit_code\": 0, \"value\": null, \"error\": null, \"warnings\": []}'\n"
      "os.write(3, ((4).to_bytes(4, 'little') + len(d).to_bytes(4, 'little') + d) * 2); time.sleep(20)",
