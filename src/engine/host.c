@@ -126,10 +126,19 @@ open_runner (struct host *host, GError **error)
   host->init_fd = open (init, O_RDONLY | O_CLOEXEC);
   if (host->init_fd < 0)
     return error_from_errno (error, errno, "cannot open %s", init);
-  struct fault fault;
-  if (seccomp_build (host->probe.landlock_abi, &host->filter_fd, &fault) < 0)
-    return error_from_fault (&fault, error);
   return TRUE;
+}
+
+/* After the control groups: what they do not count, the filter refuses. */
+static gboolean
+build_filter (struct host *host, GError **error)
+{
+  const struct seccomp_host seccomp = {
+      .landlock_abi = host->probe.landlock_abi,
+      .memory_counted = host->cgroups != NULL,
+  };
+  struct fault fault;
+  return seccomp_build (&seccomp, &host->filter_fd, &fault) == 0 || error_from_fault (&fault, error);
 }
 
 struct host *
@@ -144,7 +153,7 @@ host_new (struct config *config, GError **error)
   host->owner.assume = geteuid () == 0;
   host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();
   host->owner.gid = host->owner.assume ? (gid_t)config->root_gid : getegid ();
-  if (!open_runner (host, error) || !open_cgroups (host, flags, error)) {
+  if (!open_runner (host, error) || !open_cgroups (host, flags, error) || !build_filter (host, error)) {
     host_free (host);
     return NULL;
   }

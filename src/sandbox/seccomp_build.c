@@ -64,6 +64,22 @@ add_group (scmp_filter_ctx context, const struct seccomp_group *group, struct fa
   return 0;
 }
 
+static bool
+applies (enum seccomp_when when, const struct seccomp_host *host)
+{
+  switch (when) {
+  case WHEN_SCOPED:
+    return host->landlock_abi >= LANDLOCK_ABI_SCOPED;
+  case WHEN_UNSCOPED:
+    return host->landlock_abi < LANDLOCK_ABI_SCOPED;
+  case WHEN_COUNTED:
+    return host->memory_counted;
+  case WHEN_ALWAYS:
+    break;
+  }
+  return true;
+}
+
 static int
 add_condition (scmp_filter_ctx context, const struct seccomp_condition *rule, struct fault *fault)
 {
@@ -94,7 +110,7 @@ export_sealed (scmp_filter_ctx context, int *ret_fd, struct fault *fault)
 }
 
 int
-seccomp_build_for (uint32_t architecture, int landlock_abi, int *ret_fd, struct fault *fault)
+seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *ret_fd, struct fault *fault)
 {
   __attribute__ ((cleanup (release))) scmp_filter_ctx context = seccomp_init (SCMP_ACT_ERRNO (DEFAULT_ERRNO));
   if (!context)
@@ -118,10 +134,9 @@ seccomp_build_for (uint32_t architecture, int landlock_abi, int *ret_fd, struct 
     if (r < 0)
       return r;
   }
-  bool scoped = landlock_abi >= LANDLOCK_ABI_SCOPED;
   for (size_t i = 0; i < seccomp_conditions_count; i++) {
     const struct seccomp_condition *rule = &seccomp_conditions[i];
-    if (rule->when == (scoped ? WHEN_UNSCOPED : WHEN_SCOPED))
+    if (!applies (rule->when, host))
       continue;
     r = add_condition (context, rule, fault);
     if (r < 0)
@@ -131,7 +146,7 @@ seccomp_build_for (uint32_t architecture, int landlock_abi, int *ret_fd, struct 
 }
 
 int
-seccomp_build (int landlock_abi, int *ret_fd, struct fault *fault)
+seccomp_build (const struct seccomp_host *host, int *ret_fd, struct fault *fault)
 {
-  return seccomp_build_for (seccomp_arch_native (), landlock_abi, ret_fd, fault);
+  return seccomp_build_for (seccomp_arch_native (), host, ret_fd, fault);
 }

@@ -3,14 +3,21 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
 
-/* Builds the policy for this machine and a kernel with LANDLOCK_ABI (0: none), as a sealed memfd that holds
- * an array of struct sock_filter, for WIRE_LAUNCH_FILTER. Returns 0 with the caller's *RET_FD, or a negative
- * errno with FAULT. */
-int seccomp_build (int landlock_abi, int *ret_fd, struct fault *fault);
+/* What else stands between a sandbox and the host: where it is missing, the policy is stricter. */
+struct seccomp_host {
+  int landlock_abi;    /* 0: none */
+  bool memory_counted; /* by a control group */
+};
+
+/* Builds the policy for this machine, as a sealed memfd that holds an array of struct sock_filter, for
+ * WIRE_LAUNCH_FILTER. Returns 0 with the caller's *RET_FD, or a negative errno with FAULT. */
+int seccomp_build (const struct seccomp_host *host, int *ret_fd, struct fault *fault);
 
 /* The same for ARCHITECTURE, a number of libseccomp such as SCMP_ARCH_AARCH64. */
-int seccomp_build_for (uint32_t architecture, int landlock_abi, int *ret_fd, struct fault *fault);
+int seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *ret_fd,
+                       struct fault *fault);

@@ -31,6 +31,7 @@ enum seccomp_when {
   WHEN_ALWAYS,
   WHEN_SCOPED,   /* landlock keeps abstract sockets inside the sandbox (ABI 6) */
   WHEN_UNSCOPED, /* it does not */
+  WHEN_COUNTED,  /* the kernel counts all memory of a run, mapped or not: there is a control group */
 };
 struct seccomp_condition {
   const char *call;

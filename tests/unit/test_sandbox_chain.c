@@ -170,9 +170,10 @@ daemon_launch (const struct plan *plan, const char *runner, const struct way *wa
   struct fault fault = {0};
   int control[2], message[2];
   autoclose int filter = -1;
+  const struct seccomp_host seccomp = {.landlock_abi = landlock_abi (), .memory_counted = true};
   g_assert_cmpint (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), ==, 0);
   g_assert_cmpint (pipe2 (message, O_CLOEXEC), ==, 0);
-  g_assert_cmpint (seccomp_build (landlock_abi (), &filter, &fault), ==, 0);
+  g_assert_cmpint (seccomp_build (&seccomp, &filter, &fault), ==, 0);
   g_autofree char *init = g_build_filename (runner, "adder-init", NULL);
   g_autofree char *program = g_build_filename (runner, "adder-zygote", NULL);
   autoclose int init_fd = open (init, O_RDONLY | O_CLOEXEC);
