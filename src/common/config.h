@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adder.conf: one table of keys (config_table in config.c) that reads the file, prints `adder config show` and makes
- * docs/configuration.md. Files are read in order, later ones win: the system's (ADDER_SYSCONFDIR/adder.conf), the
- * user's ($XDG_CONFIG_HOME/adder/adder.conf); or only $ADDER_CONFIG_DIR/adder.conf where that is set; or only the one that
- * was named. An unknown key or a value out of bounds is an error that names file, group and key. */
+/* adder.conf: one table of keys (config_table in config.c) that reads the file, prints `adder config show`
+ * and makes docs/configuration.md. Files are read in order, later ones win: the system's
+ * (ADDER_SYSCONFDIR/adder.conf), the user's ($XDG_CONFIG_HOME/adder/adder.conf); or only
+ * $ADDER_CONFIG_DIR/adder.conf where that is set; or only the one that was named. An unknown key or a value
+ * out of bounds is an error that names file, group and key. */
 #pragma once
 
 #include <glib.h>
@@ -10,10 +11,10 @@
 
 struct config {
   /* [daemon] */
-  char *socket;            /* local socket; NULL: config_socket() finds it in the runtime directory */
-  guint64 idle_exit_ms;    /* a daemon started in the background ends after so long without a request; 0: never */
+  char *socket;         /* local socket; NULL: config_socket() finds it in the runtime directory */
+  guint64 idle_exit_ms; /* a daemon in the background ends after so long without a request; 0: never */
   /* [environment] */
-  char *environment;       /* default environment of a run: "science" */
+  char *environment; /* default environment of a run: "science" */
   /* [pool] */
   guint64 parked;          /* parked sandboxes of each environment; default: cores + 2 */
   guint64 max_running;     /* sandboxes running at once */
@@ -24,15 +25,15 @@ struct config {
   guint64 zygote_start_ms; /* the longest that starting and importing may take */
   guint64 crash_budget;    /* crashes of sandboxes in an hour after which the zygote is replaced */
   /* [sandbox] */
-  char *min_isolation;     /* "2": a run is refused below this level */
-  char *cgroup;            /* "auto", "v1", "v2", "none" */
+  char *min_isolation;        /* "2": a run is refused below this level */
+  char *cgroup;               /* "auto", "v1", "v2", "none" */
   guint64 root_uid, root_gid; /* host ids that a root daemon's sandboxes run as */
   /* [log] */
-  char *log_level;         /* "error", "warning", "info", "debug" */
-  char *log_format;        /* "text", "json"; "auto": text at a terminal */
-  gboolean log_code;       /* whether code may be logged; off */
+  char *log_level;   /* "error", "warning", "info", "debug" */
+  char *log_format;  /* "text", "json"; "auto": text at a terminal */
+  gboolean log_code; /* whether code may be logged; off */
 
-  char **sources;          /* of each row of the table in turn: the file it was read from, or "default" */
+  char **sources; /* of each row of the table in turn: the file it was read from, or "default" */
 };
 
 /* FILE NULL: the usual places; a missing file there is fine, a missing FILE is an error. */
@@ -42,5 +43,5 @@ void config_free (struct config *config);
 char *config_socket (const struct config *config, GError **error);
 /* All keys with value and where it came from, as text for people or (JSON true) one object. */
 void config_show (const struct config *config, gboolean json, FILE *stream);
-/* docs/configuration.md: the keys of adder.conf, then those of profiles with the limits of sandbox/limits.h. */
+/* docs/configuration.md: the keys of adder.conf, then those of profiles with sandbox/limits.h's limits. */
 void config_write_documentation (FILE *stream);

@@ -5,20 +5,24 @@
 
 #include <glib.h>
 
-/* The folder with adder-zygote, adder-init, _adder.abi3.so and the runner's *.py. Found beside the program or library
- * that holds this code (a build tree's src/runner, ../libexec/adder), else ADDER_LIBEXECDIR; $ADDER_LIBEXECDIR wins. */
+/* The folder with adder-zygote, adder-init, _adder.abi3.so and the runner's *.py. Found beside the program or
+ * library that holds this code (a build tree's src/runner, ../libexec/adder), else ADDER_LIBEXECDIR;
+ * $ADDER_LIBEXECDIR wins. */
 char *paths_libexec_dir (GError **error);
 
-/* The folder with profiles/ and environments/ as shipped: a build tree's own, ../share/adder, else ADDER_DATADIR. */
+/* The folder with profiles/ and environments/ as shipped: a build tree's own, ../share/adder, else
+ * ADDER_DATADIR. */
 char *paths_data_dir (GError **error);
 
-/* Sockets and locks: $ADDER_RUNTIME_DIR, root: /run/adder, else $XDG_RUNTIME_DIR/adder, else /tmp/adder-UID. Made with mode
- * 0700 when missing; a directory that is not ours, or open to others, is an error. */
+/* Sockets and locks: $ADDER_RUNTIME_DIR, root: /run/adder, else $XDG_RUNTIME_DIR/adder, else /tmp/adder-UID.
+ * Made with mode 0700 when missing; a directory that is not ours, or open to others, is an error. */
 char *paths_runtime_dir (GError **error);
 
-/* Environments, in order of search: $ADDER_ENVIRONMENTS_DIR alone when set, else $XDG_DATA_HOME/adder/environments (not
- * for root) and /var/lib/adder/environments. The first is where new ones are made. NULL-terminated, g_strfreev. */
+/* Environments, in order of search: $ADDER_ENVIRONMENTS_DIR alone when set, else
+ * $XDG_DATA_HOME/adder/environments (not for root) and /var/lib/adder/environments. The first is where new
+ * ones are made. NULL-terminated, g_strfreev. */
 GStrv paths_environment_dirs (void);
 
-/* adder.conf and a user's profiles/: $ADDER_CONFIG_DIR, root: ADDER_SYSCONFDIR, else $XDG_CONFIG_HOME/adder. */
+/* adder.conf and a user's profiles/: $ADDER_CONFIG_DIR, root: ADDER_SYSCONFDIR, else $XDG_CONFIG_HOME/adder.
+ */
 char *paths_config_dir (void);

@@ -173,21 +173,32 @@ duration_format (guint64 ms)
   return g_strdup_printf ("%" G_GUINT64_FORMAT " ms", ms);
 }
 
+/* The largest of UNITS, which go from small to large, that VALUE is a whole number of. */
+static const struct unit *
+largest_whole (guint64 value, const struct unit *units, gsize count)
+{
+  const struct unit *best = units;
+  for (gsize i = 1; i < count && value > 0; i++)
+    if (value % units[i].factor == 0)
+      best = &units[i];
+  return best;
+}
+
 char *
 quantity_format (guint64 value, enum limit_unit unit)
 {
-  static const struct unit steps[][4] = {
-      [UNIT_BYTES] = {{"TiB", KIB * KIB * KIB * KIB},
-                      {"GiB", KIB * KIB * KIB},
-                      {"MiB", KIB * KIB},
-                      {"KiB", KIB}},
-      [UNIT_MS] = {{"d", 24 * 3600 * 1000}, {"h", 3600 * 1000}, {"min", 60 * 1000}, {"s", 1000}},
-  };
-  static const char *const smallest[] = {[UNIT_COUNT] = "", [UNIT_BYTES] = " bytes", [UNIT_MS] = " ms"};
-  for (gsize i = 0; unit != UNIT_COUNT && value > 0 && i < G_N_ELEMENTS (steps[0]); i++)
-    if (value % steps[unit][i].factor == 0)
-      return g_strdup_printf ("%" G_GUINT64_FORMAT " %s", value / steps[unit][i].factor, steps[unit][i].name);
+  static const struct unit counts[] = {{"", 1}};
+  static const struct unit bytes[] = {{" bytes", 1},
+                                      {" KiB", KIB},
+                                      {" MiB", KIB * KIB},
+                                      {" GiB", KIB * KIB * KIB},
+                                      {" TiB", KIB * KIB * KIB * KIB}};
+  static const struct unit times[] = {
+      {" ms", 1}, {" s", 1000}, {" min", 60 * 1000}, {" h", 3600 * 1000}, {" d", 24 * 3600 * 1000}};
+  const struct unit *in = unit == UNIT_BYTES ? largest_whole (value, bytes, G_N_ELEMENTS (bytes))
+                          : unit == UNIT_MS  ? largest_whole (value, times, G_N_ELEMENTS (times))
+                                             : counts;
   if (unit == UNIT_BYTES && value == 1)
     return g_strdup ("1 byte");
-  return g_strdup_printf ("%" G_GUINT64_FORMAT "%s", value, smallest[unit]);
+  return g_strdup_printf ("%" G_GUINT64_FORMAT "%s", value / in->factor, in->name);
 }

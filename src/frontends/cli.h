@@ -15,10 +15,10 @@ struct cli_command {
   int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };
 
-/* Finds argv[1] in COMMANDS (which ends with a row without a name) and calls it. PREFIX is what a person
+/* Finds argv[1] in TABLE (which ends with a row without a name) and calls it. PREFIX is what a person
  * typed before it: "adder", "adder env". Prints help for --help and -h; an unknown command is CLI_FAILED,
  * with the one that was meant. */
-int cli_dispatch (const char *prefix, const char *summary, const struct cli_command *commands, int argc,
+int cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc,
                   char **argv);
 
 /* The whole program. */

@@ -59,6 +59,26 @@ profile_show (int argc, char **argv)
   return 0;
 }
 
+/* FALSE when one of them is broken, which was said. */
+static gboolean
+list_profiles (char *const *names, json_t *all)
+{
+  gboolean ok = TRUE;
+  for (gsize i = 0; names[i]; i++) {
+    g_autoptr (GError) broken = NULL;
+    struct profile *profile = profile_load (names[i], &broken);
+    if (!profile) {
+      cli_fail (broken);
+      ok = FALSE;
+    } else if (all)
+      json_array_append_new (all, profile_to_json (profile));
+    else
+      printf ("%-16s %s\n", profile->name, profile->title);
+    profile_free (profile);
+  }
+  return ok;
+}
+
 static int
 profile_list (int argc, char **argv)
 {
@@ -72,24 +92,18 @@ profile_list (int argc, char **argv)
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   g_auto (GStrv) names = profile_names ();
-  g_autoptr (json_t) all = json_array ();
-  int code = 0;
-  for (gsize i = 0; names[i]; i++) {
-    g_autoptr (GError) broken = NULL;
-    struct profile *profile = names_only ? NULL : profile_load (names[i], &broken);
-    if (broken)
-      code = cli_fail (broken);
-    else if (json)
-      json_array_append_new (all, profile_to_json (profile));
-    else
-      printf (profile ? "%-16s %s\n" : "%s\n", names[i], profile ? profile->title : "");
-    profile_free (profile);
+  if (names_only) {
+    for (gsize i = 0; names[i]; i++)
+      printf ("%s\n", names[i]);
+    return 0;
   }
+  g_autoptr (json_t) all = json ? json_array () : NULL;
+  gboolean ok = list_profiles (names, all);
   if (json) {
     g_autofree char *text = json_to_text (all);
     printf ("%s\n", text);
   }
-  return code;
+  return ok ? 0 : CLI_FAILED;
 }
 
 static const struct cli_command commands[] = {

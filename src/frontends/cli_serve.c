@@ -76,6 +76,7 @@ serve (struct serve_options *options, const struct config *config, const char *s
       .socket = socket,
       .max_connections = (guint)MIN (config->max_running + config->max_queued + 32, MAX_CONNECTIONS),
       .idle_exit_ms = options->background ? config->idle_exit_ms : 0,
+      .log_code = config->log_code,
       .wait_for_lock = options->background,
   };
   if (options->idle_exit && !duration_parse (options->idle_exit, 1000, &server_options.idle_exit_ms, error)) {

@@ -39,6 +39,7 @@
 #define END_WAIT_US        (15 * G_USEC_PER_SEC)
 #define REQUEST_WAIT_MS    (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
 #define OUTPUT_FRAME_BYTES (256 * 1024)
+#define LOGGED_CODE_BYTES  4096
 
 struct server {
   char *path, *lock_path;
@@ -46,6 +47,7 @@ struct server {
   gboolean bound;
   guint64 idle_exit_ms;
   guint max_connections;
+  gboolean log_code;
   gint64 started_us;
   struct protocol_hello hello;
   AdderEngine *engine;
@@ -146,6 +148,7 @@ server_new (const struct server_options *options, GError **error)
   server->lock_fd = server->listen_fd = server->wake_fd = -1;
   server->idle_exit_ms = options->idle_exit_ms;
   server->max_connections = options->max_connections;
+  server->log_code = options->log_code;
   server->started_us = g_get_monotonic_time ();
   server->connections = g_hash_table_new (NULL, NULL);
   g_mutex_init (&server->lock);
@@ -284,6 +287,9 @@ carry_out (struct connection *connection, const struct submission *request, GErr
   if (!asked || !begin_run (connection->server, refusal))
     return FALSE;
   g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)connection->uid);
+  /* Only where the configuration asks for it: code can hold secrets. */
+  if (connection->server->log_code)
+    log_info ("%s runs: %.*s", owner, (int)MIN (request->code_length, LOGGED_CODE_BYTES), request->code);
   adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
   adder_request_set_watch (asked, connection->fd);
   g_autoptr (AdderRun) run = adder_run_start (connection->server->engine, asked);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles: named sets of limits and rules, one key file each (profiles/NAME.conf; a user's own in paths_config_dir()
- * wins). An error names file, line or group, and key. */
+/* Profiles: named sets of limits and rules, one key file each (profiles/NAME.conf; a user's own in
+ * paths_config_dir() wins). An error names file, line or group, and key. */
 #pragma once
 
 #include <glib.h>
@@ -10,9 +10,9 @@
 struct profile {
   char *name;
   char *title;
-  struct limits limits;    /* what a run gets that asks for nothing */
-  char *environment;       /* NULL: the configuration's */
-  guint min_isolation;     /* 0 to 3 */
+  struct limits limits; /* what a run gets that asks for nothing */
+  char *environment;    /* NULL: the configuration's */
+  guint min_isolation;  /* 0 to 3 */
 };
 
 /* ADDER_ERROR_NOT_FOUND names the profiles there are. */

@@ -77,9 +77,9 @@ test_round_trip (struct pair *pair, G_GNUC_UNUSED gconstpointer data)
   g_assert_cmpint (message.kind, ==, PROTOCOL_RUN);
   g_assert_cmpstr (message.data, ==, "{}");
   g_assert_cmpuint (message.fd_count, ==, 2);
-  char byte = 1;
+  guint8 byte = 1;
   g_assert_cmpint (read (message.fds[1], &byte, 1), ==, 1);
-  g_assert_cmpint (byte, ==, 0);
+  g_assert_cmpuint (byte, ==, 0);
   g_assert_cmpint (fcntl (message.fds[0], F_GETFD), ==, FD_CLOEXEC);
   protocol_message_clear (&message);
   g_assert_true (protocol_receive (pair->near, PROTOCOL_AWAIT_CODE, 1000, &message, &error));
@@ -103,7 +103,7 @@ test_largest_frame (struct pair *pair, G_GNUC_UNUSED gconstpointer data)
   GThread *thread = g_thread_new ("send", send_large, pair);
   g_assert_true (protocol_receive (pair->near, PROTOCOL_AWAIT_CODE, 10000, &message, NULL));
   g_assert_cmpuint (message.length, ==, PROTOCOL_CODE_MAX);
-  g_assert_cmpint (message.data[PROTOCOL_CODE_MAX - 1], ==, 'x');
+  g_assert_true (message.data[PROTOCOL_CODE_MAX - 1] == 'x');
   g_assert_true (GPOINTER_TO_INT (g_thread_join (thread)));
   protocol_message_clear (&message);
 }
@@ -223,12 +223,12 @@ test_send_to_nobody (struct pair *pair, G_GNUC_UNUSED gconstpointer data)
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED);
 }
 
-/* Bytes of all kinds, with a fixed seed: an error or a legal message each time, never more. */
+/* Bytes of all kinds at the daemon, with a fixed seed: an error or a legal message each time, never more. */
 static void
 test_garbage (G_GNUC_UNUSED struct pair *unused, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (20240601);
-  for (int round = 0; round < 2000; round++) {
+  for (int round = 0; round < 500; round++) {
     struct pair pair;
     pair_set_up (&pair, NULL);
     guint8 bytes[64];
@@ -237,7 +237,7 @@ test_garbage (G_GNUC_UNUSED struct pair *unused, G_GNUC_UNUSED gconstpointer dat
     gsize length = (gsize)g_rand_int_range (random, 0, sizeof bytes);
     g_assert_cmpint (write (pair.far, bytes, length), ==, (gssize)length);
     fd_close (&pair.far);
-    enum protocol_state state = (enum protocol_state)g_rand_int_range (random, 0, PROTOCOL_AWAIT_EVENT + 1);
+    enum protocol_state state = (enum protocol_state)g_rand_int_range (random, 0, PROTOCOL_AWAIT_CODE + 1);
     struct protocol_message message;
     while (protocol_receive (pair.near, state, 1000, &message, NULL))
       protocol_message_clear (&message);
