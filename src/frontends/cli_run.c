@@ -158,10 +158,23 @@ read_code (struct submission *request, int fd, const char *name, GError **error)
   return TRUE;
 }
 
+/* A descriptor that PATH names is duplicated: opening a pipe by name anew needs rights that who was given it
+ * may lack. */
+static int
+open_or_duplicate (const char *path)
+{
+  guint64 number = STDIN_FILENO;
+  if (strcmp (path, "/dev/stdin") == 0 ||
+      (g_str_has_prefix (path, "/dev/fd/") && count_parse (path + strlen ("/dev/fd/"), &number, NULL) &&
+       number <= G_MAXINT))
+    return fcntl ((int)number, F_DUPFD_CLOEXEC, 0);
+  return open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
 static gboolean
 open_input (const char *path, int *ret_fd, GError **error)
 {
-  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  int fd = open_or_duplicate (path);
   struct stat st;
   if (fd < 0)
     return error_from_errno (error, errno, "cannot open %s", path);
