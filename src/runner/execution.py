@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import gc
 import io
+import itertools
 import json
 import linecache
 import os
@@ -26,10 +27,11 @@ def answer(payload):
 def execute(request):
     """Runs REQUEST (see README.md) to its very end, threads and atexit handlers included. Returns the result message."""
     name, limit = request["name"], request["value_bytes"]
+    loaded_before = len(sys.modules)
     prepare_process(request)
     outcome = Outcome(name, limit)
     outcome.guard(lambda: outcome.show(run_main(request["code"], name)))
-    outcome.guard(finish)
+    outcome.guard(lambda: finish(loaded_before))
     return outcome.message()
 
 
@@ -74,15 +76,13 @@ class Outcome:
 
 
 def prepare_process(request):
-    """Arguments, variables, import path and streams, as a script of that name in /work would find them."""
+    """Arguments, variables and import path, as a script of that name in /work would find them."""
     sys.argv = [request["name"], *request["arguments"]]
     os.environ.update(request["variables"])
     if "TZ" in request["variables"]:
         __import__("time").tzset()
     sys.path.insert(0, WORK)
     os.chdir(WORK)
-    # Each line leaves at once, so that a caller sees progress, and a crash loses nothing that was printed.
-    sys.stdout.reconfigure(line_buffering=True)
 
 
 def run_main(code, name):
@@ -103,13 +103,13 @@ def run_main(code, name):
     return eval(tail, main.__dict__) if tail else None
 
 
-def finish():
+def finish(loaded_before):
     """What Python does when a script ends: wait for threads that are not daemons, run atexit handlers, take the script's
     modules apart, which closes files and calls finalizers, and flush."""
     threading._shutdown()
     atexit._run_exitfuncs()
     if threading.active_count() == 1:
-        for module in [sys.modules["__main__"], *workspace_modules()]:
+        for module in [sys.modules["__main__"], *workspace_modules(loaded_before)]:
             take_apart(module)
         gc.collect()
     else:
@@ -127,9 +127,11 @@ def flush_files():
                 thing.flush()
 
 
-def workspace_modules():
-    """Modules that the run imported from its own files."""
-    return [module for module in list(sys.modules.values()) if (getattr(module, "__file__", None) or "").startswith(WORK + "/") and module.__name__ != "__main__"]
+def workspace_modules(loaded_before):
+    """Modules that the run imported from its own files. Only the newest are looked at: visiting each of the zygote's
+    hundreds would cost more than most runs do."""
+    newest = itertools.islice(reversed(sys.modules.values()), max(len(sys.modules) - loaded_before, 0))
+    return [module for module in newest if (getattr(module, "__file__", None) or "").startswith(WORK + "/")]
 
 
 def take_apart(module):

@@ -77,6 +77,8 @@ def main():
     modules = [name for name in options.modules.split(",") if name]
     information = prepare(modules)
     sys.argv = [""]
+    # In every sandbox each line leaves at once: a caller sees progress, and a crash loses nothing that was printed.
+    sys.stdout.reconfigure(line_buffering=True)
     _adder.serve(json.dumps(information).encode())
     park(options.environment)
 
