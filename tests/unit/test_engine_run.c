@@ -1,110 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole runs through the public API, on this host's own Python: every outcome, what goes in and comes out,
- * hostile code, and that an engine leaves nothing behind. */
-#include <dirent.h>
+ * hostile code. */
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "adder.h"
 #include "base/fd.h"
-#include "common/json.h"
-#include "sandbox/probe.h"
+#include "run_support.h"
 
-#define ENVIRONMENT "system"
-
-static char *scratch; /* configuration files */
-
-/* ---- helpers ---- */
-
-static AdderEngine *
-new_engine (const char *settings)
-{
-  g_autoptr (GError) error = NULL;
-  g_autofree char *path = g_build_filename (scratch, "adder.conf", NULL);
-  g_assert_true (g_file_set_contents (path, settings ? settings : "[pool]\nparked = 3\n", -1, NULL));
-  AdderEngine *engine = adder_engine_new (path, &error);
-  g_assert_no_error (error);
-  return engine;
-}
-
-static AdderRequest *
-new_request (const char *code)
-{
-  AdderRequest *request = adder_request_new (code, -1);
-  adder_request_set_environment (request, ENVIRONMENT);
-  return request;
-}
-
-static void
-set_limit (AdderRequest *request, const char *name, guint64 value)
-{
-  g_autoptr (GError) error = NULL;
-  adder_request_set_limit (request, name, value, &error);
-  g_assert_no_error (error);
-}
-
-static json_t *
-parse (const AdderResult *result)
-{
-  const char *text = adder_result_json (result);
-  g_autoptr (GError) error = NULL;
-  json_t *root = json_parse_object (text, strlen (text), "the result", &error);
-  g_assert_no_error (error);
-  return root;
-}
-
-static const char *
-string_at (const json_t *object, const char *key)
-{
-  return json_string_value (json_object_get (object, key));
-}
-
-static const char *
-error_at (const json_t *result, const char *key)
-{
-  return string_at (json_object_get (result, "error"), key);
-}
-
-/* Runs REQUEST, which it frees, and checks how it ended. Returns the result as JSON, the caller's. */
-static json_t *
-run (AdderEngine *engine, AdderRequest *request, const char *outcome, int exit_code)
-{
-  g_autoptr (AdderResult) result = adder_run (engine, request);
-  adder_request_free (request);
-  json_t *root = parse (result);
-  if (g_strcmp0 (string_at (root, "outcome"), outcome) != 0 || adder_result_exit_code (result) != exit_code)
-    g_error ("expected %s, %d: %s", outcome, exit_code, adder_result_json (result));
-  g_assert_cmpstr (adder_outcome_name (adder_result_outcome (result)), ==, outcome);
-  g_assert_cmpint (json_integer_value (json_object_get (root, "exit_code")), ==, exit_code);
-  return root;
-}
-
-/* The same for a result of which nothing else is asked. */
-static void
-expect (AdderEngine *engine, AdderRequest *request, const char *outcome, int exit_code)
-{
-  json_decref (run (engine, request, outcome, exit_code));
-}
-
-static gboolean
-has_cgroups (const json_t *result)
-{
-  return json_integer_value (json_object_get (json_object_get (result, "isolation"), "level")) == 3;
-}
-
-static double
-usage_of (const json_t *result, const char *key)
-{
-  return json_number_value (json_object_get (json_object_get (result, "usage"), key));
-}
-
-/* One engine for the tests that only run something; made for the first of them. */
+/* One engine for all tests, made for the first of them. */
 static AdderEngine *shared_engine;
 
 static AdderEngine *
@@ -116,18 +24,6 @@ shared (void)
 }
 
 /* ---- each outcome ---- */
-
-struct row {
-  const char *name;
-  const char *code;
-  const char *limit;
-  guint64 value;
-  const char *outcome;
-  int exit_code;
-  const char *type; /* of the error, or NULL */
-};
-
-#define MIB ((guint64)1 << 20)
 
 static const struct row rows[] = {
     {"print", "print(6 * 7)", NULL, 0, "ok", 0, NULL},
@@ -170,24 +66,7 @@ static const struct row rows[] = {
 static void
 test_row (gconstpointer data)
 {
-  const struct row *row = data;
-  AdderRequest *request = new_request (row->code);
-  set_limit (request, "wall_ms", 20000);
-  if (row->limit)
-    set_limit (request, row->limit, row->value);
-  if (!row->outcome) {
-    /* Whatever it does, it ends. */
-    adder_result_free (adder_run (shared (), request));
-    adder_request_free (request);
-    return;
-  }
-  g_autoptr (json_t) result = run (shared (), request, row->outcome, row->exit_code);
-  if (row->type)
-    g_assert_cmpstr (error_at (result, "type"), ==, row->type);
-  if (strcmp (row->outcome, "ok") == 0)
-    g_assert_true (json_is_null (json_object_get (result, "error")));
-  else
-    g_assert_nonnull (error_at (result, "message"));
+  check_row (shared (), data);
 }
 
 static void
@@ -577,16 +456,6 @@ cancel_soon (gpointer run)
   return NULL;
 }
 
-static AdderResult *
-pull (AdderRun *run)
-{
-  AdderEvent event;
-  do
-    g_assert_true (adder_run_next (run, &event));
-  while (event.kind != ADDER_EVENT_RESULT);
-  return event.result;
-}
-
 static void
 test_cancel (void)
 {
@@ -663,228 +532,12 @@ test_parallel (void)
     g_thread_join (threads[i]);
 }
 
-/* ---- engines of their own ---- */
-
-static json_t *
-status_of (AdderEngine *engine)
-{
-  g_autofree char *text = adder_engine_status_json (engine);
-  return json_parse_object (text, strlen (text), "the status", NULL);
-}
-
-static json_int_t
-pool_number (AdderEngine *engine, const char *key)
-{
-  g_autoptr (json_t) status = status_of (engine);
-  return json_integer_value (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
-}
-
-static gpointer
-sleep_in (gpointer engine)
-{
-  AdderRequest *request = new_request ("import time; time.sleep(2)");
-  adder_result_free (adder_run (engine, request));
-  adder_request_free (request);
-  return NULL;
-}
-
-static void
-test_busy (void)
-{
-  g_autoptr (AdderEngine) engine =
-      new_engine ("[pool]\nparked = 2\nmax_running = 1\nmax_queued = 1\nqueue_wait_ms = 300ms\n");
-  g_autoptr (GError) error = NULL;
-  g_assert_true (adder_engine_warm (engine, ENVIRONMENT, &error));
-  GThread *running = g_thread_new ("running", sleep_in, engine);
-  g_usleep (300 * 1000);
-  gint64 before = g_get_monotonic_time ();
-  g_autoptr (json_t) late = run (engine, new_request ("1"), "busy", 75);
-  g_assert_cmpint (g_get_monotonic_time () - before, >=, 250 * 1000);
-  g_assert_nonnull (strstr (error_at (late, "message"), "max_running = 1"));
-
-  /* One waits, so the next is turned away at once. */
-  AdderRequest *request = new_request ("1");
-  GThread *waiting = g_thread_new ("waiting", sleep_in, engine);
-  g_usleep (100 * 1000);
-  before = g_get_monotonic_time ();
-  expect (engine, request, "busy", 75);
-  g_assert_cmpint (g_get_monotonic_time () - before, <, 100 * 1000);
-  g_thread_join (waiting);
-  g_thread_join (running);
-}
-
-static void
-test_min_isolation (void)
-{
-  g_autoptr (AdderEngine) engine =
-      new_engine ("[pool]\nparked = 1\n[sandbox]\ncgroup = none\nmin_isolation = 3\n");
-  g_autoptr (json_t) result = run (engine, new_request ("1"), "refused", 126);
-  g_assert_nonnull (strstr (error_at (result, "message"),
-                            "isolation level 3 is asked for, this host gives 2: cgroup missing"));
-}
-
-/* Without control groups the daemon itself looks after memory and processor time. */
-static void
-test_without_cgroups (void)
-{
-  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\n[sandbox]\ncgroup = none\n");
-  static const char *const names[] = {
-      "memory", "memory-slow", "memory-children", "busy-children", "busy-loop", "print", NULL};
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
-    if (!g_strv_contains (names, rows[i].name))
-      continue;
-    AdderRequest *request = new_request (rows[i].code);
-    set_limit (request, "wall_ms", 20000);
-    if (rows[i].limit)
-      set_limit (request, rows[i].limit, rows[i].value);
-    g_autoptr (json_t) result = run (engine, request, rows[i].outcome, rows[i].exit_code);
-    g_assert_false (has_cgroups (result));
-  }
-}
-
-/* Zygotes are replaced after so many runs, without anybody noticing. */
-static void
-test_retirement (void)
-{
-  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\nzygote_runs = 8\n");
-  for (int i = 0; i < 40; i++) {
-    expect (engine, new_request ("print(1)"), "ok", 0);
-    g_usleep (10 * 1000);
-  }
-  g_assert_cmpint (pool_number (engine, "starts"), >=, 2);
-}
-
-static void
-test_crash_budget (void)
-{
-  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\ncrash_budget = 3\n");
-  for (int i = 0; i < 6; i++) {
-    expect (engine, new_request ("import ctypes; ctypes.string_at(0)"), "crashed", 139);
-  }
-  for (int i = 0; i < 100 && pool_number (engine, "starts") < 2; i++)
-    g_usleep (20 * 1000);
-  g_assert_cmpint (pool_number (engine, "starts"), ==, 2);
-  expect (engine, new_request ("print(1)"), "ok", 0);
-}
-
-/* ---- nothing is left ---- */
-
-static guint
-count_entries (const char *path)
-{
-  guint count = 0;
-  g_autoptr (GDir) directory = g_dir_open (path, 0, NULL);
-  while (directory && g_dir_read_name (directory))
-    count++;
-  return count;
-}
-
-/* Processes of this host that are children of this one. */
-static guint
-count_children (void)
-{
-  g_autofree char *path = g_strdup_printf ("/proc/self/task/%d/children", (int)getpid ());
-  g_autofree char *text = NULL;
-  guint count = 0;
-  if (!g_file_get_contents (path, &text, NULL, NULL))
-    return 0;
-  g_auto (GStrv) children = g_strsplit (text, " ", -1);
-  for (gsize i = 0; children[i]; i++)
-    count += children[i][0] != '\0';
-  return count;
-}
-
-static pid_t
-zygote_of (void)
-{
-  g_autoptr (GDir) tasks = g_dir_open ("/proc/self/task", 0, NULL);
-  for (const char *task; (task = g_dir_read_name (tasks));) {
-    g_autofree char *path = g_strdup_printf ("/proc/self/task/%s/children", task);
-    g_autofree char *children = NULL;
-    if (g_file_get_contents (path, &children, NULL, NULL) && children[0] != '\0')
-      return (pid_t)g_ascii_strtoll (children, NULL, 10);
-  }
-  return 0;
-}
-
-static void
-test_leaves_nothing (void)
-{
-  guint fds = 0, threads = 0;
-  for (int round = 0; round < 3; round++) {
-    AdderEngine *engine = new_engine (NULL);
-    AdderRequest *request = new_request ("import time; time.sleep(60)");
-    AdderEvent event;
-    for (int i = 0; i < 3; i++) {
-      expect (engine, new_request ("print(1)"), "ok", 0);
-    }
-    AdderRun *started = adder_run_start (engine, request);
-    AdderRun *waiting = adder_run_start (engine, request);
-    adder_request_free (request);
-    g_assert_true (adder_run_next (started, &event));
-    adder_engine_free (engine);
-
-    /* What was under way ends as cancelled, and so does what had not begun. */
-    g_autoptr (AdderResult) cancelled = pull (started);
-    g_assert_cmpint (adder_result_outcome (cancelled), ==, ADDER_OUTCOME_CANCELLED);
-    g_autoptr (AdderResult) late = pull (waiting);
-    g_assert_cmpint (adder_result_outcome (late), ==, ADDER_OUTCOME_CANCELLED);
-    adder_run_free (started);
-    adder_run_free (waiting);
-
-    g_assert_cmpuint (count_children (), ==, 0);
-    /* The first round may open something for good. */
-    if (round > 0) {
-      g_assert_cmpuint (count_entries ("/proc/self/fd"), ==, fds);
-      g_assert_cmpuint (count_entries ("/proc/self/task"), ==, threads);
-    }
-    fds = count_entries ("/proc/self/fd");
-    threads = count_entries ("/proc/self/task");
-  }
-}
-
-static gpointer
-kill_zygote_soon (G_GNUC_UNUSED gpointer data)
-{
-  g_usleep (200 * 1000);
-  pid_t zygote = zygote_of ();
-  g_assert_cmpint (zygote, >, 0);
-  g_assert_cmpint (kill (zygote, SIGKILL), ==, 0);
-  return NULL;
-}
-
-static void
-test_zygote_dies (void)
-{
-  g_autoptr (AdderEngine) engine = new_engine (NULL);
-  g_assert_true (adder_engine_warm (engine, ENVIRONMENT, NULL));
-  GThread *thread = g_thread_new ("kill", kill_zygote_soon, NULL);
-  g_autoptr (json_t) result = run (engine, new_request ("import time; time.sleep(60)"), "failed", 125);
-  g_thread_join (thread);
-  g_assert_nonnull (strstr (error_at (result, "message"), "zygote"));
-  expect (engine, new_request ("print(1)"), "ok", 0);
-}
-
 int
 main (int argc, char **argv)
 {
-  struct probe probe;
   g_test_init (&argc, &argv, NULL);
-  probe_host (&probe, 0);
-  if (probe.userns != PROBE_USERNS_OK) {
-    g_print ("1..0 # SKIP no user namespaces: %s\n", probe.line[PROBE_USER_NAMESPACES].text);
+  if (!support_begin ())
     return 0;
-  }
-  scratch = g_dir_make_tmp ("adder-run-XXXXXX", NULL);
-
-  /* Before an engine is there that stays. */
-  g_test_add_func ("/run/leaves-nothing", test_leaves_nothing);
-  g_test_add_func ("/run/zygote-dies", test_zygote_dies);
-  g_test_add_func ("/run/busy", test_busy);
-  g_test_add_func ("/run/min-isolation", test_min_isolation);
-  g_test_add_func ("/run/without-cgroups", test_without_cgroups);
-  g_test_add_func ("/run/retirement", test_retirement);
-  g_test_add_func ("/run/crash-budget", test_crash_budget);
   g_test_add_func ("/run/first", test_first);
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *path = g_strconcat ("/run/outcome/", rows[i].name, NULL);
@@ -924,5 +577,6 @@ main (int argc, char **argv)
 
   int r = g_test_run ();
   adder_engine_free (shared_engine);
+  support_end ();
   return r;
 }

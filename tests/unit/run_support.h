@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of whole runs share: engines on this host's own Python, requests, results taken apart. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "adder.h"
+#include "common/json.h"
+
+#define ENVIRONMENT "system"
+#define MIB         ((guint64)1 << 20)
+
+/* A directory for configuration files and environments; outside /tmp, which sandboxes have for themselves. */
+extern char *scratch;
+
+/* Makes the directory, or says in TAP why there is nothing to test on this host (FALSE). */
+gboolean support_begin (void);
+void support_end (void);
+
+/* SETTINGS are the text of adder.conf; NULL: three parked sandboxes. */
+AdderEngine *new_engine (const char *settings);
+AdderRequest *new_request (const char *code);
+void set_limit (AdderRequest *request, const char *name, guint64 value);
+
+json_t *parse (const AdderResult *result);
+const char *string_at (const json_t *object, const char *key);
+const char *error_at (const json_t *result, const char *key);
+double usage_of (const json_t *result, const char *key);
+gboolean has_cgroups (const json_t *result);
+
+/* Runs REQUEST, which it frees, and checks how it ended. Returns the result as JSON, the caller's. */
+json_t *run (AdderEngine *engine, AdderRequest *request, const char *outcome, int exit_code);
+
+/* The same for a result of which nothing else is asked. */
+void expect (AdderEngine *engine, AdderRequest *request, const char *outcome, int exit_code);
+
+/* Pulls RUN to its result. */
+AdderResult *pull (AdderRun *run);
+
+/* One outcome of one piece of code. */
+struct row {
+  const char *name;
+  const char *code;
+  const char *limit;
+  guint64 value;
+  const char *outcome; /* NULL: whatever it does, it ends */
+  int exit_code;
+  const char *type; /* of the error, or NULL */
+};
+void check_row (AdderEngine *engine, const struct row *row);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Engines of their own kind: full ones, such as replace or lose their zygotes, without control groups, with
+ * environments that change or cannot start; and that an engine leaves nothing behind. */
+#include <glib.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run_support.h"
+
+/* ---- engines of their own ---- */
+
+static json_t *
+status_of (AdderEngine *engine)
+{
+  g_autofree char *text = adder_engine_status_json (engine);
+  return json_parse_object (text, strlen (text), "the status", NULL);
+}
+
+static json_int_t
+pool_number (AdderEngine *engine, const char *key)
+{
+  g_autoptr (json_t) status = status_of (engine);
+  return json_integer_value (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
+}
+
+static gpointer
+sleep_in (gpointer engine)
+{
+  AdderRequest *request = new_request ("import time; time.sleep(2)");
+  adder_result_free (adder_run (engine, request));
+  adder_request_free (request);
+  return NULL;
+}
+
+static void
+test_busy (void)
+{
+  g_autoptr (AdderEngine) engine =
+      new_engine ("[pool]\nparked = 2\nmax_running = 1\nmax_queued = 1\nqueue_wait_ms = 300ms\n");
+  g_autoptr (GError) error = NULL;
+  g_assert_true (adder_engine_warm (engine, ENVIRONMENT, &error));
+  GThread *running = g_thread_new ("running", sleep_in, engine);
+  g_usleep (300 * 1000);
+  gint64 before = g_get_monotonic_time ();
+  g_autoptr (json_t) late = run (engine, new_request ("1"), "busy", 75);
+  g_assert_cmpint (g_get_monotonic_time () - before, >=, 250 * 1000);
+  g_assert_nonnull (strstr (error_at (late, "message"), "max_running = 1"));
+
+  /* One waits, so the next is turned away at once. */
+  AdderRequest *request = new_request ("1");
+  GThread *waiting = g_thread_new ("waiting", sleep_in, engine);
+  g_usleep (100 * 1000);
+  before = g_get_monotonic_time ();
+  expect (engine, request, "busy", 75);
+  g_assert_cmpint (g_get_monotonic_time () - before, <, 100 * 1000);
+  g_thread_join (waiting);
+  g_thread_join (running);
+}
+
+static void
+test_min_isolation (void)
+{
+  g_autoptr (AdderEngine) engine =
+      new_engine ("[pool]\nparked = 1\n[sandbox]\ncgroup = none\nmin_isolation = 3\n");
+  g_autoptr (json_t) result = run (engine, new_request ("1"), "refused", 126);
+  g_assert_nonnull (strstr (error_at (result, "message"),
+                            "isolation level 3 is asked for, this host gives 2: cgroup missing"));
+}
+
+/* Without control groups the daemon itself looks after memory and processor time. */
+static const struct row alone_rows[] = {
+    {"memory", "data = bytearray(500 << 20)", "memory_bytes", 64 * MIB, "memory_limit", 137, NULL},
+    {"slow", "data = []\nwhile True: data.append(bytearray(1 << 20))", "memory_bytes", 64 * MIB,
+     "memory_limit", 137, NULL},
+    {"children",
+     "import os, time\n"
+     "for _ in range(8):\n"
+     " if os.fork() == 0:\n"
+     "  data = bytearray(b'x') * (24 << 20); time.sleep(20); os._exit(0)\n"
+     "time.sleep(30)",
+     "memory_bytes", 64 * MIB, "memory_limit", 137, "MemoryLimit"},
+    /* What forks share counts once. */
+    {"shared",
+     "import os, time\n"
+     "data = bytearray(b'x') * (40 << 20)\n"
+     "for _ in range(6):\n"
+     " if os.fork() == 0: time.sleep(1.5); os._exit(0)\n"
+     "time.sleep(1)",
+     "memory_bytes", 64 * MIB, "ok", 0, NULL},
+    {"busy", "while True: pass", "cpu_ms", 300, "cpu_limit", 137, "CpuLimit"},
+    {"busy-children", "import os\nfor _ in range(3): os.fork()\nwhile True: pass", "cpu_ms", 400, "cpu_limit",
+     137, "CpuLimit"},
+};
+
+static void
+test_without_cgroups (void)
+{
+  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\n[sandbox]\ncgroup = none\n");
+  for (gsize i = 0; i < G_N_ELEMENTS (alone_rows); i++)
+    check_row (engine, &alone_rows[i]);
+  g_autoptr (json_t) result = run (engine, new_request ("print(1)"), "ok", 0);
+  g_assert_false (has_cgroups (result));
+  g_assert_cmpfloat (usage_of (result, "peak_memory_bytes"), >, 0);
+}
+
+/* Zygotes are replaced after so many runs, without anybody noticing. */
+static void
+test_retirement (void)
+{
+  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\nzygote_runs = 8\n");
+  for (int i = 0; i < 40; i++) {
+    expect (engine, new_request ("print(1)"), "ok", 0);
+    g_usleep (10 * 1000);
+  }
+  g_assert_cmpint (pool_number (engine, "starts"), >=, 2);
+}
+
+static void
+test_crash_budget (void)
+{
+  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\ncrash_budget = 3\n");
+  for (int i = 0; i < 6; i++) {
+    expect (engine, new_request ("import ctypes; ctypes.string_at(0)"), "crashed", 139);
+  }
+  for (int i = 0; i < 100 && pool_number (engine, "starts") < 2; i++)
+    g_usleep (20 * 1000);
+  g_assert_cmpint (pool_number (engine, "starts"), ==, 2);
+  expect (engine, new_request ("print(1)"), "ok", 0);
+}
+
+/* ---- environments ---- */
+
+/* An environment of its own kind: a venv with MODULE in it, which the zygote loads ahead. */
+static char *
+make_environment (const char *name, const char *module, const char *content)
+{
+  g_autofree char *venv = g_build_filename (scratch, name, "venv", NULL);
+  const char *const argv[] = {"/usr/bin/python3", "-I",         "-m", "venv",
+                              "--without-pip",    "--symlinks", venv, NULL};
+  int status = -1;
+  g_assert_true (g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL,
+                               &status, NULL));
+  g_assert_cmpint (status, ==, 0);
+
+  g_autofree char *pattern = g_build_filename (venv, "lib", NULL);
+  g_autoptr (GDir) lib = g_dir_open (pattern, 0, NULL);
+  const char *version = g_dir_read_name (lib);
+  g_autofree char *file = g_strconcat (module, ".py", NULL);
+  g_autofree char *path = g_build_filename (pattern, version, "site-packages", file, NULL);
+  g_autofree char *manifest = g_build_filename (scratch, name, "environment.conf", NULL);
+  g_autofree char *text =
+      g_strdup_printf ("[environment]\npython=%s/bin/python\nmodules=%s;\n", venv, module);
+  g_assert_true (g_file_set_contents (path, content, -1, NULL));
+  g_assert_true (g_file_set_contents (manifest, text, -1, NULL));
+  return g_steal_pointer (&path);
+}
+
+static json_t *
+run_in (AdderEngine *engine, const char *environment, const char *code, const char *outcome, int exit_code)
+{
+  AdderRequest *request = adder_request_new (code, -1);
+  adder_request_set_environment (request, environment);
+  return run (engine, request, outcome, exit_code);
+}
+
+/* What is installed while a zygote serves is there for the next run. */
+static void
+test_environment_changes (void)
+{
+  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\n");
+  g_autofree char *module = make_environment ("changing", "installed", "version = 1\n");
+  g_autoptr (json_t) before = run_in (engine, "changing", "import installed; installed.version", "ok", 0);
+  g_assert_cmpstr (string_at (json_object_get (before, "value"), "text/plain"), ==, "1");
+
+  g_autofree char *packages = g_path_get_dirname (module);
+  g_autofree char *added = g_build_filename (packages, "another.py", NULL);
+  g_assert_true (g_file_set_contents (module, "version = 2\n", -1, NULL));
+  g_assert_true (g_file_set_contents (added, "", -1, NULL));
+  g_autoptr (json_t) after = run_in (engine, "changing", "import installed; installed.version", "ok", 0);
+  g_assert_cmpstr (string_at (json_object_get (after, "value"), "text/plain"), ==, "2");
+}
+
+static void
+test_zygote_cannot_start (void)
+{
+  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\nzygote_start_ms = 1s\n");
+  g_free (make_environment ("leaving", "leaves",
+                            "import os, sys; print('sorry', file=sys.stderr, flush=True); os._exit(3)\n"));
+  g_autoptr (json_t) left = run_in (engine, "leaving", "1", "failed", 125);
+  g_assert_cmpstr (error_at (left, "message"), ==,
+                   "the zygote of the environment leaving did not start: sorry");
+  gint64 before = g_get_monotonic_time ();
+  g_autoptr (json_t) again = run_in (engine, "leaving", "1", "failed", 125);
+  g_assert_cmpstr (error_at (again, "message"), ==, error_at (left, "message"));
+  g_assert_cmpint (g_get_monotonic_time () - before, <, 200 * 1000);
+
+  g_free (make_environment ("sleeping", "sleeps", "import time; time.sleep(60)\n"));
+  g_autoptr (json_t) slept = run_in (engine, "sleeping", "1", "failed", 125);
+  g_assert_cmpstr (error_at (slept, "message"), ==,
+                   "the environment sleeping did not start within 1000 ms (zygote_start_ms)");
+
+  g_free (make_environment (
+      "threading_one", "threads",
+      "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"));
+  g_autoptr (json_t) threads = run_in (engine, "threading_one", "1", "failed", 125);
+  g_assert_nonnull (strstr (error_at (threads, "message"), "threads are alive before serving"));
+
+  /* The engine serves others all the same; a module that only fails is told of. */
+  g_free (make_environment ("failing", "fails", "raise ValueError('no')\n"));
+  g_autoptr (json_t) failed = run_in (engine, "failing", "print(1)", "ok", 0);
+  g_assert_cmpstr (json_string_value (json_array_get (json_object_get (failed, "warnings"), 0)), ==,
+                   "the environment failing could not load fails ahead: ValueError: no");
+}
+
+/* ---- nothing is left ---- */
+
+static guint
+count_entries (const char *path)
+{
+  guint count = 0;
+  g_autoptr (GDir) directory = g_dir_open (path, 0, NULL);
+  while (directory && g_dir_read_name (directory))
+    count++;
+  return count;
+}
+
+/* Processes of this host that are children of this one. */
+static guint
+count_children (void)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/self/task/%d/children", (int)getpid ());
+  g_autofree char *text = NULL;
+  guint count = 0;
+  if (!g_file_get_contents (path, &text, NULL, NULL))
+    return 0;
+  g_auto (GStrv) children = g_strsplit (text, " ", -1);
+  for (gsize i = 0; children[i]; i++)
+    count += children[i][0] != '\0';
+  return count;
+}
+
+static pid_t
+zygote_of (void)
+{
+  g_autoptr (GDir) tasks = g_dir_open ("/proc/self/task", 0, NULL);
+  for (const char *task; (task = g_dir_read_name (tasks));) {
+    g_autofree char *path = g_strdup_printf ("/proc/self/task/%s/children", task);
+    g_autofree char *children = NULL;
+    if (g_file_get_contents (path, &children, NULL, NULL) && children[0] != '\0')
+      return (pid_t)g_ascii_strtoll (children, NULL, 10);
+  }
+  return 0;
+}
+
+static void
+test_leaves_nothing (void)
+{
+  guint fds = 0, threads = 0;
+  for (int round = 0; round < 3; round++) {
+    AdderEngine *engine = new_engine (NULL);
+    AdderRequest *request = new_request ("import time; time.sleep(60)");
+    AdderEvent event;
+    for (int i = 0; i < 3; i++) {
+      expect (engine, new_request ("print(1)"), "ok", 0);
+    }
+    AdderRun *started = adder_run_start (engine, request);
+    AdderRun *waiting = adder_run_start (engine, request);
+    adder_request_free (request);
+    g_assert_true (adder_run_next (started, &event));
+    adder_engine_free (engine);
+
+    /* What was under way ends as cancelled, and so does what had not begun. */
+    g_autoptr (AdderResult) cancelled = pull (started);
+    g_assert_cmpint (adder_result_outcome (cancelled), ==, ADDER_OUTCOME_CANCELLED);
+    g_autoptr (AdderResult) late = pull (waiting);
+    g_assert_cmpint (adder_result_outcome (late), ==, ADDER_OUTCOME_CANCELLED);
+    adder_run_free (started);
+    adder_run_free (waiting);
+
+    g_assert_cmpuint (count_children (), ==, 0);
+    /* The first round may open something for good. */
+    if (round > 0) {
+      g_assert_cmpuint (count_entries ("/proc/self/fd"), ==, fds);
+      g_assert_cmpuint (count_entries ("/proc/self/task"), ==, threads);
+    }
+    fds = count_entries ("/proc/self/fd");
+    threads = count_entries ("/proc/self/task");
+  }
+}
+
+static gpointer
+kill_zygote_soon (G_GNUC_UNUSED gpointer data)
+{
+  g_usleep (200 * 1000);
+  pid_t zygote = zygote_of ();
+  g_assert_cmpint (zygote, >, 0);
+  g_assert_cmpint (kill (zygote, SIGKILL), ==, 0);
+  return NULL;
+}
+
+static void
+test_zygote_dies (void)
+{
+  g_autoptr (AdderEngine) engine = new_engine (NULL);
+  g_assert_true (adder_engine_warm (engine, ENVIRONMENT, NULL));
+  GThread *thread = g_thread_new ("kill", kill_zygote_soon, NULL);
+  g_autoptr (json_t) result = run (engine, new_request ("import time; time.sleep(60)"), "failed", 125);
+  g_thread_join (thread);
+  g_assert_nonnull (strstr (error_at (result, "message"), "zygote"));
+  expect (engine, new_request ("print(1)"), "ok", 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  if (!support_begin ())
+    return 0;
+  g_test_add_func ("/pool/leaves-nothing", test_leaves_nothing);
+  g_test_add_func ("/pool/zygote-dies", test_zygote_dies);
+  g_test_add_func ("/pool/busy", test_busy);
+  g_test_add_func ("/pool/min-isolation", test_min_isolation);
+  g_test_add_func ("/pool/without-cgroups", test_without_cgroups);
+  g_test_add_func ("/pool/retirement", test_retirement);
+  g_test_add_func ("/pool/crash-budget", test_crash_budget);
+  g_test_add_func ("/pool/environment-changes", test_environment_changes);
+  g_test_add_func ("/pool/zygote-cannot-start", test_zygote_cannot_start);
+  int r = g_test_run ();
+  support_end ();
+  return r;
+}
