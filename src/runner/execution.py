@@ -4,6 +4,7 @@
 import ast
 import atexit
 import contextlib
+import errno
 import gc
 import io
 import itertools
@@ -40,7 +41,7 @@ class Outcome:
 
     def __init__(self, name, limit):
         self.name, self.limit = name, limit
-        self.exit_code, self.error, self.value = 0, None, None
+        self.exit_code, self.error, self.value, self.out_of_memory = 0, None, None, False
 
     def guard(self, action):
         try:
@@ -54,6 +55,7 @@ class Outcome:
         if self.exit_code == 0:
             self.exit_code = 1
             self.error = tracebacks.describe(error, self.name, self.limit)
+            self.out_of_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
 
     def leave(self, error):
         """sys.exit as Python has it: None is 0, a number is the exit status, anything else is printed and is 1."""
@@ -72,7 +74,13 @@ class Outcome:
             self.value = {"text/plain": tracebacks.shorten(tracebacks.clean(repr(value)), self.limit)}
 
     def message(self):
-        return {"exit_code": self.exit_code, "value": self.value, "error": self.error, "warnings": []}
+        return {
+            "exit_code": self.exit_code,
+            "value": self.value,
+            "error": self.error,
+            "out_of_memory": self.out_of_memory,
+            "warnings": [],
+        }
 
 
 def prepare_process(request):

@@ -4,6 +4,7 @@
 import errno
 
 NO_NETWORK = "There is no network in this sandbox. Pass data in as files instead."
+NO_MEMORY = "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."
 READ_ONLY = "Only /work, /tmp and /dev/shm can be written to."
 
 # (exception type names, errno values or None, words of the message or None, hint)
@@ -19,7 +20,8 @@ TABLE = (
     (None, (errno.EMFILE,), None, "Too many open files (limit open_files)."),
     (("RuntimeError",), None, "can't start new thread", "Too many processes and threads (limit pids)."),
     (("BlockingIOError", "OSError"), (errno.EAGAIN,), "temporarily unavailable", "Too many processes and threads (limit pids)."),
-    (("MemoryError",), None, None, "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."),
+    (("MemoryError",), None, None, NO_MEMORY),
+    (None, (errno.ENOMEM,), None, NO_MEMORY),
     (("EOFError",), None, "EOF when reading a line", "Standard input is empty; pass it with the run, or do not call input()."),
     (("FileNotFoundError",), None, None, "Files that are passed with the run lie in /work, the current directory."),
 )

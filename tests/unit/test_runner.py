@@ -64,7 +64,7 @@ def run(tmp_path, monkeypatch):
 )
 def test_value_of_the_last_expression(run, code, value):
     result, _ = run(code)
-    assert result == {"exit_code": 0, "value": value and {"text/plain": value}, "error": None, "warnings": []}
+    assert result == {"exit_code": 0, "value": value and {"text/plain": value}, "error": None, "out_of_memory": False, "warnings": []}
 
 
 def test_a_long_value_is_cut_in_the_middle(run):
@@ -208,7 +208,12 @@ def test_files_of_workspace_modules_are_closed_too(run, tmp_path):
 
 
 def test_closed_standard_output_is_no_error(run):
-    assert run("import sys; print('a'); sys.stdout.close()") == ({"exit_code": 0, "value": None, "error": None, "warnings": []}, "a\n")
+    assert run("import sys; print('a'); sys.stdout.close()") == ({"exit_code": 0, "value": None, "error": None, "out_of_memory": False, "warnings": []}, "a\n")
+
+
+@pytest.mark.parametrize("code, answer", [("raise MemoryError", True), ("raise OSError(12, 'x')", True), ("1 / 0", False)])
+def test_out_of_memory(run, code, answer):
+    assert run(code)[0]["out_of_memory"] is answer
 
 
 def test_byte_order_mark(run):
