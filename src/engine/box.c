@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/log.h"
@@ -114,8 +113,7 @@ box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error)
   box->init_pid = process_id (box->init_fd);
   if (box->worker_pid > 0 && box->init_pid > 0)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a sandbox ended before it was ready");
-  return FALSE;
+  return error_from_errno (error, errno, "cannot look at the processes of a sandbox");
 }
 
 /* ---- ending ---- */

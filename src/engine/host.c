@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "adder.h"
@@ -115,6 +116,29 @@ count_cpus (void)
   return g_get_num_processors ();
 }
 
+/* What a box and a zygote's share cost at most; beyond that, what a program has open anyway. */
+#define DESCRIPTORS_OF_A_BOX 12
+#define DESCRIPTORS_BESIDE   200
+
+/* A process of our own takes what it may have; of another's, the library only says that it will not suffice.
+ */
+static void
+check_descriptors (const struct config *config)
+{
+  struct rlimit limit;
+  guint64 wanted = (config->max_running + 2 * config->parked) * DESCRIPTORS_OF_A_BOX + DESCRIPTORS_BESIDE;
+  if (getrlimit (RLIMIT_NOFILE, &limit) < 0)
+    return;
+  if (engine_owns_process () && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit (RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur < wanted)
+    log_warning ("%" G_GUINT64_FORMAT " descriptors may be open; max_running = %" G_GUINT64_FORMAT
+                 " can need %" G_GUINT64_FORMAT " (ulimit -n)",
+                 (guint64)limit.rlim_cur, config->max_running, wanted);
+}
+
 static gboolean
 open_runner (struct host *host, GError **error)
 {
@@ -149,6 +173,7 @@ host_new (struct config *config, GError **error)
   host->config = config;
   host->filter_fd = host->init_fd = -1;
   host->cpus = count_cpus ();
+  check_descriptors (config);
   probe_host (&host->probe, flags);
   host->owner.assume = geteuid () == 0;
   host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();

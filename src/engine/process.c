@@ -56,6 +56,7 @@ process_id (int pidfd)
     return 0;
   const char *line = strstr (text, "\nPid:");
   gint64 pid = line ? g_ascii_strtoll (line + strlen ("\nPid:"), NULL, 10) : 0;
+  errno = ESRCH;
   return pid > 0 ? (pid_t)pid : 0;
 }
 

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <sys/types.h>
 
-/* The process id, on the host, of the process behind PIDFD; 0 when it is gone. */
+/* The process id, on the host, of the process behind PIDFD; 0 with errno: ESRCH when it is gone. */
 pid_t process_id (int pidfd);
 
 /* Processor time of PID itself, all its threads, in microseconds: a system call, no file. FALSE when it is
