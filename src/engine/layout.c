@@ -60,7 +60,9 @@ static const char *const fixed_variables[] = {
     "NUMEXPR_MAX_THREADS=1",
     "ARROW_IO_THREADS=1",
     "POLARS_MAX_THREADS=1",
-    /* Else the allocator of pyarrow starts a thread when it is imported. */
+    /* The allocators of pyarrow: one starts a thread when it is loaded, the default one reserves 1 GiB of
+     * address space at first use, which counts in full where RLIMIT_DATA is the memory limit. */
+    "ARROW_DEFAULT_MEMORY_POOL=system",
     "JE_ARROW_MALLOC_CONF=background_thread:false",
 };
 
