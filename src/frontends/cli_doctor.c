@@ -7,6 +7,7 @@
 #include "common/config.h"
 #include "common/json.h"
 #include "common/paths.h"
+#include "engine/engine.h"
 #include "engine/environment.h"
 #include "frontends/cli.h"
 #include "frontends/client.h"
@@ -130,7 +131,9 @@ look (struct checkup *checkup)
   g_autoptr (GError) problem = NULL;
   checkup->environments = json_array ();
   checkup->problems = json_array ();
-  probe_host (&checkup->probe, 0);
+  /* As the daemon would: what it may do with its own process counts. */
+  engine_own_process ();
+  probe_host (&checkup->probe, CGROUP_MOVE_SELF);
   check_path (checkup, paths_libexec_dir);
   check_path (checkup, paths_data_dir);
   check_path (checkup, paths_runtime_dir);

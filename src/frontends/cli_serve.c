@@ -17,6 +17,7 @@
 #include "frontends/cli.h"
 #include "frontends/client.h"
 #include "frontends/server.h"
+#include "library/library.h"
 
 #define MAX_CONNECTIONS 4096
 
@@ -64,7 +65,7 @@ warm (gpointer data)
   g_autoptr (GError) problem = NULL;
   if (adder_engine_warm (data, NULL, &problem))
     log_info ("the default environment is warm");
-  else
+  else if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED))
     log_warning ("the default environment is not warm: %s", problem->message);
   return NULL;
 }
@@ -83,6 +84,7 @@ serve (struct serve_options *options, const struct config *config, const char *s
     g_prefix_error (error, "--idle-exit: ");
     return FALSE;
   }
+  engine_own_process ();
   struct server *server = server_new (&server_options, error);
   AdderEngine *engine = server ? adder_engine_new (NULL, error) : NULL;
   if (!engine) {
@@ -95,6 +97,8 @@ serve (struct serve_options *options, const struct config *config, const char *s
   GThread *warming = g_thread_new ("warm", warm, engine);
   gboolean ok = server_loop (server, engine, error);
   notify_systemd ("STOPPING=1");
+  /* Ends the warming as well, which may be in the middle of imports. */
+  engine_close (engine->engine);
   g_thread_join (warming);
   adder_engine_free (engine);
   server_free (server);
