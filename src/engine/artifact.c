@@ -17,8 +17,16 @@
 #include "engine/mime.h"
 #include "engine/workspace.h"
 
-#define BLOCK_BYTES   ((gsize)64 << 10)
-#define NAMES_SHOWN   3
+#define BLOCK_BYTES ((gsize)64 << 10)
+#define NAMES_SHOWN 3
+
+/* A longer path cannot be opened in one piece where a result is saved (PATH_MAX, with the directory before
+ * it). */
+#define PATH_BYTES    2048
+#define PART_BYTES    240
+#define ENDING_BYTES  16
+#define WARNED_BYTES  200
+
 #define CANCEL_BLOCKS 64 /* how often a long file asks whether anybody still waits */
 
 /* Why a file is left out. */
@@ -26,6 +34,7 @@ enum reason {
   REASON_COUNT,
   REASON_BYTES,
   REASON_DEPTH,
+  REASON_NAME,
   REASON_KIND,
   REASON_UNREADABLE,
   REASON_CANCELLED,
@@ -60,16 +69,42 @@ artifact_free (struct artifact *artifact)
 
 /* ---- names ---- */
 
+/* Appends PART, cut to what a file name may have on any host, a number behind it included; its ending stays.
+ */
+static void
+append_part (GString *name, const char *part)
+{
+  g_autofree char *clean = g_utf8_make_valid (part, -1);
+  for (char *c = clean; *c; c++)
+    if ((guchar)*c < 0x20 || *c == 0x7f)
+      *c = '_';
+  gsize length = strlen (clean);
+  if (length <= PART_BYTES) {
+    g_string_append (name, clean);
+    return;
+  }
+  const char *dot = strrchr (clean, '.');
+  const char *ending = dot && strlen (dot) <= ENDING_BYTES ? dot : clean + length;
+  gsize stem = PART_BYTES - strlen (ending);
+  while (stem > 0 && ((guchar)clean[stem] & 0xC0) == 0x80)
+    stem--;
+  g_string_append_len (name, clean, (gssize)stem);
+  g_string_append (name, ending);
+}
+
 /* PATH ("work/..." or "tmp/...") as it is shown: UTF-8 without control characters. */
 static char *
 shown_name (const char *path)
 {
   const char *relative = g_str_has_prefix (path, "work/") ? path + strlen ("work/") : path;
-  char *name = g_utf8_make_valid (relative, -1);
-  for (char *c = name; *c; c++)
-    if ((guchar)*c < 0x20 || *c == 0x7f)
-      *c = '_';
-  return name;
+  g_auto (GStrv) parts = g_strsplit (relative, "/", -1);
+  GString *name = g_string_new (NULL);
+  for (gsize i = 0; parts[i]; i++) {
+    if (i > 0)
+      g_string_append_c (name, '/');
+    append_part (name, parts[i]);
+  }
+  return g_string_free (name, FALSE);
 }
 
 /* Cleaning can make two names equal, and work/tmp/x is called as tmp/x is. */
@@ -89,12 +124,26 @@ unique_name (GHashTable *names, char *name)
   }
 }
 
+/* For a warning. */
+static char *
+abbreviated (const char *path)
+{
+  char *name = shown_name (path);
+  if (strlen (name) > WARNED_BYTES) {
+    gsize length = WARNED_BYTES;
+    while (((guchar)name[length] & 0xC0) == 0x80)
+      length--;
+    memcpy (name + length, "...", sizeof "...");
+  }
+  return name;
+}
+
 static void
 leave_out (struct collection *collection, enum reason reason, const char *path)
 {
   struct left_out *left_out = &collection->left_out[reason];
   if (left_out->count < NAMES_SHOWN)
-    left_out->names[left_out->count] = shown_name (path);
+    left_out->names[left_out->count] = abbreviated (path);
   left_out->count++;
 }
 
@@ -181,6 +230,8 @@ take_file (struct collection *collection, int directory, const char *name, const
     return leave_out (collection, REASON_KIND, path);
   if (is_unchanged_input (collection->inputs, path, &st))
     return;
+  if (strlen (path) > PATH_BYTES)
+    return leave_out (collection, REASON_NAME, path);
   if (collection->artifacts->len >= collection->limits->value[LIMIT_FILES])
     return leave_out (collection, REASON_COUNT, path);
   /* The length and not the blocks: a sparse file and a second link are as long for whoever reads them. */
@@ -292,6 +343,8 @@ describe (const struct collection *collection, enum reason reason)
     return g_strdup_printf ("directories deeper than %" G_GUINT64_FORMAT
                             " levels are not looked at (files_depth)",
                             (guint64)limits->value[LIMIT_FILES_DEPTH]);
+  case REASON_NAME:
+    return g_strdup_printf ("paths of at most %d bytes come back", PATH_BYTES);
   case REASON_KIND:
     return g_strdup ("only regular files come back, no links, pipes or sockets");
   case REASON_UNREADABLE:

@@ -370,6 +370,39 @@ test_take_abyss (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_true (is_warned (fixture, "(files_depth)"));
 }
 
+/* Names that no file elsewhere could have are shortened, and paths that nobody could open stay. */
+static void
+test_take_long_names (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autofree char *invalid = g_strnfill (240, '\xFF');
+  g_autofree char *name = g_strdup_printf ("work/%s.csv", invalid);
+  make (fixture, name, "first");
+  name[5] = '\xFE';
+  make (fixture, name, "second");
+  g_autofree char *part = g_strnfill (255, 'n');
+  int directory = openat (fixture->root_fd, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int i = 0; i < 15; i++) {
+    g_assert_cmpint (mkdirat (directory, part, 0755), ==, 0);
+    int next = openat (directory, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close (directory);
+    directory = next;
+  }
+  close (openat (directory, "deep", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  close (directory);
+
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 2);
+  for (guint i = 0; i < artifacts->len; i++) {
+    const struct artifact *artifact = artifacts->pdata[i];
+    g_assert_true (g_str_has_suffix (artifact->name, ".csv"));
+    g_assert_cmpuint (strlen (artifact->name), <=, 255);
+    g_assert_true (g_utf8_validate (artifact->name, -1, NULL));
+    g_assert_cmpstr (artifact->mime, ==, "text/csv");
+  }
+  g_assert_true (is_warned (fixture, "paths of at most 2048 bytes come back"));
+  g_assert_cmpuint (strlen (fixture->warnings->pdata[0]), <, 400);
+}
+
 static void
 test_take_sparse (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
@@ -465,6 +498,7 @@ static const struct {
     {"/artifact/deep", test_take_deep},
     {"/artifact/abyss", test_take_abyss},
     {"/artifact/sparse", test_take_sparse},
+    {"/artifact/long-names", test_take_long_names},
     {"/artifact/cancelled", test_take_cancelled},
     {"/artifact/save", test_save},
     {"/artifact/save-full", test_save_full},
