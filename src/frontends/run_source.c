@@ -46,8 +46,10 @@ ask_next (struct daemon_source *source, GError **error)
   source->client = client;
   g_mutex_unlock (&source->lock);
   gboolean ok = ask (source, error);
+  g_mutex_lock (&source->lock);
   if (source->cancelled)
-    source->base.cancel (&source->base);
+    shutdown (source->client.fd, SHUT_WR);
+  g_mutex_unlock (&source->lock);
   return ok;
 }
 
@@ -188,11 +190,17 @@ run_source_daemon (const char *socket, const struct submission *request, GError 
   source->socket = g_strdup (socket);
   source->client = client;
   g_mutex_init (&source->lock);
-  if (!ask (source, error)) {
-    daemon_free (&source->base);
-    return NULL;
-  }
-  return &source->base;
+  g_autoptr (GError) problem = NULL;
+  if (ask (source, &problem))
+    return &source->base;
+  /* It hung up on a request that it has not read to the end. */
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED)) {
+    if (ask_next (source, error))
+      return &source->base;
+  } else
+    g_propagate_error (error, g_steal_pointer (&problem));
+  daemon_free (&source->base);
+  return NULL;
 }
 
 /* ---- this process ---- */
