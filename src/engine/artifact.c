@@ -69,26 +69,22 @@ artifact_free (struct artifact *artifact)
 
 /* ---- names ---- */
 
-/* Appends PART, cut to what a file name may have on any host, a number behind it included; its ending stays.
- */
+/* PART with SUFFIX before its ending, within what a file name may have: what is too long loses the end of its
+ * stem. */
 static void
-append_part (GString *name, const char *part)
+append_part (GString *name, const char *part, const char *suffix)
 {
-  g_autofree char *clean = g_utf8_make_valid (part, -1);
-  for (char *c = clean; *c; c++)
-    if ((guchar)*c < 0x20 || *c == 0x7f)
-      *c = '_';
-  gsize length = strlen (clean);
-  if (length <= PART_BYTES) {
-    g_string_append (name, clean);
-    return;
+  gsize length = strlen (part);
+  const char *dot = strrchr (part, '.');
+  const char *ending = dot && strlen (dot) <= ENDING_BYTES ? dot : part + length;
+  gsize stem = (gsize)(ending - part), most = PART_BYTES - strlen (suffix) - strlen (ending);
+  if (stem > most) {
+    stem = most;
+    while (stem > 0 && ((guchar)part[stem] & 0xC0) == 0x80)
+      stem--;
   }
-  const char *dot = strrchr (clean, '.');
-  const char *ending = dot && strlen (dot) <= ENDING_BYTES ? dot : clean + length;
-  gsize stem = PART_BYTES - strlen (ending);
-  while (stem > 0 && ((guchar)clean[stem] & 0xC0) == 0x80)
-    stem--;
-  g_string_append_len (name, clean, (gssize)stem);
+  g_string_append_len (name, part, (gssize)stem);
+  g_string_append (name, suffix);
   g_string_append (name, ending);
 }
 
@@ -97,17 +93,21 @@ static char *
 shown_name (const char *path)
 {
   const char *relative = g_str_has_prefix (path, "work/") ? path + strlen ("work/") : path;
-  g_auto (GStrv) parts = g_strsplit (relative, "/", -1);
+  g_autofree char *clean = g_utf8_make_valid (relative, -1);
+  for (char *c = clean; *c; c++)
+    if ((guchar)*c < 0x20 || *c == 0x7f)
+      *c = '_';
+  g_auto (GStrv) parts = g_strsplit (clean, "/", -1);
   GString *name = g_string_new (NULL);
   for (gsize i = 0; parts[i]; i++) {
     if (i > 0)
       g_string_append_c (name, '/');
-    append_part (name, parts[i]);
+    append_part (name, parts[i], "");
   }
   return g_string_free (name, FALSE);
 }
 
-/* Cleaning can make two names equal, and work/tmp/x is called as tmp/x is. */
+/* Cleaning can make two names equal, and work/tmp/x is called as tmp/x is. Takes NAME. */
 static char *
 unique_name (GHashTable *names, char *name)
 {
@@ -115,12 +115,15 @@ unique_name (GHashTable *names, char *name)
     return name;
   g_autofree char *taken = name;
   const char *slash = strrchr (taken, '/');
-  const char *dot = strrchr (slash ? slash : taken, '.');
-  int stem = dot ? (int)(dot - taken) : (int)strlen (taken);
+  const char *last = slash ? slash + 1 : taken;
   for (guint n = 2;; n++) {
-    g_autofree char *numbered = g_strdup_printf ("%.*s-%u%s", stem, taken, n, taken + stem);
-    if (!g_hash_table_contains (names, numbered))
-      return g_steal_pointer (&numbered);
+    char suffix[16];
+    g_snprintf (suffix, sizeof suffix, "-%u", n);
+    GString *numbered = g_string_new_len (taken, last - taken);
+    append_part (numbered, last, suffix);
+    if (!g_hash_table_contains (names, numbered->str))
+      return g_string_free (numbered, FALSE);
+    g_string_free (numbered, TRUE);
   }
 }
 
