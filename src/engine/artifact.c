@@ -23,7 +23,7 @@
 /* A longer path cannot be opened in one piece where a result is saved (PATH_MAX, with the directory before
  * it). */
 #define PATH_BYTES    2048
-#define PART_BYTES    240
+#define PART_BYTES    255
 #define ENDING_BYTES  16
 #define WARNED_BYTES  200
 
