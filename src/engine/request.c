@@ -62,8 +62,8 @@ check_code (const struct run_request *request, GError **error)
 {
   guint64 most = request->limits.value[LIMIT_CODE];
   if (request->code_length > most) {
-    g_autofree char *size = size_format (request->code_length);
-    g_autofree char *allowed = size_format (most);
+    g_autofree char *size = quantity_format (request->code_length, UNIT_BYTES);
+    g_autofree char *allowed = quantity_format (most, UNIT_BYTES);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the code has %s; at most %s may be run (code_bytes)", size, allowed);
     return FALSE;
