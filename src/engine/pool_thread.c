@@ -318,9 +318,10 @@ claim (GQueue *boxes, const struct limits *limits, GHashTable *taken)
 }
 
 /* What the next sandbox should be: of the shape that the first caller waits for who has none in the making,
- * else one more of the kind that is kept. *RET_WAITED says whether somebody waits. */
+ * else one more of the kind that is kept. *RET_CALM says that there is time to fault its
+ * pages in ahead: nobody waits, and half of those that are kept are there. */
 static gboolean
-choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_waited)
+choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
 {
   struct pools *pools = pool->pools;
   g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
@@ -348,7 +349,7 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_waited
 
   for (GList *link = pool->parking.head; link; link = link->next)
     kept += pool_keeps_shape (&((struct box *)link->data)->limits);
-  *ret_waited = waited;
+  *ret_calm = !waited && kept >= pools->host->config->parked / 2;
   if (!chosen && kept < pools->host->config->parked) {
     *ret_limits = limits_default ();
     chosen = TRUE;
@@ -369,21 +370,21 @@ spawn_next (struct pool *pool)
 {
   g_autoptr (GError) error = NULL;
   struct limits limits;
-  gboolean waited;
+  gboolean calm;
   int spawn[WIRE_SPAWN_FDS];
-  if (!may_spawn (pool) || !choose_shape (pool, &limits, &waited))
+  if (!may_spawn (pool) || !choose_shape (pool, &limits, &calm))
     return;
   struct box *box = box_new (pool, &limits, spawn, &error);
   if (!box) {
     spawn_failed (pool, error);
     return;
   }
-  if (!zygote_spawn (pool->current, box, spawn, waited ? 0 : WIRE_SPAWN_PREFAULT, &error)) {
+  if (!zygote_spawn (pool->current, box, spawn, calm ? WIRE_SPAWN_PREFAULT : 0, &error)) {
     box_free (box);
     lose_current (pool, error);
     return;
   }
-  box->prefaulted = !waited;
+  box->prefaulted = calm;
   box->zygote = pool->current;
   box->zygote->boxes++;
 }
