@@ -167,7 +167,9 @@ def test_memory_bomb(adder, name):
         assert result.outcome in ("memory_limit", "timeout")
     elif level_two and name == "in threads" and result.outcome != "memory_limit":
         # Each thread was refused more and died of it, which Python does not make the program's end.
-        assert "MemoryError" in result.stderr + str(result.error) or "can't start new thread" in str(result.error)
+        assert "MemoryError" in result.stderr + str(result.error) or "can't start new thread" in str(
+            result.error
+        )
     else:
         assert result.outcome == "memory_limit"
 
