@@ -176,10 +176,12 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
   if ((!json_is_null (error) && !copy) || !take_warnings (json_object_get (root, "warnings"), warnings))
     return FALSE;
 
+  /* Before the initializers below, which are evaluated in no certain order. */
+  gboolean out_of_memory = copy && json_is_true (json_object_get (root, "out_of_memory"));
   *ret_result = (struct message_result){
       .exit_code = (int)json_integer_value (exit_code),
       .value = json_is_null (value) ? NULL : copy_bundle (value, value_bytes, warnings),
-      .out_of_memory = copy && json_is_true (json_object_get (root, "out_of_memory")),
+      .out_of_memory = out_of_memory,
       .error = g_steal_pointer (&copy),
   };
   return TRUE;

@@ -501,6 +501,27 @@ test_result_is_capped (void)
 }
 
 static void
+test_out_of_memory (void)
+{
+  static const char *const error =
+      "{\"type\":\"E\",\"message\":\"\",\"traceback\":null,\"line\":null,\"hint\":null}";
+  static const struct {
+    const char *error, *field;
+    gboolean out_of_memory;
+  } cases[] = {{error, "true", TRUE}, {error, "false", FALSE}, {error, "1", FALSE}, {"null", "true", FALSE}};
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    struct message_result result = {0};
+    g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+    g_autofree char *text =
+        g_strdup_printf ("{\"exit_code\":1,\"value\":null,\"error\":%s,\"out_of_memory\":%s,\"warnings\":[]}",
+                         cases[i].error, cases[i].field);
+    g_assert_true (message_read_result (text, strlen (text), 65536, &result, warnings));
+    g_assert_cmpint (result.out_of_memory, ==, cases[i].out_of_memory);
+    message_result_clear (&result);
+  }
+}
+
+static void
 test_displays (void)
 {
   json_t *display = message_read_display ("{\"image/png\":\"aGk=\"}", 20);
@@ -798,6 +819,7 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/queue/newcomer", test_queue_newcomer);
   g_test_add_func ("/engine/message/results", test_results);
   g_test_add_func ("/engine/message/capped", test_result_is_capped);
+  g_test_add_func ("/engine/message/out-of-memory", test_out_of_memory);
   g_test_add_func ("/engine/message/displays", test_displays);
   g_test_add_func ("/engine/message/request", test_request_text);
   g_test_add_func ("/engine/request/check", test_request_check);
