@@ -12,7 +12,7 @@ struct message_result {
   int exit_code;          /* 0 to 255 */
   json_t *value;          /* a MIME bundle, or NULL */
   json_t *error;          /* with exactly the fields of a result's error, or NULL */
-  gboolean out_of_memory; /* the error is a MemoryError */
+  gboolean out_of_memory; /* the error is a MemoryError, or a system call's ENOMEM */
 };
 void message_result_clear (struct message_result *result);
 
