@@ -50,7 +50,7 @@ struct box {
 
   gboolean prefaulted; /* parked with WIRE_SPAWN_PREFAULT */
   gboolean taken;      /* a run has or had it; under the pools' lock until it is discarded */
-  gint64 deadline_us;  /* parking: when it must be ready */
+  gint64 deadline_us;  /* parking: when it must be ready; ending: when its end must be reported */
   GList link;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the callers' side of the pools (pool.c) and their threads (pool_thread.c) share.
+/* What the callers' side of the pools (pool.c) and their threads (pool_thread.c, pool_zygotes.c,
+ * pool_boxes.c) share.
  *
  * One lock guards all that callers touch: the queue, the counts, the lists of parked and of discarded boxes.
  * It is held for list operations only, never over a system call that waits. A box is in one list at a time,
@@ -77,6 +78,35 @@ void pools_dispatch (struct pools *pools);
 void pool_fail_waiters (struct pool *pool, const GError *error);
 
 void pool_wake (struct pool *pool);
+
+/* ---- the thread's side; by it alone, without the lock ---- */
+
+/* How long to wait after FAILURES in a row (at least one), and the earlier of two moments, of which the first
+ * may be -1. */
+gint64 pool_retry_delay (gint64 first, gint64 most, guint failures);
+gint64 pool_earlier (gint64 deadline_us, gint64 candidate_us);
+
+/* pool_zygotes.c */
+void pool_manage_zygotes (struct pool *pool); /* what is due now */
+void pool_start_failed (struct pool *pool, const GError *error);
+void pool_zygote_serves (struct pool *pool);                    /* the next one does */
+void pool_lose_zygote (struct pool *pool, const GError *error); /* the current one */
+void pool_end_all (struct pool *pool);
+gint64 pool_zygotes_deadline_us (struct pool *pool);
+
+/* pool_boxes.c */
+void pool_take_discarded (struct pool *pool);
+void pool_bury_ended (struct pool *pool);
+void pool_expire_parking (struct pool *pool);
+void pool_spawn_next (struct pool *pool);
+void pool_spawn_failed (struct pool *pool, const GError *error);
+void pool_box_spawned (struct pool *pool, struct box *box);
+void pool_box_speaks (struct pool *pool, struct box *box); /* while it is being parked */
+void pool_parked_box_ended (struct pool *pool, struct box *box);
+void pool_box_end (struct pool *pool, struct box *box); /* it is in no list */
+void pool_discard_old (struct pool *pool);
+void pool_abandon_parking (struct pool *pool, const struct zygote *zygote);
+gint64 pool_boxes_deadline_us (struct pool *pool);
 
 /* The thread's function; DATA is the pool. */
 gpointer pool_thread (gpointer data);

@@ -26,6 +26,10 @@
 #define CRASH_SPAN_US  ((gint64)3600 * G_USEC_PER_SEC)
 #define END_WAIT_MS    10000
 
+/* A fork of a large zygote takes milliseconds, on a host that thrashes a second: after this long it is stuck.
+ */
+#define ANSWER_US (10 * G_USEC_PER_SEC)
+
 /* Descriptors are handed over at fixed numbers (enum wire_launch_fd); what lies above them is out of their
  * way. */
 #define ABOVE_LAUNCH 10
@@ -312,6 +316,7 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
   if (r < 0)
     return error_from_errno (error, r, "cannot ask the zygote of %s for a sandbox", zygote->environment);
   zygote->spawning = box;
+  zygote->answer_us = g_get_monotonic_time () + ANSWER_US;
   zygote->runs++;
   return TRUE;
 }
@@ -329,10 +334,17 @@ zygote_note_crash (struct zygote *zygote)
 
 /* ---- ending ---- */
 
+void
+zygote_kill (struct zygote *zygote)
+{
+  if (zygote->process_fd >= 0)
+    (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+}
+
 static void
 reap (struct zygote *zygote)
 {
-  (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+  zygote_kill (zygote);
   struct pollfd ended = {.fd = zygote->process_fd, .events = POLLIN};
   int r;
   do

@@ -25,6 +25,7 @@ struct zygote {
   struct zygote_info *info; /* when it serves */
   GString *messages;        /* the end of what it wrote to its standard error */
   struct box *spawning;     /* SPAWN was sent, the answer is awaited */
+  gint64 answer_us;         /* until then */
   guint64 runs;             /* boxes spawned */
   guint64 own_bytes[2];     /* what a parked box holds alone; without and with pages faulted in ahead */
   guint boxes;              /* of them, those that still exist */
@@ -53,6 +54,9 @@ void zygote_read_messages (struct zygote *zygote);
  * gone. */
 gboolean zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS], uint32_t flags,
                        GError **error);
+
+/* Kills it, with all its sandboxes. That it ended is read from its control socket, as ever. */
+void zygote_kill (struct zygote *zygote);
 
 /* Notes a crash. Returns how many there were within the last hour. */
 guint zygote_note_crash (struct zygote *zygote);

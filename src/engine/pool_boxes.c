@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pool's thread does with boxes: has them made, parks them, buries them. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "engine/pool_private.h"
+
+/* A parking takes some ten milliseconds of a processor; this long means that it will not. */
+#define PARK_US (20 * G_USEC_PER_SEC)
+
+/* The zygote reports the end of a killed sandbox within milliseconds, unless it is stuck. */
+#define END_US (20 * G_USEC_PER_SEC)
+
+/* After the first failure in a row, doubled with each further one. */
+#define SPAWN_RETRY_US    (G_USEC_PER_SEC / 100)
+#define SPAWN_RETRY_MOST  (5 * G_USEC_PER_SEC)
+#define SPAWN_FAILURES_OK 3 /* so many in a row are taken for a passing shortage: callers go on waiting */
+
+/* ---- ends ---- */
+
+static void
+bury (struct pool *pool, struct box *box)
+{
+  if (box->zygote)
+    box->zygote->boxes--;
+  g_queue_unlink (&pool->ending, &box->link);
+  box_free (box);
+}
+
+void
+pool_box_end (struct pool *pool, struct box *box)
+{
+  box_kill (box);
+  box->deadline_us = g_get_monotonic_time () + END_US;
+  g_queue_push_tail_link (&pool->ending, &box->link);
+}
+
+/* Takes over what runs gave back. */
+void
+pool_take_discarded (struct pool *pool)
+{
+  GQueue discarded;
+  g_mutex_lock (&pool->pools->lock);
+  discarded = pool->discarded;
+  g_queue_init (&pool->discarded);
+  g_mutex_unlock (&pool->pools->lock);
+
+  for (GList *link; (link = g_queue_pop_head_link (&discarded));) {
+    struct box *box = link->data;
+    if (box->crashed && zygote_note_crash (box->zygote) == pool->pools->host->config->crash_budget)
+      log_warning ("the zygote of %s is replaced: too many of its sandboxes crashed", pool->name);
+    pool_box_end (pool, box);
+  }
+}
+
+/* Another sandbox may run now: perhaps one of a shape that another pool makes only on demand. */
+static void
+wake_others (struct pool *pool)
+{
+  for (struct queue_place *place = queue_first (pool->pools->queue); place; place = queue_next (place)) {
+    const struct waiter *waiter = (const struct waiter *)place;
+    if (waiter->pool != pool)
+      pool_wake (waiter->pool);
+  }
+}
+
+void
+pool_bury_ended (struct pool *pool)
+{
+  guint buried = 0;
+  for (GList *link = pool->ending.head, *next; link; link = next) {
+    struct box *box = link->data;
+    next = link->next;
+    if (!box->ended)
+      continue;
+    buried += box->taken;
+    bury (pool, box);
+  }
+  if (buried == 0)
+    return;
+  g_mutex_lock (&pool->pools->lock);
+  pool->pools->running -= buried;
+  pools_dispatch (pool->pools);
+  wake_others (pool);
+  g_mutex_unlock (&pool->pools->lock);
+}
+
+/* Parked boxes of other zygotes than the present one are no longer handed out. */
+void
+pool_discard_old (struct pool *pool)
+{
+  GQueue old = G_QUEUE_INIT;
+  g_mutex_lock (&pool->pools->lock);
+  for (GList *link = pool->parked.head, *next; link; link = next) {
+    struct box *box = link->data;
+    next = link->next;
+    if (box->zygote == pool->current)
+      continue;
+    g_queue_unlink (&pool->parked, link);
+    g_queue_push_tail_link (&old, link);
+  }
+  g_mutex_unlock (&pool->pools->lock);
+  for (GList *link; (link = g_queue_pop_head_link (&old));)
+    pool_box_end (pool, link->data);
+  pool->old_parked = FALSE;
+}
+
+/* Sandboxes of ZYGOTE, which is dead, that were being parked. */
+void
+pool_abandon_parking (struct pool *pool, const struct zygote *zygote)
+{
+  for (GList *link = pool->parking.head, *next; link; link = next) {
+    struct box *box = link->data;
+    next = link->next;
+    if (box->zygote != zygote)
+      continue;
+    g_queue_unlink (&pool->parking, link);
+    pool_box_end (pool, box);
+  }
+}
+
+/* ---- making ---- */
+
+void
+pool_spawn_failed (struct pool *pool, const GError *error)
+{
+  pool->failures++;
+  pool->spawn_us =
+      g_get_monotonic_time () + pool_retry_delay (SPAWN_RETRY_US, SPAWN_RETRY_MOST, pool->failures);
+  log_warning ("a sandbox of %s could not be made: %s", pool->name, error->message);
+  if (pool->failures < SPAWN_FAILURES_OK)
+    return;
+  g_autoptr (GError) told = g_error_copy (error);
+  g_prefix_error (&told, "no sandbox of the environment %s can be made: ", pool->name);
+  g_mutex_lock (&pool->pools->lock);
+  g_clear_error (&pool->failure);
+  pool->failure = g_error_copy (told);
+  pool_fail_waiters (pool, told);
+  g_mutex_unlock (&pool->pools->lock);
+}
+
+/* Whether one of BOXES has the shape and is not in TAKEN yet, where it is put then. */
+static gboolean
+claim (GQueue *boxes, const struct limits *limits, GHashTable *taken)
+{
+  for (GList *link = boxes->head; link; link = link->next) {
+    const struct box *box = link->data;
+    if (limits_same_shape (&box->limits, limits) && g_hash_table_add (taken, link->data))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* What the next sandbox should be: of the shape that the first caller waits for who has none in the making,
+ * else one more of the kind that is kept. *RET_CALM says that there is time to fault its
+ * pages in ahead: nobody waits, and half of those that are kept are there. */
+static gboolean
+choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
+{
+  struct pools *pools = pool->pools;
+  g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
+  gboolean chosen = FALSE, waited = FALSE;
+  guint kept = 0;
+
+  g_mutex_lock (&pools->lock);
+  guint room = (guint)MAX ((gint64)pools->host->config->max_running - pools->running, 0);
+  for (struct queue_place *place = queue_first (pools->queue); place && !chosen && room > 0;
+       place = queue_next (place)) {
+    const struct waiter *waiter = (const struct waiter *)place;
+    if (waiter->pool != pool)
+      continue;
+    waited = TRUE;
+    room--;
+    if (!claim (&pool->parking, waiter->limits, taken) && !claim (&pool->parked, waiter->limits, taken)) {
+      *ret_limits = *waiter->limits;
+      chosen = TRUE;
+    }
+  }
+  for (GList *link = pool->parked.head; link; link = link->next)
+    kept += ((struct box *)link->data)->zygote == pool->current &&
+            pool_keeps_shape (&((struct box *)link->data)->limits);
+  g_mutex_unlock (&pools->lock);
+
+  for (GList *link = pool->parking.head; link; link = link->next)
+    kept += pool_keeps_shape (&((struct box *)link->data)->limits);
+  *ret_calm = !waited && kept >= pools->host->config->parked / 2;
+  if (!chosen && kept < pools->host->config->parked) {
+    *ret_limits = limits_default ();
+    chosen = TRUE;
+  }
+  return chosen;
+}
+
+static gboolean
+may_spawn (const struct pool *pool)
+{
+  /* Parking is work for a processor: more at once than there are would only delay the first. */
+  return pool->current && !pool->current->spawning && !pool->stale &&
+         pool->parking.length <= pool->pools->host->cpus && g_get_monotonic_time () >= pool->spawn_us;
+}
+
+void
+pool_spawn_next (struct pool *pool)
+{
+  g_autoptr (GError) error = NULL;
+  struct limits limits;
+  gboolean calm;
+  int spawn[WIRE_SPAWN_FDS];
+  if (!may_spawn (pool) || !choose_shape (pool, &limits, &calm))
+    return;
+  struct box *box = box_new (pool, &limits, spawn, &error);
+  if (!box) {
+    pool_spawn_failed (pool, error);
+    return;
+  }
+  if (!zygote_spawn (pool->current, box, spawn, calm ? WIRE_SPAWN_PREFAULT : 0, &error)) {
+    box_free (box);
+    pool_lose_zygote (pool, error);
+    return;
+  }
+  box->prefaulted = calm;
+  box->zygote = pool->current;
+  box->zygote->boxes++;
+}
+
+/* ---- parking ---- */
+
+/* The limits that most runs have are set ahead, so that hand-out need not. */
+static void
+put_into_cgroup (struct pool *pool, struct box *box)
+{
+  struct cgroup_node *node = pool->pools->host->cgroups;
+  struct fault fault = {0};
+  char name[32];
+  if (!node)
+    return;
+  g_snprintf (name, sizeof name, "run-%" G_GUINT64_FORMAT, box->number);
+  box->cgroup_limits = (struct cgroup_limits){
+      .memory_bytes = limit_table[LIMIT_MEMORY].standard,
+      .pids = limit_table[LIMIT_PIDS].standard,
+  };
+  if (cgroup_create (node, name, &box->cgroup_limits, &box->cgroup, &fault) == 0 &&
+      cgroup_attach (box->cgroup, box->worker_pid, &fault) == 0) {
+    box->memory_fd = cgroup_watch_memory (box->cgroup);
+    return;
+  }
+  /* The run goes on without, and its result says so. */
+  log_warning ("a sandbox of %s is in no control group: %s: %s", pool->name, fault.step,
+               g_strerror (fault.err));
+  cgroup_remove (g_steal_pointer (&box->cgroup), NULL);
+}
+
+/* The zygote of BOX has answered: a sandbox is on its way, or not. */
+void
+pool_box_spawned (struct pool *pool, struct box *box)
+{
+  put_into_cgroup (pool, box);
+  box->deadline_us = g_get_monotonic_time () + PARK_US;
+  g_queue_push_tail_link (&pool->parking, &box->link);
+}
+
+/* All boxes of a zygote are alike when they are parked, so the dear question is asked once. */
+static guint64
+own_bytes (struct box *box)
+{
+  guint64 *known = &box->zygote->own_bytes[box->prefaulted ? 1 : 0];
+  if (*known == 0)
+    *known = process_private (box->worker_pid);
+  return *known;
+}
+
+/* BOX is ready: for a caller who waits, or to be kept. One that nobody wants any more, because its caller has
+ * left or its zygote is replaced, ends. */
+static void
+park (struct pool *pool, struct box *box)
+{
+  struct pools *pools = pool->pools;
+  usage_mark (box);
+  if (!box->cgroup)
+    box->parked.own_bytes = own_bytes (box);
+  workspace_measure (box->workspace_fd, &box->workspace_mark);
+  g_queue_unlink (&pool->parking, &box->link);
+  pool->failures = 0;
+
+  g_mutex_lock (&pools->lock);
+  g_clear_error (&pool->failure);
+  gboolean wanted = !pool->stale && box->zygote == pool->current;
+  if (wanted) {
+    g_queue_push_tail_link (&pool->parked, &box->link);
+    pool->parkings++;
+    g_cond_broadcast (&pools->parked);
+    pools_dispatch (pools);
+    wanted = box->taken || pool_keeps_shape (&box->limits);
+    if (!wanted)
+      g_queue_unlink (&pool->parked, &box->link);
+  }
+  g_mutex_unlock (&pools->lock);
+
+  if (!wanted)
+    pool_box_end (pool, box);
+  else if (pool->old_parked)
+    pool_discard_old (pool);
+}
+
+static gint64
+parking_bound (uint32_t kind)
+{
+  switch (kind) {
+  case WIRE_READY:
+    return sizeof (struct wire_ready);
+  case WIRE_FAULT:
+    return sizeof (struct fault);
+  default:
+    return -1;
+  }
+}
+
+static gboolean
+take_ready (struct box *box, uint32_t kind, const char *data, gsize length, GError **error)
+{
+  if (kind == WIRE_READY && length == sizeof box->ready) {
+    memcpy (&box->ready, data, sizeof box->ready);
+    if (box->ready.version == WIRE_VERSION)
+      return TRUE;
+  }
+  struct fault fault;
+  if (kind == WIRE_FAULT && length == sizeof fault) {
+    memcpy (&fault, data, sizeof fault);
+    fault.step[FAULT_STEP_BYTES - 1] = '\0';
+    return error_from_fault (&fault, error);
+  }
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "it is of another version of Adder");
+  return FALSE;
+}
+
+static void
+parking_failed (struct pool *pool, struct box *box, const GError *error)
+{
+  g_queue_unlink (&pool->parking, &box->link);
+  pool_box_end (pool, box);
+  pool_spawn_failed (pool, error);
+}
+
+void
+pool_box_speaks (struct pool *pool, struct box *box)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *data = NULL;
+  uint32_t kind;
+  gsize length;
+  switch (channel_receive (&box->channel, parking_bound, &kind, &data, &length)) {
+  case CHANNEL_WAIT:
+    return;
+  case CHANNEL_FRAME:
+    if (take_ready (box, kind, data, length, &error)) {
+      park (pool, box);
+      return;
+    }
+    break;
+  default:
+    g_set_error (&error, ADDER_ERROR, ADDER_ERROR_FAILED, "it ended while it was being parked");
+  }
+  parking_failed (pool, box, error);
+}
+
+void
+pool_expire_parking (struct pool *pool)
+{
+  gint64 now = g_get_monotonic_time ();
+  for (GList *link = pool->parking.head, *next; link; link = next) {
+    struct box *box = link->data;
+    next = link->next;
+    if (now < box->deadline_us)
+      continue;
+    g_autoptr (GError) error = g_error_new (ADDER_ERROR, ADDER_ERROR_FAILED, "it was not ready in time");
+    parking_failed (pool, box, error);
+  }
+}
+
+/* A parked sandbox ended: killed from outside, or by the kernel for memory. */
+void
+pool_parked_box_ended (struct pool *pool, struct box *box)
+{
+  g_mutex_lock (&pool->pools->lock);
+  gboolean parked = g_queue_find (&pool->parked, box) != NULL;
+  if (parked)
+    g_queue_unlink (&pool->parked, &box->link);
+  g_mutex_unlock (&pool->pools->lock);
+  if (parked)
+    pool_box_end (pool, box);
+}
+
+/* When one of the boxes is late: -1 for never. */
+gint64
+pool_boxes_deadline_us (struct pool *pool)
+{
+  gint64 deadline_us = -1;
+  GQueue *const lists[] = {&pool->parking, &pool->ending};
+  for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
+    for (GList *link = lists[i]->head; link; link = link->next)
+      deadline_us = pool_earlier (deadline_us, ((struct box *)link->data)->deadline_us);
+  if (pool->current && pool->spawn_us > g_get_monotonic_time ())
+    deadline_us = pool_earlier (deadline_us, pool->spawn_us);
+  return deadline_us;
+}

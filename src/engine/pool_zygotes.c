@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pool's thread does with zygotes: starts them when they are wanted, replaces them when they are due,
+ * kills those that are stuck, and frees them when the last of their boxes is gone. */
+#include "adder.h"
+#include "common/log.h"
+#include "engine/pool_private.h"
+
+/* After the first failure in a row, doubled with each further one. */
+#define START_RETRY_US   (G_USEC_PER_SEC / 4)
+#define START_RETRY_MOST (30 * G_USEC_PER_SEC)
+
+/* So many losses in a row are taken for bad luck: callers go on waiting. */
+#define LOSSES_OK 3
+
+gint64
+pool_retry_delay (gint64 first, gint64 most, guint failures)
+{
+  return failures > 16 ? most : MIN (first << (failures - 1), most);
+}
+
+gint64
+pool_earlier (gint64 deadline_us, gint64 candidate_us)
+{
+  return deadline_us < 0 ? candidate_us : MIN (deadline_us, candidate_us);
+}
+
+/* ---- starting ---- */
+
+/* Callers who wait get ERROR unless a zygote serves that may still help them. */
+void
+pool_start_failed (struct pool *pool, const GError *error)
+{
+  struct pools *pools = pool->pools;
+  pool->failures++;
+  log_warning ("%s", error->message);
+  g_mutex_lock (&pools->lock);
+  pool->retry_us =
+      g_get_monotonic_time () + pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->failures);
+  g_clear_error (&pool->failure);
+  pool->failure = g_error_copy (error);
+  if (!pool->current || pool->stale) {
+    pool->wanted = FALSE;
+    pool_fail_waiters (pool, error);
+  }
+  g_mutex_unlock (&pools->lock);
+}
+
+/* Looks at the environment anew, so that the fingerprint is of what the new zygote will load. */
+static gboolean
+renew_environment (struct pool *pool, GError **error)
+{
+  struct environment *environment = environment_find (pool->name, error);
+  if (!environment)
+    return FALSE;
+  g_autofree char *fingerprint = environment_fingerprint (environment);
+  g_rw_lock_writer_lock (&pool->environment_lock);
+  environment_free (pool->environment);
+  pool->environment = environment;
+  g_free (pool->fingerprint);
+  pool->fingerprint = g_steal_pointer (&fingerprint);
+  g_rw_lock_writer_unlock (&pool->environment_lock);
+  return TRUE;
+}
+
+static void
+start_next (struct pool *pool)
+{
+  g_autoptr (GError) error = NULL;
+  g_mutex_lock (&pool->pools->lock);
+  pool->starts++;
+  g_mutex_unlock (&pool->pools->lock);
+  if (host_check (pool->pools->host, &error) && renew_environment (pool, &error))
+    pool->next = zygote_start (pool->pools->host, pool->environment, &error);
+  if (!pool->next)
+    pool_start_failed (pool, error);
+}
+
+static gboolean
+is_due (const struct pool *pool, const struct zygote *zygote)
+{
+  const struct config *config = pool->pools->host->config;
+  gint64 age_us = g_get_monotonic_time () - zygote->started_us;
+  return zygote->runs >= config->zygote_runs || (guint64)age_us / 1000 >= config->zygote_age_ms ||
+         zygote->crashes.length >= config->crash_budget;
+}
+
+static gboolean
+needs_zygote (struct pool *pool)
+{
+  g_mutex_lock (&pool->pools->lock);
+  gboolean needs = pool->stale || (!pool->current && pool->wanted);
+  gint64 retry_us = pool->retry_us;
+  g_mutex_unlock (&pool->pools->lock);
+  if (pool->current && is_due (pool, pool->current))
+    needs = TRUE;
+  return needs && !pool->next && g_get_monotonic_time () >= retry_us;
+}
+
+static gint64
+start_deadline_us (const struct pool *pool)
+{
+  return pool->next->started_us + (gint64)pool->pools->host->config->zygote_start_ms * 1000;
+}
+
+static void
+give_up_late_start (struct pool *pool)
+{
+  if (!pool->next || g_get_monotonic_time () < start_deadline_us (pool))
+    return;
+  g_autoptr (GError) error = NULL;
+  g_set_error (&error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "the environment %s did not start within %" G_GUINT64_FORMAT " ms (zygote_start_ms)",
+               pool->name, pool->pools->host->config->zygote_start_ms);
+  g_clear_pointer (&pool->next, zygote_free);
+  pool_start_failed (pool, error);
+}
+
+/* The new zygote serves: from now on it alone makes sandboxes. What the old one has parked serves until the
+ * first of the new ones is ready. */
+void
+pool_zygote_serves (struct pool *pool)
+{
+  if (pool->current) {
+    g_ptr_array_add (pool->draining, pool->current);
+    pool->old_parked = TRUE;
+  }
+  pool->current = g_steal_pointer (&pool->next);
+  pool->spawn_us = 0;
+  log_info ("the zygote of %s serves after %" G_GINT64_FORMAT " ms (Python %s)", pool->name,
+            (g_get_monotonic_time () - pool->current->started_us) / 1000, pool->current->info->version);
+  g_mutex_lock (&pool->pools->lock);
+  pool->serving = TRUE;
+  pool->stale = FALSE;
+  pool->retry_us = 0;
+  g_clear_error (&pool->failure);
+  g_mutex_unlock (&pool->pools->lock);
+}
+
+/* ---- ending ---- */
+
+/* A zygote died and took its sandboxes with it. Runs see the end of their exit pipes; callers wait for the
+ * next zygote. */
+void
+pool_lose_zygote (struct pool *pool, const GError *error)
+{
+  struct pools *pools = pool->pools;
+  log_warning ("%s", error->message);
+  pool_abandon_parking (pool, pool->current);
+  g_ptr_array_add (pool->draining, g_steal_pointer (&pool->current));
+  pool->failures++;
+  g_mutex_lock (&pools->lock);
+  pool->serving = FALSE;
+  pool->wanted = TRUE;
+  g_clear_error (&pool->failure);
+  pool->failure = g_error_copy (error);
+  /* The first time at once: it had served, so it will again. */
+  pool->retry_us =
+      g_get_monotonic_time () +
+      (pool->failures > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->failures - 1) : 0);
+  if (pool->failures > LOSSES_OK)
+    pool_fail_waiters (pool, error);
+  g_mutex_unlock (&pools->lock);
+  pool_discard_old (pool);
+}
+
+static void
+kill_stuck (struct pool *pool, struct zygote *zygote)
+{
+  log_warning ("the zygote of %s does not answer and is killed", pool->name);
+  zygote_kill (zygote);
+}
+
+static void
+check_answer (struct pool *pool, struct zygote *zygote, gint64 now_us)
+{
+  if (!zygote || !zygote->spawning || now_us < zygote->answer_us)
+    return;
+  zygote->answer_us = G_MAXINT64;
+  kill_stuck (pool, zygote);
+}
+
+/* One that neither makes sandboxes nor reports their end would hold up all callers: it goes, with what it
+ * holds. */
+static void
+check_zygotes (struct pool *pool)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  check_answer (pool, pool->current, now_us);
+  for (guint i = 0; i < pool->draining->len; i++)
+    check_answer (pool, pool->draining->pdata[i], now_us);
+  for (GList *link = pool->ending.head; link; link = link->next) {
+    struct box *box = link->data;
+    if (now_us < box->deadline_us)
+      continue;
+    box->deadline_us = G_MAXINT64;
+    kill_stuck (pool, box->zygote);
+  }
+}
+
+/* Replaced zygotes go when the last of their boxes is gone. */
+static void
+free_drained (struct pool *pool)
+{
+  for (guint i = pool->draining->len; i > 0; i--) {
+    struct zygote *zygote = pool->draining->pdata[i - 1];
+    if (zygote->boxes > 0)
+      continue;
+    g_ptr_array_remove_index (pool->draining, i - 1);
+    zygote_free (zygote);
+  }
+}
+
+static void
+end_zygote (struct zygote *zygote)
+{
+  struct box *spawning = zygote ? g_steal_pointer (&zygote->spawning) : NULL;
+  zygote_free (zygote);
+  box_free (spawning);
+}
+
+/* The zygotes' end is every sandbox's end, also of those that runs still hold. */
+void
+pool_end_all (struct pool *pool)
+{
+  pool_take_discarded (pool);
+  end_zygote (g_steal_pointer (&pool->current));
+  end_zygote (g_steal_pointer (&pool->next));
+  for (guint i = 0; i < pool->draining->len; i++)
+    end_zygote (pool->draining->pdata[i]);
+  g_ptr_array_set_size (pool->draining, 0);
+
+  GQueue *const lists[] = {&pool->parking, &pool->ending, &pool->parked};
+  for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
+    for (GList *link; (link = g_queue_pop_head_link (lists[i]));)
+      box_free (link->data);
+}
+
+/* ---- the whole ---- */
+
+void
+pool_manage_zygotes (struct pool *pool)
+{
+  free_drained (pool);
+  give_up_late_start (pool);
+  check_zygotes (pool);
+  if (needs_zygote (pool))
+    start_next (pool);
+}
+
+/* When one of the zygotes is late, or the next may be tried: -1 for never. */
+gint64
+pool_zygotes_deadline_us (struct pool *pool)
+{
+  gint64 deadline_us = -1;
+  if (pool->next)
+    deadline_us = pool_earlier (deadline_us, start_deadline_us (pool));
+  if (pool->current && pool->current->spawning)
+    deadline_us = pool_earlier (deadline_us, pool->current->answer_us);
+  g_mutex_lock (&pool->pools->lock);
+  if (!pool->next && pool->retry_us > 0 && (pool->stale || (pool->wanted && !pool->current)))
+    deadline_us = pool_earlier (deadline_us, pool->retry_us);
+  g_mutex_unlock (&pool->pools->lock);
+  return deadline_us;
+}
