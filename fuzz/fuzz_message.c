@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a sandbox sends: results and displays. The first byte chooses which; nothing that comes out of the parser may be
+ * longer than it said it would be. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/message.h"
+#include "fuzz/fuzz.h"
+
+#define VALUE_BYTES 4096
+
+static void
+check_result (const char *text, gsize length)
+{
+  struct message_result result;
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  if (!message_read_result (text, length, VALUE_BYTES, &result, warnings))
+    return;
+  FUZZ_REQUIRE (result.exit_code >= 0 && result.exit_code <= 255);
+  const char *name;
+  json_t *value;
+  if (result.value)
+    json_object_foreach (result.value, name, value)
+      if (json_is_string (value))
+        FUZZ_REQUIRE (json_string_length (value) <= VALUE_BYTES + 256);
+  if (result.error) {
+    const char *traceback = json_string_value (json_object_get (result.error, "traceback"));
+    FUZZ_REQUIRE (!traceback || strlen (traceback) <= VALUE_BYTES + 256);
+  }
+  for (guint i = 0; i < warnings->len; i++)
+    FUZZ_REQUIRE (g_utf8_validate (g_ptr_array_index (warnings, i), -1, NULL));
+  message_result_clear (&result);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  if (size == 0)
+    return 0;
+  /* A copy of exactly that size, so that reading beyond it is seen. */
+  g_autofree char *text = g_memdup2 (data + 1, size - 1);
+  if (data[0] & 1)
+    check_result (text, size - 1);
+  else {
+    json_t *display = message_read_display (text, size - 1);
+    FUZZ_REQUIRE (!display || json_is_object (display));
+    json_decref (display);
+  }
+  return 0;
+}
