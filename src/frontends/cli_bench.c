@@ -4,7 +4,10 @@
  * Each row of `measures` is code that both sides run. The plain side is the environment's own interpreter,
  * started anew as `python -c CODE` with the same font cache and the same one-thread settings that a sandbox
  * has. Turn and turn about, so that a machine whose speed drifts is fair to both; medians, because a busy
- * machine has long tails. A ratio is what to quote: absolute times are this machine's. */
+ * machine has long tails. A ratio is what to quote: absolute times are this machine's.
+ *
+ * Latency through the library is that of a request which finds the pool full, as after a moment's pause;
+ * what callers get who leave no pause is what the throughput says. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -75,6 +78,7 @@ struct bench {
   GStrv plain_variables; /* environment of the plain side */
   GStrv adder_variables; /* environment of `adder run` */
   int rounds;
+  guint64 parked; /* sandboxes of a full pool */
   double seconds; /* length of a throughput measure, for each side */
 };
 
@@ -158,6 +162,34 @@ run_in_command (struct bench *bench, const char *code, double *ret_ms, char **re
   const char *arguments[] = {bench->program,           "run", "--json", "--env",
                              bench->environment->name, "-c",  code,     NULL};
   return run_process (arguments, bench->adder_variables, bench->directory, ret_ms, ret_stdout, error);
+}
+
+/* The longest wait for a full pool. It may be that it never is: on a host that is short of memory. */
+#define SETTLE_MS 2000
+
+/* Waits until as many sandboxes are parked as the configuration says and none is on its way. */
+static void
+settle (struct bench *bench)
+{
+  for (double until = now_ms () + SETTLE_MS; now_ms () < until; g_usleep (1000)) {
+    g_autofree char *text = adder_engine_status_json (bench->engine);
+    json_t *status = json_loads (text, 0, NULL), *pool;
+    gsize index;
+    gboolean full = json_integer_value (json_object_get (status, "running")) == 0;
+    json_array_foreach (json_object_get (status, "pools"), index, pool) full =
+        full && json_integer_value (json_object_get (pool, "parking")) == 0 &&
+        json_integer_value (json_object_get (pool, "parked")) >= (json_int_t)bench->parked;
+    json_decref (status);
+    if (full)
+      return;
+  }
+}
+
+static gboolean
+run_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  settle (bench);
+  return run_in_adder (bench, code, ret_ms, ret_stdout, error);
 }
 
 typedef gboolean (*run_function) (struct bench *, const char *code, double *ret_ms, char **ret_stdout,
@@ -258,7 +290,7 @@ measure_memory (struct bench *bench, const struct measure *measure, struct findi
 {
   g_autofree char *fast = NULL, *plain = NULL;
   double took;
-  if (!run_in_adder (bench, measure->code, &took, &fast, error) ||
+  if (!run_settled (bench, measure->code, &took, &fast, error) ||
       !run_in_plain (bench, measure->code, &took, &plain, error))
     return FALSE;
   *ret_finding = (struct finding){g_ascii_strtod (fast, NULL), g_ascii_strtod (plain, NULL), 1, 1};
@@ -270,7 +302,7 @@ take_measure (struct bench *bench, const struct measure *measure, struct finding
 {
   switch (measure->kind) {
   case MEASURE_RUN:
-    return measure_latency (bench, measure, run_in_adder, ret_finding, error);
+    return measure_latency (bench, measure, run_settled, ret_finding, error);
   case MEASURE_PROCESS:
     return measure_latency (bench, measure, run_in_command, ret_finding, error);
   case MEASURE_THROUGHPUT:
@@ -374,6 +406,7 @@ bench_prepare (struct bench *bench, const char *environment, GError **error)
   if (!config)
     return FALSE;
   bench->environment = environment_find (environment ? environment : config->environment, error);
+  bench->parked = config->parked;
   config_free (config);
   if (!bench->environment)
     return FALSE;
