@@ -100,7 +100,8 @@ def run_main(code, name):
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    lines = (code + "\n").splitlines(keepends=True)  # tracebacks place their marks by lines that end
+    linecache.cache[name] = (len(code), None, lines, name)
     main = types.ModuleType("__main__")
     main.__file__ = os.path.join(WORK, name)
     main.__builtins__ = sys.modules["builtins"]

@@ -2,12 +2,13 @@
 """What to do about an exception that comes from the sandbox rather than from the code: one table, asked in order."""
 
 import errno
+import os
 
 NO_NETWORK = "There is no network in this sandbox. Pass data in as files instead."
 NO_MEMORY = "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."
 READ_ONLY = "Only /work, /tmp and /dev/shm can be written to."
 
-# (exception type names, errno values or None, words of the message or None, hint)
+# (exception type names, errno values or None, words of the message or None, hint; None: missing_file says it)
 TABLE = (
     (("ModuleNotFoundError",), None, None, "This package is not in the environment, and none can be installed from inside a run."),
     (("gaierror", "herror"), None, None, NO_NETWORK),
@@ -23,8 +24,18 @@ TABLE = (
     (("MemoryError",), None, None, NO_MEMORY),
     (None, (errno.ENOMEM,), None, NO_MEMORY),
     (("EOFError",), None, "EOF when reading a line", "Standard input is empty; pass it with the run, or do not call input()."),
-    (("FileNotFoundError",), None, None, "Files that are passed with the run lie in /work, the current directory."),
+    (("FileNotFoundError",), None, None, None),
 )
+
+
+def missing_file(error):
+    """Where the file of a FileNotFoundError might be instead."""
+    path = error.filename if isinstance(error.filename, str) else ""
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        return f"There is no directory {folder} in the sandbox. Files that are passed with the run lie in /work, the current directory."
+    names = sorted(os.listdir("/work"))[:10]
+    return "The current directory is /work, which holds " + (", ".join(names) if names else "no files: none were passed with the run") + "."
 
 
 def find(error, message):
@@ -38,5 +49,5 @@ def find(error, message):
             continue
         if words is not None and words not in message:
             continue
-        return hint
+        return hint or missing_file(error)
     return None
