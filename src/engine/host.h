@@ -34,6 +34,6 @@ void host_free (struct host *host);
  * to get it. */
 gboolean host_check (const struct host *host, GError **error);
 
-/* The isolation level that a sandbox with MECHANISMS (enum wire_mechanism) reached. The names of what it
+/* The isolation level of a sandbox that REACHED those mechanisms (enum wire_mechanism). The names of what it
  * lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a control group. */
-guint host_isolation (uint32_t mechanisms, gboolean grouped, GPtrArray *missing);
+guint host_isolation (uint32_t reached, gboolean grouped, GPtrArray *missing);

@@ -25,8 +25,8 @@ gboolean pools_are_closed (struct pools *pools);
 /* After pools_close, and when no run holds a box any more. NULL is allowed. */
 void pools_free (struct pools *pools);
 
-/* The pool of ENVIRONMENT, made when it is first asked for; good until pools_free. */
-struct pool *pools_get (struct pools *pools, const char *environment, GError **error);
+/* The pool of the environment NAME, made when it is first asked for; good until pools_free. */
+struct pool *pools_get (struct pools *pools, const char *name, GError **error);
 
 /* Takes a parked box of the shape that LIMITS ask for. At once when there is one and the host may run another
  * sandbox; else waits its turn among the owners, not past the configured wait: ADDER_ERROR_BUSY, also when

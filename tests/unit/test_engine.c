@@ -483,9 +483,10 @@ test_results (void)
 static void
 test_result_is_capped (void)
 {
-  g_autofree char *euros = g_malloc0 (3 * 1000 + 1);
+  g_autoptr (GString) many = g_string_new (NULL);
   for (int i = 0; i < 1000; i++)
-    memcpy (euros + 3 * i, "\xE2\x82\xAC", 3);
+    g_string_append (many, "\xE2\x82\xAC");
+  const char *euros = many->str;
   g_autoptr (json_t) root = json_pack ("{s:i, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:n, s:n}, s:[]}", "exit_code",
                                        1, "value", "text/plain", euros, "image/png", euros, "error", "type",
                                        "E", "message", euros, "traceback", euros, "line", "hint", "warnings");
@@ -722,7 +723,7 @@ test_ids (void)
   for (int i = 0; i < 1000; i++) {
     id_make (id);
     g_assert_true (g_uuid_string_is_valid (id));
-    g_assert_cmpint (id[14], ==, '7');
+    g_assert_true (id[14] == '7');
     g_assert_nonnull (strchr ("89ab", id[19]));
     g_assert_true (g_hash_table_add (seen, g_strdup (id)));
     g_assert_cmpint (strncmp (before, id, 13), <=, 0);
