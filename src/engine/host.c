@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -165,6 +166,44 @@ build_filter (struct host *host, GError **error)
   return seccomp_build (&seccomp, &host->filter_fd, &fault) == 0 || error_from_fault (&fault, error);
 }
 
+/* What ID of this process's user namespace is outside of it, by MAP; -1 when it is nothing there. */
+static gint64
+id_outside (const char *map, guint64 id)
+{
+  g_autofree char *text = NULL;
+  if (!g_file_get_contents (map, &text, NULL, NULL))
+    return (gint64)id;
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (char **line = lines; *line; line++) {
+    unsigned first, outside, count;
+    if (sscanf (*line, "%u %u %u", &first, &outside, &count) == 3 && id >= first && id - first < count)
+      return (gint64)(outside + (id - first));
+  }
+  return -1;
+}
+
+/* Root of a user namespace that an ordinary user made for himself may not, and has no other ids to give away:
+ * it is an ordinary user in all but name. */
+static gboolean
+may_drop_groups (void)
+{
+  g_autofree char *text = NULL;
+  return !g_file_get_contents ("/proc/self/setgroups", &text, NULL, NULL) || !g_str_has_prefix (text, "deny");
+}
+
+/* Code never runs as root of the host, in whatever namespace. */
+static gboolean
+check_owner (const struct host *host, GError **error)
+{
+  if (host->owner.assume || geteuid () != 0 || id_outside ("/proc/self/uid_map", 0) != 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "root here is root outside of this user namespace, and [sandbox] root_uid = %" G_GUINT64_FORMAT
+               " is not mapped: map it, or run as an ordinary user",
+               host->config->root_uid);
+  return FALSE;
+}
+
 struct host *
 host_new (struct config *config, GError **error)
 {
@@ -175,10 +214,12 @@ host_new (struct config *config, GError **error)
   host->cpus = count_cpus ();
   check_descriptors (config);
   probe_host (&host->probe, flags);
-  host->owner.assume = geteuid () == 0;
+  host->owner.assume = geteuid () == 0 && id_outside ("/proc/self/uid_map", config->root_uid) >= 0 &&
+                       id_outside ("/proc/self/gid_map", config->root_gid) >= 0 && may_drop_groups ();
   host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();
   host->owner.gid = host->owner.assume ? (gid_t)config->root_gid : getegid ();
-  if (!open_runner (host, error) || !open_cgroups (host, flags, error) || !build_filter (host, error)) {
+  if (!check_owner (host, error) || !open_runner (host, error) || !open_cgroups (host, flags, error) ||
+      !build_filter (host, error)) {
     host_free (host);
     return NULL;
   }

@@ -126,8 +126,9 @@ launch (const struct plan *plan, struct fault *fault)
   autoclose int gate_read = gate[0];
   autoclose int gate_write = gate[1];
 
-  /* A root daemon's groups would stay with the zygote: unmapped, but good for opening files. */
-  if (geteuid () == 0 && setgroups (0, NULL) < 0)
+  /* A root daemon's groups would stay with the zygote: unmapped, but good for opening files. Who maps himself
+   * keeps what he has anyway. */
+  if (plan->host_uid != geteuid () && setgroups (0, NULL) < 0)
     return fault_set (fault, errno, "cannot drop supplementary groups");
 
   int pidfd_number = -1;
