@@ -160,7 +160,9 @@ for i in range(20): os.wait()
 
 @pytest.mark.parametrize("name", quick(MEMORY, "slowly"))
 def test_memory_bomb(adder, name):
-    result = adder.run(MEMORY[name], "--memory", "150M", "--timeout", "15")
+    result = adder.run(
+        MEMORY[name], "--memory", "150M", "--timeout", "6" if name == "with the error caught" else "30"
+    )
     level_two = result.isolation["level"] == 2
     if level_two and name == "with the error caught":
         # Without a cgroup an allocation may simply be refused, and this code asks again and again.

@@ -28,7 +28,7 @@ try:
 except OSError:
     s = None
 print("ready", flush=True)
-print("met" if s and select.select([s], [], [], 3)[0] else "alone")
+print("met" if s and select.select([s], [], [], 1.5)[0] else "alone")
 """
     second = f"""
 import socket
@@ -48,7 +48,7 @@ try:
 except OSError:
     s = None
 print("ready", flush=True)
-print("met" if s and select.select([s], [], [], 3)[0] else "alone")
+print("met" if s and select.select([s], [], [], 1.5)[0] else "alone")
 """
     second = f"""
 import socket
@@ -67,7 +67,7 @@ try:
 except OSError:
     s = None
 print("ready", flush=True)
-print("met" if s and select.select([s], [], [], 3)[0] else "alone")
+print("met" if s and select.select([s], [], [], 1.5)[0] else "alone")
 """
     second = """
 import socket

@@ -148,13 +148,13 @@ def test_with_a_masked_proc(make_adder):
 
 
 @pytest.mark.parametrize(
-    "user", ["", "unshare -U --map-user=1234 --map-group=1234"], ids=["as its root", "as a user"]
+    "who", ["", "unshare -U --map-user=1234 --map-group=1234"], ids=["as its root", "as a user"]
 )
-def test_nested_in_a_user_namespace(make_adder, user):
+def test_nested_in_a_user_namespace(make_adder, who):
     """Rootless containers and other sandboxes, also with a root that is none: it works as for an ordinary user."""
     adder = make_adder()
     ended = inside(
-        adder, "true", "run", "--no-daemon", "--json", "--env", "system", "-c", "print(1)", user=user
+        adder, "true", "run", "--no-daemon", "--json", "--env", "system", "-c", "print(1)", user=who
     )
     result = harness.Adder.parse(ended.stdout, ended.stderr, ended.returncode)
     assert (result.outcome, result.stdout) == ("ok", "1\n") and result.isolation["level"] >= 2
