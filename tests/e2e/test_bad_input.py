@@ -108,6 +108,25 @@ def test_the_largest_code(adder):
     assert (result.outcome, result.stdout) == ("ok", "ran\n")
 
 
+def test_more_files_than_go_into_one_message(adder):
+    data = adder.file("x", "x")
+    options = []
+    for index in range(300):
+        options += ["--file", f"{data}:{index}"]
+    result = adder.run("1", *options)
+    assert result.outcome == "ok" or "files" in result.error["message"]
+
+
+def test_output_directory_that_goes_away(adder):
+    directory = adder.folder("out")
+    code = "print('started', flush=True)\nopen('x', 'w').write('1')\nimport time\ntime.sleep(2)"
+    run = adder.start(code, "--out", directory)
+    assert run.stdout.readline() == b"started\n"
+    directory.rmdir()
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 125 and b"out" in err and not directory.exists()
+
+
 def test_environment_whose_python_is_gone(make_adder):
     adder = make_adder()
     environments = adder.folder("environments")

@@ -2,9 +2,11 @@
 """The daemon's life: started on demand, stopped, killed, idle; and what Ctrl-C leaves, which is nothing."""
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import subprocess
+import time
 import uuid
 
 import pytest
@@ -356,6 +358,96 @@ def test_daemon_outlives_the_directory_it_was_started_in(own_adder):
     directory.rmdir()
     assert own_adder.run("print(1)").stdout == "1\n"
     own_adder.stop()
+
+
+def test_crashes_beyond_the_budget(make_adder):
+    """A loop of segmentation faults costs new zygotes, not service."""
+    adder = make_adder("[pool]\ncrash_budget = 3\n")
+    for _ in range(12):
+        assert adder.run("import os\nos.kill(os.getpid(), 11)").outcome == "crashed"
+        assert adder.run("print(1)").stdout == "1\n"
+    assert max(pool["starts"] for pool in adder.status()["engine"]["pools"]) > 1
+    adder.stop()
+
+
+def test_zygotes_are_replaced_after_so_many_runs(make_adder):
+    adder = make_adder("[pool]\nzygote_runs = 5\n")
+    assert [adder.run(f"print({index})").stdout for index in range(25)] == [
+        f"{index}\n" for index in range(25)
+    ]
+    assert max(pool["starts"] for pool in adder.status()["engine"]["pools"]) > 1
+    adder.at_rest()
+    adder.stop()
+
+
+def test_newer_command_replaces_an_idle_daemon(own_adder):
+    """After an upgrade nobody has to think of the daemon; while it works it is left alone."""
+    own_adder.run("1")
+    old = harness.Process(own_adder.daemon())
+    newer = own_adder.directory / "newer"
+    shutil.copytree(own_adder.installation.prefix, newer, symlinks=True)
+    later = time.time() + 60
+    os.utime(newer / "bin/adder", (later, later))
+
+    def run_newer(code):
+        command = [*own_adder.user.prefix, newer / "bin/adder", "run", "--env", "system", "-c", code]
+        return subprocess.run(
+            command,
+            env=own_adder.process_environment(),
+            cwd=own_adder.scratch,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+
+    working = own_adder.start("print('started', flush=True)\nwhile True: pass", "--timeout", "100")
+    assert working.stdout.readline() == b"started\n"
+    assert run_newer("print(1)").stdout == "1\n"
+    assert old.alive() and working.poll() is None
+    working.terminate()
+    working.communicate(timeout=60)
+
+    wait_until(lambda: own_adder.status()["running"] == 0, "the old daemon to be idle")
+    assert run_newer("print(2)").stdout == "2\n"
+    wait_until(lambda: not old.alive(), "the old daemon to end")
+    stopped = subprocess.run(
+        [*own_adder.user.prefix, newer / "bin/adder", "stop"], env=own_adder.process_environment(), timeout=60
+    )
+    assert stopped.returncode == 0
+
+
+def test_interrupt_while_it_waits_for_a_sandbox(make_adder):
+    adder = make_adder("[pool]\nmax_running = 1\n")
+    adder.run("1")
+    first = adder.start("print('started', flush=True)\nwhile True: pass", "--timeout", "100")
+    assert first.stdout.readline() == b"started\n"
+    second = adder.start("print(2)", "--timeout", "100", json_reply=True)
+    wait_until(lambda: adder.status()["engine"]["waiting"] == 1, "the second to wait")
+    second.send_signal(signal.SIGINT)
+    out, err = second.communicate(timeout=60)
+    assert second.returncode == 130 and harness.strict_json(out.decode())["outcome"] == "cancelled"
+    assert first.poll() is None
+    wait_until(lambda: adder.status()["engine"]["waiting"] == 0, "its place to be free")
+    first.terminate()
+    first.communicate(timeout=60)
+    adder.stop()
+
+
+def test_callers_that_are_killed_while_they_wait(make_adder):
+    adder = make_adder("[pool]\nmax_running = 1\nmax_queued = 5\n")
+    adder.run("1")
+    first = adder.start("print('started', flush=True)\nwhile True: pass", "--timeout", "100")
+    assert first.stdout.readline() == b"started\n"
+    waiting = [adder.start("print(2)") for _ in range(4)]
+    wait_until(lambda: adder.status()["engine"]["waiting"] == 4, "four to wait")
+    for process in waiting:
+        process.kill()
+        process.communicate(timeout=60)
+    wait_until(lambda: adder.status()["engine"]["waiting"] == 0, "their places to be free")
+    first.terminate()
+    first.communicate(timeout=60)
+    assert adder.run("print(3)").stdout == "3\n"
+    adder.stop()
 
 
 def test_many_commands_at_once(adder):
