@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sandbox sends: results and displays. The first byte chooses which; nothing that comes out of the parser may be
- * longer than it said it would be. */
+/* What a sandbox sends: results and displays. The first byte chooses which; nothing that comes out of the
+ * parser may be longer than it said it would be. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +20,7 @@ check_result (const char *text, gsize length)
   const char *name;
   json_t *value;
   if (result.value)
-    json_object_foreach (result.value, name, value)
-      if (json_is_string (value))
+    json_object_foreach (result.value, name, value) if (json_is_string (value))
         FUZZ_REQUIRE (json_string_length (value) <= VALUE_BYTES + 256);
   if (result.error) {
     const char *traceback = json_string_value (json_object_get (result.error, "traceback"));

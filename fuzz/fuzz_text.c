@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output made text: cut, cleaned, never longer than its cap, always what JSON can carry. The first byte is the cap, the
- * second how the bytes are cut into pieces. */
+/* Output made text: cut, cleaned, never longer than its cap, always what JSON can carry. The first byte is
+ * the cap, the second how the bytes are cut into pieces. */
 #include <string.h>
 
 #include "engine/capture.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small parsers of what people write: sizes, times, names of files, a zygote's plan. The first byte chooses. */
+/* Small parsers of what people write: sizes, times, names of files, a zygote's plan. The first byte chooses.
+ */
 #include <string.h>
 
 #include "common/size.h"

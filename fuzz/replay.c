@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A harness without a fuzzer: runs the files of the directories that are named, then a fixed number of changed copies of
- * them, always the same. So every build tests the harnesses, and every input that once failed. */
+/* A harness without a fuzzer: runs the files of the directories that are named, then a fixed number of
+ * changed copies of them, always the same. So every build tests the harnesses, and every input that once
+ * failed. */
 #include <stdio.h>
 #include <string.h>
 

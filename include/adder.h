@@ -6,10 +6,10 @@
  *     g_autoptr (AdderResult) result = adder_run (engine, request);
  *     puts (adder_result_json (result));
  *
- * An engine keeps interpreters warm and may be used from any number of threads; a request, a run and a result belong to
- * one thread at a time, save that adder_run_cancel may be called from any. Nothing process-wide is changed: no signal
- * handler, no umask, no subreaper. Children are waited for by their own descriptors, so an embedding program must not
- * reap what it did not start (no waitpid(-1)). */
+ * An engine keeps interpreters warm and may be used from any number of threads; a request, a run and a result
+ * belong to one thread at a time, save that adder_run_cancel may be called from any. Nothing process-wide is
+ * changed: no signal handler, no umask, no subreaper. Children are waited for by their own descriptors, so an
+ * embedding program must not reap what it did not start (no waitpid(-1)). */
 #pragma once
 
 #include <glib.h>
@@ -25,11 +25,11 @@ typedef struct adder_result AdderResult;
 
 #define ADDER_ERROR (adder_error_quark ())
 typedef enum {
-  ADDER_ERROR_FAILED,      /* Adder's own fault or the host's: the message names the step */
-  ADDER_ERROR_INVALID,     /* the request: a limit over its maximum, code that is not UTF-8, an unclean name */
-  ADDER_ERROR_NOT_FOUND,   /* no such environment, profile or file */
-  ADDER_ERROR_BUSY,        /* no sandbox in time */
-  ADDER_ERROR_TIMEOUT,     /* a deadline of ours, not of the run */
+  ADDER_ERROR_FAILED,    /* Adder's own fault or the host's: the message names the step */
+  ADDER_ERROR_INVALID,   /* the request: a limit over its maximum, code that is not UTF-8, an unclean name */
+  ADDER_ERROR_NOT_FOUND, /* no such environment, profile or file */
+  ADDER_ERROR_BUSY,      /* no sandbox in time */
+  ADDER_ERROR_TIMEOUT,   /* a deadline of ours, not of the run */
   ADDER_ERROR_UNSUPPORTED, /* the host lacks something: the message says what, and how to get it */
   ADDER_ERROR_CANCELLED,
 } AdderError;
@@ -56,22 +56,26 @@ ADDER_PUBLIC const char *adder_version (void);
 
 /* ---- engine ---- */
 
-/* Reads the configuration (CONFIG_FILE, or the usual places when NULL) and probes the host. Zygotes start when they are
- * first needed, or with adder_engine_warm. Returns NULL with ERROR set when the configuration is wrong. */
+/* Reads the configuration (CONFIG_FILE, or the usual places when NULL) and probes the host. Zygotes start
+ * when they are first needed, or with adder_engine_warm. Returns NULL with ERROR set when the configuration
+ * is wrong. */
 ADDER_PUBLIC AdderEngine *adder_engine_new (const char *config_file, GError **error);
 
 /* Starts the zygote of ENVIRONMENT (NULL: the default one) and waits until at least one sandbox is parked. */
 ADDER_PUBLIC gboolean adder_engine_warm (AdderEngine *engine, const char *environment, GError **error);
 
-/* What the engine holds, as one JSON object (zygotes, parked and running sandboxes, runs by outcome). Free with g_free. */
+/* What the engine holds, as one JSON object (zygotes, parked and running sandboxes, runs by outcome). Free
+ * with g_free. */
 ADDER_PUBLIC char *adder_engine_status_json (AdderEngine *engine);
 
 /* Ends every sandbox and zygote and waits for them; runs under way end as cancelled. NULL is allowed. */
 ADDER_PUBLIC void adder_engine_free (AdderEngine *engine);
 
-/* ---- request: setters copy what they are given; descriptors are duplicated, the caller keeps its own ---- */
+/* ---- request: setters copy what they are given; descriptors are duplicated, the caller keeps its own ----
+ */
 
-/* LENGTH in bytes, or -1 when CODE ends with a zero byte. Bad code (not UTF-8, over 1 MiB) is said by the run's result. */
+/* LENGTH in bytes, or -1 when CODE ends with a zero byte. Bad code (not UTF-8, over 1 MiB) is said by the
+ * run's result. */
 ADDER_PUBLIC AdderRequest *adder_request_new (const char *code, gssize length);
 ADDER_PUBLIC void adder_request_free (AdderRequest *request);
 
@@ -82,19 +86,21 @@ ADDER_PUBLIC void adder_request_set_name (AdderRequest *request, const char *nam
 /* sys.argv[1:]; NULL-terminated. */
 ADDER_PUBLIC void adder_request_set_arguments (AdderRequest *request, const char *const *arguments);
 ADDER_PUBLIC void adder_request_set_variable (AdderRequest *request, const char *name, const char *value);
-/* LIMIT is a name of the table in docs/configuration.md: "wall_ms", "memory_bytes", ... An unknown name, or a value over
- * its maximum, is ADDER_ERROR_INVALID and names the maximum. */
+/* LIMIT is a name of the table in docs/configuration.md: "wall_ms", "memory_bytes", ... An unknown name, or a
+ * value over its maximum, is ADDER_ERROR_INVALID and names the maximum. */
 ADDER_PUBLIC gboolean adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value,
                                                GError **error);
-/* Puts the file behind FD (readable, regular or a pipe) into the workspace as /work/NAME before the code runs. NAME may
- * have directories; one that is absolute, empty or leads out is ADDER_ERROR_INVALID. */
-ADDER_PUBLIC gboolean adder_request_add_file (AdderRequest *request, const char *name, int fd, GError **error);
+/* Puts the file behind FD (readable, regular or a pipe) into the workspace as /work/NAME before the code
+ * runs. NAME may have directories; one that is absolute, empty or leads out is ADDER_ERROR_INVALID. */
+ADDER_PUBLIC gboolean adder_request_add_file (AdderRequest *request, const char *name, int fd,
+                                              GError **error);
 /* Standard input; empty otherwise. It is read whole before the run starts, up to the limit stdin_bytes. */
 ADDER_PUBLIC void adder_request_set_stdin (AdderRequest *request, int fd);
 /* Cancels the run when the peer of the socket FD hangs up. */
 ADDER_PUBLIC void adder_request_set_watch (AdderRequest *request, int fd);
 /* Who asks, and in which conversation: kept in the record. Callers queue fairly by owner. */
-ADDER_PUBLIC void adder_request_set_owner (AdderRequest *request, const char *owner, const char *conversation);
+ADDER_PUBLIC void adder_request_set_owner (AdderRequest *request, const char *owner,
+                                           const char *conversation);
 
 /* ---- run ---- */
 
@@ -108,12 +114,13 @@ typedef enum {
 
 typedef struct {
   AdderEventKind kind;
-  const char *data;    /* the run's; good until the next call */
+  const char *data; /* the run's; good until the next call */
   gsize length;
   AdderResult *result; /* the caller's; free with adder_result_free */
 } AdderEvent;
 
-/* Never fails: what is wrong with the request is the result of the run, outcome `failed`. REQUEST may be freed at once. */
+/* Never fails: what is wrong with the request is the result of the run, outcome `failed`. REQUEST may be
+ * freed at once. */
 ADDER_PUBLIC AdderRun *adder_run_start (AdderEngine *engine, const AdderRequest *request);
 
 /* Waits for the next event. Returns FALSE once the result was given. */
@@ -141,7 +148,8 @@ ADDER_PUBLIC gsize adder_result_file_count (const AdderResult *result);
 ADDER_PUBLIC const char *adder_result_file_name (const AdderResult *result, gsize index);
 /* A descriptor to read the file from, the caller's, or -1 with ERROR set. */
 ADDER_PUBLIC int adder_result_file_open (const AdderResult *result, gsize index, GError **error);
-/* Writes all files beneath the directory DIRECTORY_FD, making directories as needed, each whole or not at all. */
+/* Writes all files beneath the directory DIRECTORY_FD, making directories as needed, each whole or not at
+ * all. */
 ADDER_PUBLIC gboolean adder_result_save_files (const AdderResult *result, int directory_fd, GError **error);
 ADDER_PUBLIC void adder_result_free (AdderResult *result);
 

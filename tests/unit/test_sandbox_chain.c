@@ -74,12 +74,37 @@ static const struct way as_masked = {"masked /proc", 0, TRUE};
 
 /* ---- the daemon's part ---- */
 
-static char *
-runner_directory (void)
+/* The runner's programs, in a copy: an ordinary user may not be able to reach the build. */
+static char *runner;
+
+static void
+spawn_quietly (const char *const *argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL,
+                &error);
+  g_assert_no_error (error);
+}
+
+static void
+runner_copy (void)
 {
   g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *directory = g_path_get_dirname (self);
-  return g_build_filename (directory, "..", "..", "src", "runner", NULL);
+  g_autofree char *built = g_build_filename (directory, "..", "..", "src", "runner", NULL);
+  g_autofree char *zygote = g_build_filename (built, "adder-zygote", NULL);
+  g_autofree char *init = g_build_filename (built, "adder-init", NULL);
+  g_autofree char *extension = g_build_filename (built, "_adder.abi3.so", NULL);
+  runner = g_strdup ("/var/tmp/adder-chain-XXXXXX");
+  g_assert_nonnull (g_mkdtemp_full (runner, 0755));
+  spawn_quietly ((const char *[]){"cp", "--", zygote, init, extension, runner, NULL});
+}
+
+static void
+runner_remove (void)
+{
+  spawn_quietly ((const char *[]){"rm", "-rf", "--", runner, NULL});
+  g_free (runner);
 }
 
 static pid_t
@@ -114,7 +139,7 @@ receive_control (struct daemon *daemon, void *data, size_t size, int *fds, size_
 }
 
 static void
-fill_plan (struct plan *plan, struct plan_step *steps, const char *runner, const struct way *way)
+fill_plan (struct plan *plan, struct plan_step *steps, const struct way *way)
 {
   static const char *environment[] = {"PYTHONHASHSEED=0", "LC_ALL=C.UTF-8", NULL};
   static const char *program[] = {PYTHON, "-I", "-B", "/program.py", NULL};
@@ -164,7 +189,7 @@ become (const struct way *way)
 }
 
 static struct daemon *
-daemon_launch (const struct plan *plan, const char *runner, const struct way *way)
+daemon_launch (const struct plan *plan, const struct way *way)
 {
   struct daemon *daemon = g_new0 (struct daemon, 1);
   struct fault fault = {0};
@@ -204,11 +229,10 @@ daemon_launch (const struct plan *plan, const char *runner, const struct way *wa
 static struct daemon *
 daemon_start (const struct way *way)
 {
-  g_autofree char *runner = runner_directory ();
   struct plan_step steps[32];
   struct plan plan;
-  fill_plan (&plan, steps, runner, way);
-  struct daemon *daemon = daemon_launch (&plan, runner, way);
+  fill_plan (&plan, steps, way);
+  struct daemon *daemon = daemon_launch (&plan, way);
 
   struct wire_control_header header;
   size_t count = 0;
@@ -325,6 +349,16 @@ box_run (struct box *box, const char *code)
 }
 
 /* Hangs up, waits for the report, and frees BOX. */
+static void
+box_free (struct box *box)
+{
+  int *fds[] = {&box->socket_fd, &box->stdout_fd, &box->stderr_fd,   &box->exit_fd,
+                &box->worker_fd, &box->init_fd,   &box->workspace_fd};
+  for (size_t i = 0; i < G_N_ELEMENTS (fds); i++)
+    fd_close (fds[i]);
+  g_free (box);
+}
+
 static struct wire_exit
 box_end (struct box *box)
 {
@@ -336,10 +370,7 @@ box_end (struct box *box)
   g_assert_cmpint (read (box->exit_fd, &more, 1), ==, 0);
   struct pollfd dead[] = {{.fd = box->worker_fd, .events = POLLIN}, {.fd = box->init_fd, .events = POLLIN}};
   g_assert_cmpint (poll (dead, 2, 0), ==, 2);
-  int fds[] = {box->stdout_fd, box->stderr_fd, box->exit_fd, box->worker_fd, box->init_fd, box->workspace_fd};
-  for (size_t i = 0; i < G_N_ELEMENTS (fds); i++)
-    fd_close (&fds[i]);
-  g_free (box);
+  box_free (box);
   return report;
 }
 
@@ -522,6 +553,7 @@ test_kill (const void *data)
   char text[16];
   wait_readable (box->stdout_fd);
   g_assert_cmpint (read (box->stdout_fd, text, sizeof text), ==, 0);
+  box_free (box);
   daemon_stop (daemon);
 }
 
@@ -673,18 +705,18 @@ test_daemon_gone (const void *data)
   char byte;
   wait_readable (box->exit_fd);
   g_assert_cmpint (read (box->exit_fd, &byte, 1), ==, 0);
+  box_free (box);
 }
 
 static void
 test_refused (const void *data)
 {
   const struct way *way = data;
-  g_autofree char *runner = runner_directory ();
   struct plan_step steps[32];
   struct plan plan;
-  fill_plan (&plan, steps, runner, way);
+  fill_plan (&plan, steps, way);
   steps[0].source = "/there/is/no/such/usr";
-  struct daemon *daemon = daemon_launch (&plan, runner, way);
+  struct daemon *daemon = daemon_launch (&plan, way);
 
   struct wire_control_header launched;
   struct wire_refused refused;
@@ -767,5 +799,8 @@ main (int argc, char **argv)
     }
   if (geteuid () == 0)
     g_test_add_data_func ("/chain/masked-proc", &as_masked, test_masked_proc);
-  return g_test_run ();
+  runner_copy ();
+  int status = g_test_run ();
+  runner_remove ();
+  return status;
 }
