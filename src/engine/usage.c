@@ -22,21 +22,26 @@ void
 usage_mark (struct box *box)
 {
   memset (&box->parked, 0, sizeof box->parked);
+  guint64 init_us = 0;
   process_clock (box->worker_pid, &box->parked.clock_us);
+  process_clock (box->init_pid, &init_us);
+  box->parked.clock_us += init_us;
   process_memory (box->worker_pid, &box->parked.memory);
   if (!read_cgroup (box, &box->parked.cgroup))
     memset (&box->parked.cgroup, 0, sizeof box->parked.cgroup);
 }
 
+/* Of all processes of the box: by the zygote's report when they are reaped, else of those that live and what
+ * they waited for. */
 static guint64
-cpu_of_worker (const struct box *box)
+cpu_of_tree (const struct box *box)
 {
-  guint64 cpu_us;
   if (box->has_exit)
     return minus ((guint64)MAX (box->exit.user_us + box->exit.system_us, 0), box->parked.clock_us);
-  if (process_clock_with_children (box->worker_pid, &cpu_us))
-    return minus (cpu_us, box->parked.clock_us);
-  return 0;
+  struct process_tree tree;
+  const pid_t roots[] = {box->worker_pid, box->init_pid};
+  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
+  return minus (tree.cpu_us, box->parked.clock_us);
 }
 
 static guint64
@@ -60,7 +65,7 @@ usage_read (struct box *box, struct usage *ret_usage)
   if (grouped && group.cpu_known)
     ret_usage->cpu_us = minus (group.cpu_us, box->parked.cgroup.cpu_us);
   else
-    ret_usage->cpu_us = cpu_of_worker (box);
+    ret_usage->cpu_us = cpu_of_tree (box);
   if (grouped && group.memory_known && group.peak_bytes > 0)
     ret_usage->peak_bytes = group.peak_bytes;
   else
@@ -73,10 +78,7 @@ usage_cpu_now (struct box *box)
   struct cgroup_usage group;
   if (read_cgroup (box, &group) && group.cpu_known)
     return minus (group.cpu_us, box->parked.cgroup.cpu_us);
-  struct process_tree tree;
-  const pid_t roots[] = {box->worker_pid, box->init_pid};
-  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
-  return minus (tree.cpu_us, box->parked.clock_us);
+  return cpu_of_tree (box);
 }
 
 gboolean

@@ -12,7 +12,7 @@
 
 /* The state of a parked sandbox. */
 struct usage_mark {
-  guint64 clock_us; /* the worker's own */
+  guint64 clock_us; /* the worker and its init */
   struct cgroup_usage cgroup;
   struct process_memory memory;
   guint64 own_bytes; /* what it alone holds; only without a control group, which counts just that */
