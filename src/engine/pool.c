@@ -169,10 +169,11 @@ pool_keeps_shape (const struct limits *limits)
 
 /* ---- handing parked boxes to callers ---- */
 
+/* The newest first: what it touched last may still be in the processors' caches. */
 static struct box *
 find_parked (struct pool *pool, const struct limits *limits)
 {
-  for (GList *link = pool->parked.head; link; link = link->next) {
+  for (GList *link = pool->parked.tail; link; link = link->prev) {
     struct box *box = link->data;
     if (limits_same_shape (&box->limits, limits))
       return box;
@@ -396,18 +397,18 @@ pool_discard (struct box *box)
 {
   struct pool *pool = box->pool;
   struct pools *pools = pool->pools;
-  box_kill (box);
   g_mutex_lock (&pools->lock);
   gboolean closed = pools->closed;
-  if (closed) {
-    pools->running--;
-  } else {
-    g_queue_push_tail_link (&pool->discarded, &box->link);
-    pool_wake (pool);
-  }
-  g_mutex_unlock (&pools->lock);
   if (closed)
+    pools->running--;
+  else
+    g_queue_push_tail_link (&pool->discarded, &box->link);
+  g_mutex_unlock (&pools->lock);
+  if (closed) {
+    box_kill (box);
     box_free (box);
+  } else
+    pool_wake (pool); /* its thread kills: the caller has its reply the sooner */
 }
 
 json_t *

@@ -86,30 +86,40 @@ class Outcome:
 def prepare_process(request):
     """Arguments, variables and import path, as a script of that name in /work would find them."""
     sys.argv = [request["name"], *request["arguments"]]
-    os.environ.update(request["variables"])
+    for variable, value in request["variables"].items():
+        os.environ[variable] = value
     if "TZ" in request["variables"]:
         __import__("time").tzset()
     sys.path.insert(0, WORK)
-    os.chdir(WORK)
 
 
 def run_main(code, name):
     """Executes CODE as the module __main__. Returns the value of its last statement where that is an expression."""
     code = code.removeprefix("\ufeff")  # some editors begin a file with a byte order mark
-    tree = ast.parse(code, name)
-    last = None
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        last = ast.Expression(tree.body.pop().value)
+    # Both parts before either runs: code that does not compile must not run in part.
+    body, tail = compile_parts(code, name)
     lines = (code + "\n").splitlines(keepends=True)  # tracebacks place their marks by lines that end
     linecache.cache[name] = (len(code), None, lines, name)
     main = types.ModuleType("__main__")
     main.__file__ = os.path.join(WORK, name)
     main.__builtins__ = sys.modules["builtins"]
     sys.modules["__main__"] = main
-    body = compile(tree, name, "exec", dont_inherit=True)
-    tail = compile(last, name, "eval", dont_inherit=True) if last else None
-    exec(body, main.__dict__)
+    if body:
+        exec(body, main.__dict__)
     return eval(tail, main.__dict__) if tail else None
+
+
+def compile_parts(code, name):
+    """CODE as two code objects: all but a last expression, and that expression; None for a part that is not there."""
+    # Models that compute send one expression on one line; it needs no syntax tree, which costs twice as much.
+    if "\n" not in code and not code[:1].isspace():
+        with contextlib.suppress(SyntaxError):
+            return None, compile(code, name, "eval", dont_inherit=True)
+    tree, last = ast.parse(code, name), None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)
+    body = compile(tree, name, "exec", dont_inherit=True) if tree.body else None
+    return body, compile(last, name, "eval", dont_inherit=True) if last else None
 
 
 def finish(loaded_before):

@@ -35,6 +35,7 @@ def run(tmp_path, monkeypatch):
                 out = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.dup2(out, 1)
                 os.dup2(out, 2)
+                os.chdir(tmp_path)
                 sys.stdin = open(os.devnull)
                 sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
                 sys.stderr = sys.__stderr__ = open(2, "w", closefd=False)
