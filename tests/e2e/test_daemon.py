@@ -143,6 +143,8 @@ def test_killed_zygote_is_replaced(own_adder):
     assert killed
     for process in killed:
         process.signal(signal.SIGKILL)
+    # While they are dying, a run may still be given to one and say so in its result.
+    wait_until(lambda: not any(process.alive() for process in killed), "them to be dead")
     assert own_adder.run("print(1)").stdout == "1\n"
     assert own_adder.daemon() == pid
     wait_until(lambda: not any(process.alive() for process in killed), "the killed ones to be reaped")
