@@ -152,13 +152,15 @@ pool_lose_zygote (struct pool *pool, const GError *error)
   pool->serving = FALSE;
   pool->wanted = TRUE;
   g_clear_error (&pool->failure);
-  pool->failure = g_error_copy (error);
   /* The first time at once: it had served, so it will again. */
   pool->retry_us =
       g_get_monotonic_time () +
       (pool->failures > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->failures - 1) : 0);
-  if (pool->failures > LOSSES_OK)
+  /* Up to then who asks waits: told of a failure, callers would be turned away until the next start. */
+  if (pool->failures > LOSSES_OK) {
+    pool->failure = g_error_copy (error);
     pool_fail_waiters (pool, error);
+  }
   g_mutex_unlock (&pools->lock);
   pool_discard_old (pool);
 }
