@@ -66,7 +66,7 @@ def installation(common_directory):
     if not (build / "build.ninja").exists():
         pytest.exit(f"no build in {build}: set ADDER_BUILD, or run meson setup and ninja", 2)
     installed = harness.Installation(build, common_directory / "installed")
-    mounts, cgroups = harness.host_mounts(), harness.host_cgroups()
+    mounts = harness.host_mounts()
     yield installed
     left = installed.processes()
     assert not left, f"processes that outlived the suites: {left}"
