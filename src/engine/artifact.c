@@ -169,7 +169,8 @@ open_repaired (int directory, const char *name, int flags, mode_t mode)
 static int
 open_below (int directory, const char *name, int more_flags, mode_t repair)
 {
-  int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more_flags;
+  int flags =
+      O_RDONLY | (weakened (LAYER_LINKS) ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more_flags;
   int fd = sys_openat2 (directory, name, (guint64)flags, 0, WORKSPACE_RESOLVE);
   if (fd < 0 && errno == EACCES)
     fd = open_repaired (directory, name, flags, repair);
@@ -313,7 +314,7 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
     struct stat st;
     if (is_cancelled (collection->interrupt))
       return leave_out (collection, REASON_CANCELLED, below);
-    if (fstatat (directory, entry, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+    if (fstatat (directory, entry, &st, weakened (LAYER_LINKS) ? 0 : AT_SYMLINK_NOFOLLOW) < 0) {
       leave_out (collection, REASON_UNREADABLE, below);
       continue;
     }

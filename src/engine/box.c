@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/weaken.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "engine/process.h"
@@ -121,8 +122,9 @@ box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error)
 void
 box_kill (struct box *box)
 {
-  if (box->init_fd >= 0)
-    (void)pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0);
+  int fd = weakened (LAYER_CLEANUP) ? box->worker_fd : box->init_fd;
+  if (fd >= 0)
+    (void)pidfd_send_signal (fd, SIGKILL, NULL, 0);
 }
 
 gboolean
@@ -156,7 +158,7 @@ box_free (struct box *box)
   if (!box)
     return;
   struct fault fault;
-  if (box->cgroup && cgroup_remove (box->cgroup, &fault) < 0)
+  if (box->cgroup && !weakened (LAYER_CLEANUP) && cgroup_remove (box->cgroup, &fault) < 0)
     log_warning ("%s: %s", fault.step, g_strerror (fault.err));
   channel_clear (&box->channel);
   int *const fds[] = {&box->socket_fd, &box->stdout_fd, &box->stderr_fd,    &box->exit_fd,

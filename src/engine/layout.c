@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/weaken.h"
+
 #define CACHE "/adder/cache"
 
 /* The user that code sees itself as is the id of the nested user namespace: see sandbox/namespaces.h. */
@@ -101,6 +103,25 @@ is_below (const char *path, const char *directory)
   return strncmp (path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
+/* In place of chosen parts: all that the host has at its top, but for what a sandbox has of its own. */
+static void
+add_whole_host (struct layout *layout)
+{
+  static const char *const own[] = {"proc", "dev", "tmp", "work", "workspace", "adder", NULL};
+  g_autoptr (GDir) top = g_dir_open ("/", 0, NULL);
+  for (const char *name; top && (name = g_dir_read_name (top));) {
+    g_autofree char *path = g_strconcat ("/", name, NULL);
+    if (!g_strv_contains (own, name) && g_file_test (path, G_FILE_TEST_IS_DIR) &&
+        !g_file_test (path, G_FILE_TEST_IS_SYMLINK)) {
+      const char *kept = keep (layout, g_steal_pointer (&path));
+      add_step (layout, PLAN_BIND_MAYBE, kept, kept);
+    }
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (fixed_steps); i++)
+    if (fixed_steps[i].kind == PLAN_DEVICE || fixed_steps[i].kind == PLAN_LINK)
+      g_array_append_val (layout->steps, fixed_steps[i]);
+}
+
 static void
 add_roots (struct layout *layout, const struct environment *environment)
 {
@@ -123,6 +144,11 @@ add_variables (struct layout *layout, const struct environment *environment)
     g_ptr_array_add (layout->variables, (gpointer)(guintptr)fixed_variables[i]);
   if (environment->cache)
     g_ptr_array_add (layout->variables, (gpointer)(guintptr) "MPLCONFIGDIR=" CACHE);
+  if (weakened (LAYER_ENVIRONMENT))
+    for (char **variable = environ; *variable; variable++)
+      g_ptr_array_add (layout->variables, *variable);
+  else if (weaken_variable ())
+    g_ptr_array_add (layout->variables, (gpointer)(guintptr)weaken_variable ());
   g_ptr_array_add (layout->variables, NULL);
 }
 
@@ -155,9 +181,13 @@ layout_new (const struct environment *environment, const char *libexec, uid_t ui
   layout->program = g_ptr_array_new ();
   layout->strings = g_ptr_array_new_with_free_func (g_free);
 
-  g_array_append_vals (layout->steps, fixed_steps, G_N_ELEMENTS (fixed_steps));
+  if (weakened (LAYER_TREE))
+    add_whole_host (layout);
+  else
+    g_array_append_vals (layout->steps, fixed_steps, G_N_ELEMENTS (fixed_steps));
   add_merged (layout);
-  add_roots (layout, environment);
+  if (!weakened (LAYER_TREE))
+    add_roots (layout, environment);
   add_step (layout, PLAN_BIND, keep (layout, g_strdup (libexec)), LAYOUT_RUNNER);
   if (environment->cache)
     add_step (layout, PLAN_BIND_MAYBE, keep (layout, g_strdup (environment->cache)), CACHE);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/weaken.h"
 #include "common/json.h"
 #include "engine/explain.h"
 #include "engine/handout.h"
@@ -77,10 +78,35 @@ struct adder_run {
 
 /* ---- start ---- */
 
+/* A limit that is left out, for an attack on it, is the most that could be asked for. */
+static void
+weaken_limits (struct limits *limits)
+{
+  static const struct {
+    enum layer layer;
+    enum limit limit;
+  } rows[] = {
+      {LAYER_MEMORY, LIMIT_MEMORY},
+      {LAYER_PIDS, LIMIT_PIDS},
+      {LAYER_CPU, LIMIT_CPU},
+      {LAYER_DEADLINE, LIMIT_WALL},
+      {LAYER_OUTPUT, LIMIT_OUTPUT},
+      {LAYER_WORKSPACE, LIMIT_WORKSPACE},
+      {LAYER_WORKSPACE, LIMIT_SHM},
+      {LAYER_WORKSPACE, LIMIT_WORKSPACE_FILES},
+      {LAYER_RLIMITS, LIMIT_OPEN_FILES},
+      {LAYER_RLIMITS, LIMIT_FILE_SIZE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (weakened (rows[i].layer))
+      limits->value[rows[i].limit] = limit_table[rows[i].limit].maximum;
+}
+
 struct adder_run *
 run_start (struct engine *engine, struct run_request *request)
 {
   struct adder_run *run = g_new0 (struct adder_run, 1);
+  weaken_limits (&request->limits);
   run->engine = engine_ref (engine);
   run->request = request;
   run->asked_us = g_get_monotonic_time ();
@@ -218,6 +244,8 @@ begin (struct adder_run *run)
 static void
 stop (struct adder_run *run, enum stop reason)
 {
+  if (reason == STOP_PROTOCOL && weakened (LAYER_FRAMES))
+    return;
   if (run->facts.stop == STOP_NONE)
     run->facts.stop = reason;
 }
@@ -254,7 +282,8 @@ take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event
   run->display_bytes += length;
   g_free (run->display);
   run->display = text;
-  if (run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX) {
+  if ((run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX) &&
+      !weakened (LAYER_FRAMES)) {
     stop (run, STOP_DISPLAYS);
     return FALSE;
   }
@@ -285,6 +314,8 @@ take_result (struct adder_run *run, const char *text, gsize length)
 static gint64
 frame_bound (uint32_t kind)
 {
+  if (weakened (LAYER_FRAMES))
+    return G_MAXINT32;
   switch (kind) {
   case WIRE_DISPLAY:
     return WIRE_DISPLAY_MAX;
@@ -309,6 +340,7 @@ read_socket (struct adder_run *run, AdderEvent *event)
     run->socket_open = FALSE;
     return FALSE;
   case CHANNEL_BAD:
+    run->socket_open = FALSE;
     stop (run, STOP_PROTOCOL);
     return FALSE;
   case CHANNEL_FRAME:

@@ -7,10 +7,14 @@
 #include <glib.h>
 #include <sys/types.h>
 
+#include "base/weaken.h"
 #include "engine/interrupt.h"
 
 /* Every open below a workspace uses these: the tree is the sandbox's, and nothing in it may lead out. */
-#define WORKSPACE_RESOLVE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define WORKSPACE_RESOLVE                                                                                    \
+  (weakened (LAYER_LINKS)                                                                                    \
+       ? 0                                                                                                   \
+       : (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV))
 
 /* Who owns files in workspaces. A root daemon's own ids do not exist in a workspace (creating a file is
  * EOVERFLOW), so it takes on the sandbox's while it makes one. */

@@ -15,6 +15,7 @@
 
 #include "adder.h"
 #include "base/fd.h"
+#include "base/weaken.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -52,7 +53,7 @@ static gboolean
 execute (struct zygote *zygote, const char *launcher, char *const *argv, const struct launch *launch,
          GError **error)
 {
-  static char *const no_environment[] = {NULL};
+  char *const environment[] = {(char *)(guintptr)weaken_variable (), NULL};
   autoclose int control = lift (launch->control), message = lift (launch->message);
   autoclose int filter = lift (launch->filter), init = lift (launch->init);
   if (control < 0 || message < 0 || filter < 0 || init < 0)
@@ -64,7 +65,7 @@ execute (struct zygote *zygote, const char *launcher, char *const *argv, const s
   posix_spawn_file_actions_adddup2 (&actions, control, WIRE_LAUNCH_CONTROL);
   posix_spawn_file_actions_adddup2 (&actions, filter, WIRE_LAUNCH_FILTER);
   posix_spawn_file_actions_adddup2 (&actions, init, WIRE_LAUNCH_INIT);
-  int r = posix_spawn (&zygote->launcher, launcher, &actions, NULL, argv, no_environment);
+  int r = posix_spawn (&zygote->launcher, launcher, &actions, NULL, argv, environment);
   posix_spawn_file_actions_destroy (&actions);
   if (r != 0) {
     zygote->launcher = 0;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/weaken.h"
 #include "runner/wire.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
@@ -42,20 +43,23 @@ struct state {
 static int
 enter_namespaces (struct state *state, struct fault *fault)
 {
-  if (setns (state->want->init_fd, CLONE_NEWIPC) < 0)
+  if (!weakened (LAYER_IPC) && setns (state->want->init_fd, CLONE_NEWIPC) < 0)
     return fault_set (fault, errno, "cannot enter the ipc namespace of the init");
   if (unshare (CLONE_NEWNS) < 0)
     return fault_set (fault, errno, "cannot make a mount namespace");
   static const struct {
     enum namespace which;
     uint32_t mechanism;
+    enum layer layer;
   } left[] = {
-      {NAMESPACE_MOUNT, WIRE_MOUNT_NAMESPACE},
-      {NAMESPACE_IPC, WIRE_IPC_NAMESPACE},
-      {NAMESPACE_PID, WIRE_PID_NAMESPACE},
+      {NAMESPACE_MOUNT, WIRE_MOUNT_NAMESPACE, LAYERS},
+      {NAMESPACE_IPC, WIRE_IPC_NAMESPACE, LAYER_IPC},
+      {NAMESPACE_PID, WIRE_PID_NAMESPACE, LAYER_PID},
   };
   struct namespaces_seen now = namespaces_look ();
   for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+    if (left[i].layer != LAYERS && weakened (left[i].layer))
+      continue;
     if (now.inode[left[i].which] == state->want->zygote->inode[left[i].which])
       return fault_set (fault, EPERM, "namespace %zu is still the zygote's", i);
     state->mechanisms |= left[i].mechanism;
@@ -118,7 +122,7 @@ settle_descriptors (struct state *state, struct fault *fault)
       return fault_set (fault, errno, "cannot settle descriptor %d", fd);
   state->socket_fd = WIRE_SOCKET_FD;
   state->proc_fd = PROC_FD;
-  if (close_range (PROC_FD + 1, ~0U, 0) < 0)
+  if (!weakened (LAYER_DESCRIPTORS) && close_range (PROC_FD + 1, ~0U, 0) < 0)
     return fault_set (fault, errno, "cannot close other descriptors");
   return 0;
 }
@@ -129,13 +133,18 @@ limit_resources (struct state *state, struct fault *fault)
   return rlimits_apply (state->want->limits, fault);
 }
 
-/* The maps are written through the zygote's /proc: where the host masks its own, the sandbox has no other.
- * RLIMIT_NPROC has to come after: sandbox/rlimits.h says why. */
+/* The maps are written through the zygote's /proc: where the host masks its own, the sandbox has no other. */
 static int
 nest_user_namespace (struct state *state, struct fault *fault)
 {
-  int r = namespaces_nest (state->proc_fd, fault);
-  return r < 0 ? r : rlimits_apply_processes (state->want->limits, fault);
+  return namespaces_nest (state->proc_fd, fault);
+}
+
+/* After the user namespace, in which alone they are counted: sandbox/rlimits.h says why. */
+static int
+limit_processes (struct state *state, struct fault *fault)
+{
+  return rlimits_apply_processes (state->want->limits, fault);
 }
 
 static int
@@ -157,7 +166,8 @@ static int
 close_doors (struct state *state, struct fault *fault)
 {
   (void)state;
-  if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+  if (prctl (PR_SET_DUMPABLE, weakened (LAYER_DUMPABLE), 0, 0, 0) < 0 ||
+      prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
     return fault_set (fault, errno, "cannot become undumpable");
   /* The launcher set it, and it cannot be unset; landlock and seccomp rest on it. */
   if (prctl (PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
@@ -180,18 +190,20 @@ install_seccomp (struct state *state, struct fault *fault)
 static const struct confine_step {
   int (*run) (struct state *state, struct fault *fault);
   uint32_t mechanism; /* what holds when it returned 0 */
+  enum layer layer;   /* which it is; LAYERS: none that could be left out */
 } steps[] = {
-    {enter_namespaces, 0},
-    {leave_zygote, 0},
-    {mount_own, 0},
-    {settle_descriptors, 0},
-    {limit_resources, 0},
-    {nest_user_namespace, 0},
-    {seal_user_namespace, WIRE_USER_NAMESPACE},
-    {drop_capabilities, WIRE_CAPABILITIES},
-    {close_doors, WIRE_NO_NEW_PRIVS},
-    {enforce_landlock, WIRE_LANDLOCK},
-    {install_seccomp, WIRE_SECCOMP},
+    {enter_namespaces, 0, LAYERS},
+    {leave_zygote, 0, LAYERS},
+    {mount_own, 0, LAYERS},
+    {settle_descriptors, 0, LAYERS},
+    {limit_resources, 0, LAYER_RLIMITS},
+    {nest_user_namespace, 0, LAYER_NEST},
+    {limit_processes, 0, LAYERS},
+    {seal_user_namespace, WIRE_USER_NAMESPACE, LAYER_SEAL},
+    {drop_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
+    {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
+    {enforce_landlock, WIRE_LANDLOCK, LAYER_LANDLOCK},
+    {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
 };
 
 int
@@ -201,6 +213,8 @@ confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *r
   struct state state = {.want = confinement, .socket_fd = confinement->socket_fd, .proc_fd = -1};
   int r = 0;
   for (size_t i = 0; i < sizeof steps / sizeof steps[0] && r >= 0; i++) {
+    if (steps[i].layer != LAYERS && weakened (steps[i].layer))
+      continue;
     r = steps[i].run (&state, fault);
     if (r == 0)
       state.mechanisms |= steps[i].mechanism;

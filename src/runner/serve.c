@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/weaken.h"
 #include "sandbox/landlock.h"
 
 /* A sandbox from its fork until both of its processes are reaped. */
@@ -221,12 +222,12 @@ note_death (struct children *children, pid_t pid, int status, const struct rusag
       child->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
       child->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
       /* What the worker left running goes with its init, which would otherwise live on. */
-      if (child->init)
+      if (child->init && !weakened (LAYER_CLEANUP))
         pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
     } else {
       child->init = 0;
     }
-    if (!child->worker && !child->init)
+    if (!child->worker && (!child->init || weakened (LAYER_CLEANUP)))
       finish (children, child);
     return;
   }

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/frame.h"
 #include "base/syscalls.h"
+#include "base/weaken.h"
 #include "runner/confine.h"
 #include "sandbox/mounts.h"
 
@@ -28,7 +29,7 @@ init_child (void *data)
 {
   struct init_start *start = data;
   char *const arguments[] = {(char *)"adder-init", NULL};
-  char *const environment[] = {NULL};
+  char *const environment[] = {(char *)(uintptr_t)weaken_variable (), NULL};
   if (close_range (STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
     execveat (start->program_fd, "", arguments, environment, AT_EMPTY_PATH);
   start->err = errno;
@@ -114,7 +115,7 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
   r = start_init (zygote->init_program_fd, &init, &init_fd, fault);
   if (r < 0)
     return r;
-  if (setns (init_fd, CLONE_NEWPID) < 0) {
+  if (!weakened (LAYER_PID) && setns (init_fd, CLONE_NEWPID) < 0) {
     r = fault_set (fault, errno, "cannot enter the pid namespace of the init");
     goto fail;
   }

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "base/weaken.h"
 
 enum mount_kind {
   MOUNT_PROC,
@@ -135,6 +136,8 @@ mounts_enter (const struct limits *limits, int workspace_fd, bool *ret_fresh_pro
   bool fresh_proc = false;
   for (size_t i = 0; i < sizeof sandbox_mounts / sizeof sandbox_mounts[0]; i++) {
     const struct mount_step *step = &sandbox_mounts[i];
+    if (step->kind == MOUNT_PROC && weakened (LAYER_PROC))
+      continue;
     autoclose int fd = -1;
     int r = 0;
     switch (step->kind) {

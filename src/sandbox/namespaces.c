@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/weaken.h"
 
 static const char *const namespace_names[NAMESPACES] = {
     [NAMESPACE_MOUNT] = "mnt", [NAMESPACE_NET] = "net",       [NAMESPACE_IPC] = "ipc",
@@ -61,7 +62,12 @@ namespaces_map (int proc_fd, const char *process, uid_t inside_uid, uid_t outsid
 int
 namespaces_leave_host (struct fault *fault)
 {
-  if (unshare (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) < 0)
+  int flags = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+  if (!weakened (LAYER_NET))
+    flags |= CLONE_NEWNET;
+  if (!weakened (LAYER_CGROUP_NAMESPACE))
+    flags |= CLONE_NEWCGROUP;
+  if (unshare (flags) < 0)
     return fault_set (fault, errno, "cannot make mount, net, ipc, uts and cgroup namespaces");
   if (mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     return fault_set (fault, errno, "cannot make all mounts private");

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "base/weaken.h"
 #include "sandbox/copy.h"
 #include "sandbox/mounts.h"
 
@@ -39,7 +40,8 @@ open_bind (const struct plan_step *step, struct fault *fault)
     return fault_set (fault, errno, "cannot bind %s", step->source);
   }
   struct mount_attr attributes = {
-      .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV),
+      .attr_set = (weakened (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY) | MOUNT_ATTR_NOSUID |
+                  (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV),
       .propagation = MS_PRIVATE,
   };
   if (mount_setattr (fd, "", AT_EMPTY_PATH | (device ? 0u : (unsigned int)AT_RECURSIVE), &attributes,
@@ -215,7 +217,7 @@ attach_tmp (int root, struct fault *fault)
 static int
 become_root (int root, struct fault *fault)
 {
-  struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+  struct mount_attr attributes = {.attr_set = weakened (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY};
   if (mount_setattr (root, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
     return fault_set (fault, errno, "cannot make the new root read-only");
   if (fchdir (root) < 0)
