@@ -13,7 +13,7 @@
 
 #define DEFAULT_ERRNO ENOSYS
 
-/* The first version of landlock that keeps abstract sockets apart. */
+/* The first version of landlock that keeps abstract sockets and signals apart. */
 #define LANDLOCK_ABI_SCOPED 6
 
 static void
@@ -64,20 +64,21 @@ add_group (scmp_filter_ctx context, const struct seccomp_group *group, struct fa
   return 0;
 }
 
-static bool
-applies (enum seccomp_when when, const struct seccomp_host *host)
+unsigned
+seccomp_facts (const struct seccomp_host *host)
 {
-  switch (when) {
-  case WHEN_SCOPED:
-    return host->landlock_abi >= LANDLOCK_ABI_SCOPED;
-  case WHEN_UNSCOPED:
-    return host->landlock_abi < LANDLOCK_ABI_SCOPED;
-  case WHEN_COUNTED:
-    return host->memory_counted;
-  case WHEN_ALWAYS:
-    break;
-  }
-  return true;
+  bool scoped = host->landlock_abi >= LANDLOCK_ABI_SCOPED;
+  unsigned facts = host->shared ? WHEN_SHARED : WHEN_NAMESPACED;
+  /* Sockets have paths as well, which landlock does not know: there only the mount tree helps. */
+  facts |= scoped && !host->shared ? WHEN_NAMES_APART : WHEN_NAMES_SHARED;
+  facts |= scoped || !host->shared ? WHEN_SIGNALS_APART : WHEN_SIGNALS_SHARED;
+  return facts | (host->memory_counted ? WHEN_COUNTED : 0);
+}
+
+static bool
+applies (unsigned when, unsigned facts)
+{
+  return (when & ~facts) == 0;
 }
 
 static int
@@ -129,14 +130,17 @@ seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *
   if (r < 0)
     return fault_set (fault, -r, "cannot set up the seccomp program");
 
+  unsigned facts = seccomp_facts (host);
   for (size_t i = 0; i < seccomp_groups_count; i++) {
+    if (!applies (seccomp_groups[i].when, facts))
+      continue;
     r = add_group (context, &seccomp_groups[i], fault);
     if (r < 0)
       return r;
   }
   for (size_t i = 0; i < seccomp_conditions_count; i++) {
     const struct seccomp_condition *rule = &seccomp_conditions[i];
-    if (!applies (rule->when, host))
+    if (!applies (rule->when, facts))
       continue;
     r = add_condition (context, rule, fault);
     if (r < 0)

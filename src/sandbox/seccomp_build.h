@@ -12,7 +12,11 @@
 struct seccomp_host {
   int landlock_abi;    /* 0: none */
   bool memory_counted; /* by a control group */
+  bool shared;         /* the host's pid, ipc and mount namespaces are the sandbox's as well (level 1) */
 };
+
+/* What is so on HOST: bits of enum seccomp_when. */
+unsigned seccomp_facts (const struct seccomp_host *host);
 
 /* Builds the policy for this machine, as a sealed memfd that holds an array of struct sock_filter, for
  * WIRE_LAUNCH_FILTER. Returns 0 with the caller's *RET_FD, or a negative errno with FAULT. */

@@ -3,6 +3,7 @@
 
 #include <asm/ioctls.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 #include <sys/personality.h>
@@ -16,78 +17,95 @@
 #endif
 
 /* clang-format off */
+
+/* Named once, since what becomes of them depends on the host. */
+#define MODES_AND_TIMES       "chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat"
+#define OWNERS_AND_ATTRIBUTES "chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr"
+#define SESSIONS              "setsid setpgid"
+#define SIGNALS               "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo"
+
 const struct seccomp_group seccomp_groups[] = {
-  { ALLOW, "descriptors that are open already",
+  { ALLOW, WHEN_ALWAYS, "descriptors that are open already",
     "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 "
-    "fcntl flock fsync fdatasync sync_file_range ftruncate truncate fallocate fadvise64 readahead sendfile "
+    "flock fsync fdatasync sync_file_range ftruncate truncate fallocate fadvise64 readahead sendfile "
     "copy_file_range splice tee vmsplice" },
-  { ALLOW, "waiting for descriptors and for time",
+  { ALLOW, WHEN_ALWAYS, "waiting for descriptors and for time",
     "poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 pipe pipe2 "
     "eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime nanosleep clock_nanosleep "
     "pause" },
-  { ALLOW, "files, by name: the mount tree and landlock say which",
+  { ALLOW, WHEN_ALWAYS, "files, by name: the mount tree and landlock say which",
     "open openat openat2 creat stat lstat fstat newfstatat statx access faccessat faccessat2 readlink readlinkat "
     "getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat "
-    "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat umask getdents "
-    "getdents64 statfs fstatfs mknod mknodat" },
-  { ALLOW, "attributes of files: shutil copies them",
-    "getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr setxattr lsetxattr fsetxattr removexattr "
-    "lremovexattr fremovexattr" },
-  { ALLOW, "memory",
+    "umask getdents getdents64 statfs fstatfs mknod mknodat getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr" },
+  { ALLOW, WHEN_NAMESPACED, "modes, owners, times and attributes of files: shutil copies them",
+    MODES_AND_TIMES " " OWNERS_AND_ATTRIBUTES },
+  { SECCOMP_POLICY_PRETEND, WHEN_SHARED, "landlock does not cover them, and the caller's own files are in reach: nothing "
+    "happens, and libraries that copy files are content",
+    MODES_AND_TIMES },
+  { EOPNOTSUPP, WHEN_SHARED, "nor these; who copies them takes this for an answer",
+    OWNERS_AND_ATTRIBUTES },
+  { ALLOW, WHEN_ALWAYS, "memory",
     "mmap munmap mremap mprotect brk madvise mincore msync mlock mlock2 munlock mlockall munlockall membarrier "
     "get_mempolicy set_mempolicy mbind" },
-  { ALLOW, "processes and threads: pids.max and RLIMIT_NPROC count them",
-    "fork vfork execve execveat exit exit_group wait4 waitid getpid getppid gettid getpgid setpgid getpgrp getsid "
-    "setsid set_tid_address set_robust_list get_robust_list rseq futex futex_waitv sched_yield sched_getaffinity "
-    "sched_setaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min "
-    "sched_rr_get_interval sched_getattr getpriority setpriority getcpu arch_prctl getrusage times prlimit64 "
+  { ALLOW, WHEN_ALWAYS, "processes and threads: pids.max and RLIMIT_NPROC count them",
+    "fork vfork execve execveat exit exit_group wait4 waitid getpid getppid gettid getpgid getpgrp getsid "
+    "set_tid_address set_robust_list get_robust_list rseq futex futex_waitv sched_yield sched_getaffinity "
+    "sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min "
+    "sched_rr_get_interval sched_getattr getpriority getcpu arch_prctl getrusage times "
     "getrlimit setrlimit capget" },
-  { ALLOW, "signals: nothing outside of the pid namespace can be named",
-    "kill tkill tgkill rt_sigaction rt_sigprocmask rt_sigpending rt_sigqueueinfo rt_tgsigqueueinfo rt_sigreturn "
-    "rt_sigsuspend rt_sigtimedwait sigaltstack restart_syscall alarm getitimer setitimer timer_create timer_settime "
-    "timer_gettime timer_getoverrun timer_delete" },
-  { ALLOW, "who and where am I",
+  { ALLOW, WHEN_NAMESPACED, "sessions and process groups, and the standing of processes: all are the sandbox's own",
+    SESSIONS " sched_setaffinity setpriority prlimit64" },
+  { SECCOMP_POLICY_PRETEND, WHEN_SHARED, "a run that cannot leave its process group ends with it, in one stroke",
+    SESSIONS },
+  { ALLOW, WHEN_SIGNALS_APART, "signals to others: nobody outside of the sandbox can be reached",
+    SIGNALS " fcntl" },
+  { EPERM, WHEN_SIGNALS_SHARED, "signals to others: they would reach every process of the same user",
+    SIGNALS },
+  { ALLOW, WHEN_ALWAYS, "a process's own signals and timers",
+    "rt_sigaction rt_sigprocmask rt_sigpending rt_sigreturn rt_sigsuspend rt_sigtimedwait sigaltstack restart_syscall "
+    "alarm getitimer setitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete" },
+  { ALLOW, WHEN_ALWAYS, "who and where am I",
     "getuid geteuid getgid getegid getresuid getresgid getgroups uname sysinfo getrandom clock_gettime clock_getres "
     "gettimeofday time" },
-  { ALLOW, "sockets, once one is there: the table below says which can be made",
+  { ALLOW, WHEN_ALWAYS, "sockets, once one is there: the table below says which can be made",
     "listen accept accept4 getsockname getpeername getsockopt setsockopt shutdown sendto recvfrom sendmsg recvmsg "
     "sendmmsg recvmmsg" },
-  { ALLOW, "System V objects: the sandbox has an ipc namespace of its own; the table below says which can be made",
+  { ALLOW, WHEN_NAMESPACED, "System V objects: the sandbox has an ipc namespace of its own; the table below says which can be made",
     "shmat shmctl shmdt semget semop semctl semtimedop msgsnd msgrcv msgctl" },
 
-  { SECCOMP_POLICY_PRETEND, "would make the whole host wait for its disks; nothing here outlives the run",
+  { SECCOMP_POLICY_PRETEND, WHEN_ALWAYS, "would make the whole host wait for its disks; nothing here outlives the run",
     "sync syncfs" },
 
-  { EPERM, "other processes' memory and descriptors",
+  { EPERM, WHEN_ALWAYS, "other processes' memory and descriptors",
     "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd" },
-  { EPERM, "namespaces and mounts",
+  { EPERM, WHEN_ALWAYS, "namespaces and mounts",
     "unshare setns mount umount2 pivot_root chroot open_tree move_mount fsopen fsconfig fsmount fspick "
     "mount_setattr" },
-  { EPERM, "ways around the file tree",
+  { EPERM, WHEN_ALWAYS, "ways around the file tree",
     "open_by_handle_at name_to_handle_at quotactl quotactl_fd fanotify_init fanotify_mark swapon swapoff acct "
     "lookup_dcookie" },
-  { EPERM, "helpers of kernel exploits",
+  { EPERM, WHEN_ALWAYS, "helpers of kernel exploits",
     "bpf perf_event_open userfaultfd modify_ldt seccomp" },
-  { EPERM, "the host itself",
+  { EPERM, WHEN_ALWAYS, "the host itself",
     "reboot kexec_load kexec_file_load init_module finit_module delete_module iopl ioperm syslog vhangup sethostname "
     "setdomainname settimeofday clock_settime adjtimex clock_adjtime nfsservctl" },
-  { EPERM, "ids and rights, of which there are none",
+  { EPERM, WHEN_ALWAYS, "ids and rights, of which there are none",
     "setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups capset" },
-  { EPERM, "places in the queue before others",
+  { EPERM, WHEN_ALWAYS, "places in the queue before others",
     "sched_setscheduler sched_setparam sched_setattr ioprio_set" },
 
   /* The rest is what ENOSYS is for; named for the reader, since it holds for what is not named as well. */
-  { ENOSYS, "its flags lie behind a pointer, where no filter can look: the C library falls back to clone",
+  { ENOSYS, WHEN_ALWAYS, "its flags lie behind a pointer, where no filter can look: the C library falls back to clone",
     "clone3" },
-  { ENOSYS, "opens files and sockets past every filter",
+  { ENOSYS, WHEN_ALWAYS, "opens files and sockets past every filter",
     "io_uring_setup io_uring_enter io_uring_register" },
-  { ENOSYS, "keyrings are not namespaced",
+  { ENOSYS, WHEN_ALWAYS, "keyrings are not namespaced",
     "add_key request_key keyctl" },
-  { ENOSYS, "asyncio and subprocess fall back from pidfds",
+  { ENOSYS, WHEN_ALWAYS, "asyncio and subprocess fall back from pidfds",
     "pidfd_open pidfd_send_signal" },
-  { ENOSYS, "the count of inotify instances is shared with other sandboxes: watchers fall back to polling",
+  { ENOSYS, WHEN_ALWAYS, "the count of inotify instances is shared with other sandboxes: watchers fall back to polling",
     "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch" },
-  { ENOSYS, "queues in kernel memory that no limit of ours counts",
+  { ENOSYS, WHEN_ALWAYS, "queues in kernel memory that no limit of ours counts",
     "mq_open io_setup io_submit memfd_secret" },
 };
 const size_t seccomp_groups_count = sizeof seccomp_groups / sizeof seccomp_groups[0];
@@ -97,6 +115,7 @@ const size_t seccomp_groups_count = sizeof seccomp_groups / sizeof seccomp_group
 
 #define NEW_NAMESPACE(flag) { "clone", 0, COMPARE_MASKED, (flag), (flag), EPERM, WHEN_ALWAYS }
 #define IOCTL(command)      { "ioctl", 1, COMPARE_MASKED, INT_MASK, (uint32_t) (command), ALLOW, WHEN_ALWAYS }
+#define FCNTL(command)      { "fcntl", 1, COMPARE_MASKED, INT_MASK, (command), ALLOW, WHEN_SIGNALS_SHARED }
 #define PRCTL(option)       { "prctl", 0, COMPARE_MASKED, INT_MASK, (option), ALLOW, WHEN_ALWAYS }
 
 /* The flags of clone are its first argument on both architectures. */
@@ -138,22 +157,47 @@ const struct seccomp_condition seccomp_conditions[] = {
    * sockets. Landlock keeps those apart from its sixth version on; before, no socket is made that could be bound to a name
    * or connected to one. A datagram socket can be connected anew however it came about, so pairs of those are refused
    * as well. */
-  { "socket", 0, COMPARE_MASKED, INT_MASK, AF_UNIX, ALLOW, WHEN_SCOPED },
-  { "socket", 0, COMPARE_NOT, 0, AF_UNIX, EAFNOSUPPORT, WHEN_SCOPED },
-  { "socketpair", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_SCOPED },
-  { "bind", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_SCOPED },
-  { "connect", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_SCOPED },
-  { "socket", 0, COMPARE_NONE, 0, 0, EAFNOSUPPORT, WHEN_UNSCOPED },
-  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_STREAM, ALLOW, WHEN_UNSCOPED },
-  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_SEQPACKET, ALLOW, WHEN_UNSCOPED },
-  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_DGRAM, EAFNOSUPPORT, WHEN_UNSCOPED },
-  { "bind", 0, COMPARE_NONE, 0, 0, EPERM, WHEN_UNSCOPED },
-  { "connect", 0, COMPARE_NONE, 0, 0, EPERM, WHEN_UNSCOPED },
+  { "socket", 0, COMPARE_MASKED, INT_MASK, AF_UNIX, ALLOW, WHEN_NAMES_APART },
+  { "socket", 0, COMPARE_NOT, 0, AF_UNIX, EAFNOSUPPORT, WHEN_NAMES_APART },
+  { "socketpair", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_NAMES_APART },
+  { "bind", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_NAMES_APART },
+  { "connect", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_NAMES_APART },
+  { "socket", 0, COMPARE_NONE, 0, 0, EAFNOSUPPORT, WHEN_NAMES_SHARED },
+  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_STREAM, ALLOW, WHEN_NAMES_SHARED },
+  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_SEQPACKET, ALLOW, WHEN_NAMES_SHARED },
+  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_DGRAM, EAFNOSUPPORT, WHEN_NAMES_SHARED },
+  { "bind", 0, COMPARE_NONE, 0, 0, EPERM, WHEN_NAMES_SHARED },
+  { "connect", 0, COMPARE_NONE, 0, 0, EPERM, WHEN_NAMES_SHARED },
 
   /* Memory that no process has mapped: a watchdog that adds up processes cannot see it, a control group does. */
   { "memfd_create", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED },
-  { "shmget", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED },
-  { "msgget", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED },
+  { "shmget", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED | WHEN_NAMESPACED },
+  { "msgget", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED | WHEN_NAMESPACED },
+
+  /* In the host's namespaces others of the same user could be held back: the caller itself goes by the number 0. */
+  { "prlimit64", 0, COMPARE_MASKED, INT_MASK, 0, ALLOW, WHEN_SHARED },
+  { "sched_setaffinity", 0, COMPARE_MASKED, INT_MASK, 0, ALLOW, WHEN_SHARED },
+  { "setpriority", 1, COMPARE_MASKED, INT_MASK, 0, ALLOW, WHEN_SHARED },
+
+  /* Not F_SETOWN, F_SETOWN_EX and F_SETSIG: they have the kernel send any signal to anybody of the same user. */
+  FCNTL (F_DUPFD),
+  FCNTL (F_GETFD),
+  FCNTL (F_SETFD),
+  FCNTL (F_GETFL),
+  FCNTL (F_SETFL),
+  FCNTL (F_GETLK),
+  FCNTL (F_SETLK),
+  FCNTL (F_SETLKW),
+  FCNTL (F_OFD_GETLK),
+  FCNTL (F_OFD_SETLK),
+  FCNTL (F_OFD_SETLKW),
+  FCNTL (F_GETOWN),
+  FCNTL (F_GETSIG),
+  FCNTL (F_DUPFD_CLOEXEC),
+  FCNTL (F_GETPIPE_SZ),
+  FCNTL (F_SETPIPE_SZ),
+  FCNTL (F_GET_SEALS),
+  FCNTL (F_ADD_SEALS),
 
   /* Asking for the personality, and the one that everybody has. */
   { "personality", 0, COMPARE_MASKED, INT_MASK, INT_MASK, ALLOW, WHEN_ALWAYS },

@@ -12,8 +12,22 @@
 #define SECCOMP_POLICY_ALLOW   0
 #define SECCOMP_POLICY_PRETEND (-1) /* it does nothing and says that it worked */
 
+/* What must be so on a host for a rule to be there: one or more of these. */
+enum seccomp_when {
+  WHEN_ALWAYS = 0,
+  WHEN_NAMESPACED = 1 << 0,     /* the sandbox has pid, ipc and mount namespaces of its own (level 2 and 3) */
+  WHEN_SHARED = 1 << 1,         /* it lives in the host's (level 1) */
+  WHEN_NAMES_APART = 1 << 2,    /* no socket of anybody else can be named: own namespaces, and landlock scopes
+                                   abstract names (its version 6) */
+  WHEN_NAMES_SHARED = 1 << 3,   /* it can */
+  WHEN_SIGNALS_APART = 1 << 4,  /* nobody else can be signalled: a pid namespace, or landlock's scope */
+  WHEN_SIGNALS_SHARED = 1 << 5, /* others of the same user can */
+  WHEN_COUNTED = 1 << 6,        /* the kernel counts all memory of a run, mapped or not: a control group */
+};
+
 struct seccomp_group {
   int verdict;
+  unsigned when; /* enum seccomp_when */
   const char *reason;
   const char
       *calls; /* names with a space between them; those that an architecture does not have are skipped */
@@ -27,19 +41,13 @@ enum seccomp_compare {
   COMPARE_NOT,    /* argument != value */
   COMPARE_NONE,   /* always */
 };
-enum seccomp_when {
-  WHEN_ALWAYS,
-  WHEN_SCOPED,   /* landlock keeps abstract sockets inside the sandbox (ABI 6) */
-  WHEN_UNSCOPED, /* it does not */
-  WHEN_COUNTED,  /* the kernel counts all memory of a run, mapped or not: there is a control group */
-};
 struct seccomp_condition {
   const char *call;
   unsigned argument;
   enum seccomp_compare compare;
   uint64_t mask, value;
   int verdict;
-  enum seccomp_when when;
+  unsigned when; /* enum seccomp_when */
 };
 extern const struct seccomp_condition seccomp_conditions[];
 extern const size_t seccomp_conditions_count;

@@ -71,9 +71,8 @@ static const struct architecture {
 };
 
 static struct filter_program
-build (const struct architecture *architecture, int abi, bool memory_counted)
+build_for (const struct architecture *architecture, struct seccomp_host host)
 {
-  const struct seccomp_host host = {.landlock_abi = abi, .memory_counted = memory_counted};
   struct fault fault = {0};
   struct filter_program program;
   autoclose int fd = -1;
@@ -82,6 +81,13 @@ build (const struct architecture *architecture, int abi, bool memory_counted)
   g_assert_cmpint (fcntl (fd, F_GET_SEALS), ==, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
   g_assert_cmpint (filter_load (fd, &program, &fault), ==, 0);
   return program;
+}
+
+static struct filter_program
+build (const struct architecture *architecture, int abi, bool memory_counted)
+{
+  return build_for (architecture,
+                    (struct seccomp_host){.landlock_abi = abi, .memory_counted = memory_counted});
 }
 
 #define ALLOWED    SECCOMP_RET_ALLOW
@@ -172,15 +178,55 @@ static const struct expectation {
     {"prctl", {PR_SET_SECCOMP}, FAILS (ENOSYS), 0, 99},
 };
 
+/* In the host's namespaces, where everything of the same user could be named. */
+static const struct expectation shared_expectations[] = {
+    {"read", {0}, ALLOWED, 0, 99},
+    {"openat", {0}, ALLOWED, 0, 99},
+    {"unshare", {0}, FAILS (EPERM), 0, 99},
+    {"socket", {AF_UNIX}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socket", {AF_INET}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"socketpair", {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}, ALLOWED, 0, 99},
+    {"socketpair", {AF_UNIX, SOCK_DGRAM}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"bind", {0}, FAILS (EPERM), 0, 99},
+    {"connect", {0}, FAILS (EPERM), 0, 99},
+    {"setsid", {0}, FAILS (0), 0, 99},
+    {"setpgid", {0}, FAILS (0), 0, 99},
+    {"chmod", {0}, FAILS (0), 0, 99},
+    {"fchmodat", {0}, FAILS (0), 0, 99},
+    {"utimensat", {0}, FAILS (0), 0, 99},
+    {"fchownat", {0}, FAILS (EOPNOTSUPP), 0, 99},
+    {"setxattr", {0}, FAILS (EOPNOTSUPP), 0, 99},
+    {"shmget", {0}, FAILS (ENOSYS), 0, 99},
+    {"semop", {0}, FAILS (ENOSYS), 0, 99},
+    {"msgget", {0}, FAILS (ENOSYS), 0, 99},
+    {"kill", {0}, FAILS (EPERM), 0, 5},
+    {"kill", {0}, ALLOWED, 6, 99},
+    {"rt_sigqueueinfo", {0}, FAILS (EPERM), 0, 5},
+    {"prlimit64", {0}, ALLOWED, 0, 99},
+    {"prlimit64", {HIGH}, ALLOWED, 0, 99},
+    {"prlimit64", {1}, FAILS (ENOSYS), 0, 99},
+    {"sched_setaffinity", {0}, ALLOWED, 0, 99},
+    {"sched_setaffinity", {77}, FAILS (ENOSYS), 0, 99},
+    {"setpriority", {0, 0}, ALLOWED, 0, 99},
+    {"setpriority", {0, 77}, FAILS (ENOSYS), 0, 99},
+    {"fcntl", {0, F_DUPFD_CLOEXEC}, ALLOWED, 0, 99},
+    {"fcntl", {0, F_SETLKW}, ALLOWED, 0, 99},
+    {"fcntl", {0, F_SETOWN}, FAILS (ENOSYS), 0, 5},
+    {"fcntl", {0, HIGH | F_SETSIG}, FAILS (ENOSYS), 0, 5},
+    {"fcntl", {0, F_SETOWN_EX}, FAILS (ENOSYS), 0, 5},
+    {"fcntl", {0, F_SETOWN}, ALLOWED, 6, 99},
+};
+
 static void
-test_answers (gconstpointer data)
+check_answers (const struct architecture *architecture, const struct expectation *table, size_t rows,
+               bool shared)
 {
-  const struct architecture *architecture = data;
   static const int abis[] = {0, 1, 5, 6, 7};
   for (size_t a = 0; a < G_N_ELEMENTS (abis); a++) {
-    struct filter_program program = build (architecture, abis[a], true);
-    for (size_t i = 0; i < G_N_ELEMENTS (expectations); i++) {
-      const struct expectation *expected = &expectations[i];
+    const struct seccomp_host host = {.landlock_abi = abis[a], .memory_counted = true, .shared = shared};
+    struct filter_program program = build_for (architecture, host);
+    for (size_t i = 0; i < rows; i++) {
+      const struct expectation *expected = &table[i];
       int number = seccomp_syscall_resolve_name_arch (architecture->token, expected->call);
       if (number < 0 || abis[a] < expected->least_abi || abis[a] > expected->most_abi)
         continue;
@@ -196,6 +242,18 @@ test_answers (gconstpointer data)
       g_test_message ("%s: %u instructions", architecture->name, program.length);
     free (program.filter);
   }
+}
+
+static void
+test_answers (gconstpointer data)
+{
+  check_answers (data, expectations, G_N_ELEMENTS (expectations), false);
+}
+
+static void
+test_shared (gconstpointer data)
+{
+  check_answers (data, shared_expectations, G_N_ELEMENTS (shared_expectations), true);
 }
 
 /* Memory that nobody has mapped is for hosts where the kernel counts it. */
@@ -269,19 +327,33 @@ test_names (void)
     g_assert_cmpint (seccomp_syscall_resolve_name (seccomp_conditions[i].call), !=, __NR_SCMP_ERROR);
 }
 
-/* No name stands in two groups, or in a group and among the conditions: which of the two would count? */
+/* On no host does a name stand in two groups, or in a group and among the conditions: which of the two would
+ * count? */
 static void
-test_once (void)
+check_once (unsigned facts)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (size_t i = 0; i < seccomp_groups_count; i++) {
+    if (seccomp_groups[i].when & ~facts)
+      continue;
     g_auto (GStrv) names = g_strsplit (seccomp_groups[i].calls, " ", -1);
     for (char **name = names; *name; name++)
       if (!g_hash_table_add (seen, g_strdup (*name)))
         g_error ("%s stands in the policy twice", *name);
   }
   for (size_t i = 0; i < seccomp_conditions_count; i++)
-    g_assert_false (g_hash_table_contains (seen, seccomp_conditions[i].call));
+    if (!(seccomp_conditions[i].when & ~facts))
+      g_assert_false (g_hash_table_contains (seen, seccomp_conditions[i].call));
+}
+
+static void
+test_once (void)
+{
+  for (int abi = 0; abi <= 7; abi++)
+    for (int shared = 0; shared <= 1; shared++) {
+      const struct seccomp_host host = {.landlock_abi = abi, .memory_counted = true, .shared = shared};
+      check_once (seccomp_facts (&host));
+    }
 }
 
 static void
@@ -303,6 +375,7 @@ main (int argc, char **argv)
       const char *name;
       GTestDataFunc run;
     } cases[] = {{"answers", test_answers},
+                 {"shared", test_shared},
                  {"memory", test_memory},
                  {"unknown", test_unknown},
                  {"foreign", test_foreign}};
