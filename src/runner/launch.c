@@ -132,11 +132,7 @@ launch (const struct plan *plan, struct fault *fault)
     return fault_set (fault, errno, "cannot drop supplementary groups");
 
   int pidfd_number = -1;
-  struct clone_args args = {
-      .flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_PARENT | CLONE_PIDFD,
-      .pidfd = (uint64_t)(uintptr_t)&pidfd_number,
-  };
-  pid_t pid = sys_clone3 (&args);
+  pid_t pid = sys_clone (CLONE_NEWUSER | CLONE_NEWPID | CLONE_PARENT, &pidfd_number);
   if (pid < 0)
     return fault_set (fault, errno, "cannot make a user and a pid namespace");
   if (pid == 0) {

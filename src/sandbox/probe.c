@@ -114,11 +114,7 @@ try_namespaces (void)
   autoclose int proc_fd = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (pipe2 (pipe_fds, O_CLOEXEC) < 0)
     return (struct trial){TRIAL_CLONE, errno};
-  struct clone_args args = {
-      .flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_PIDFD,
-      .pidfd = (uint64_t)(uintptr_t)&pidfd_number,
-  };
-  pid_t pid = sys_clone3 (&args);
+  pid_t pid = sys_clone (CLONE_NEWUSER | CLONE_NEWPID, &pidfd_number);
   if (pid == 0) {
     trial = try_in_child (proc_fd, uid, gid);
     if (write (pipe_fds[1], &trial, sizeof trial) < 0)
