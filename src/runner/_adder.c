@@ -98,8 +98,10 @@ adder_serve (PyObject *self, PyObject *arguments)
 
   zygote.before_fork = PyOS_BeforeFork;
   zygote.after_fork = PyOS_AfterFork_Parent;
-  if (serve_prepare (&zygote, &fault) < 0 || serve (&zygote, info, (size_t)size, &sandbox, &fault) < 0)
+  if (serve_prepare (&zygote, &fault) < 0 || serve (&zygote, info, (size_t)size, &sandbox, &fault) < 0) {
+    serve_refuse (&fault);
     return raise_fault (&fault);
+  }
   PyOS_AfterFork_Child ();
   Py_RETURN_NONE;
 }

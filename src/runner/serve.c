@@ -272,8 +272,8 @@ answer (const struct spawned *spawned)
   return fd_send (WIRE_LAUNCH_CONTROL, &header, sizeof header, fds, WIRE_SPAWNED_FDS);
 }
 
-static void
-answer_refused (const struct fault *fault)
+void
+serve_refuse (const struct fault *fault)
 {
   struct wire_refused refused = {
       .header = {.kind = WIRE_REFUSED, .version = WIRE_VERSION},
@@ -316,7 +316,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     return SPAWN_SANDBOX;
 
   if (r < 0 || !child) {
-    answer_refused (&fault);
+    serve_refuse (&fault);
   } else {
     *child = (struct child){
         .worker = spawned.worker,

@@ -18,5 +18,8 @@ int serve_prepare (struct zygote *zygote, struct fault *fault);
 int serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox *ret_sandbox,
            struct fault *fault);
 
+/* Tells the daemon FAULT, in place of an answer. */
+void serve_refuse (const struct fault *fault);
+
 /* The number of threads of the calling process, or a negative errno. */
 int serve_count_threads (void);
