@@ -60,12 +60,23 @@ host_isolation (uint32_t reached, gboolean grouped, GPtrArray *missing)
 gboolean
 host_check (const struct host *host, GError **error)
 {
-  if (host->probe.userns == PROBE_USERNS_OK)
-    return TRUE;
-  const struct probe_line *line = &host->probe.line[PROBE_USER_NAMESPACES];
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "this host gives no user namespaces: %s%s%s",
-               line->text, line->remedy[0] ? "; " : "", line->remedy);
-  return FALSE;
+  static const struct {
+    enum probe_fact fact;
+    const char *what;
+  } needed[] = {
+      {PROBE_KERNEL, "what sandboxes are made of"},
+      {PROBE_SECCOMP, "a filter for system calls"},
+      {PROBE_USER_NAMESPACES, "user namespaces"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (needed); i++) {
+    const struct probe_line *line = &host->probe.line[needed[i].fact];
+    if (line->good)
+      continue;
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "this host does not give %s: %s%s%s",
+                 needed[i].what, line->text, line->remedy[0] ? "; " : "", line->remedy);
+    return FALSE;
+  }
+  return TRUE;
 }
 
 /* ---- control groups ---- */
@@ -154,10 +165,13 @@ open_runner (struct host *host, GError **error)
   return TRUE;
 }
 
-/* After the control groups: what they do not count, the filter refuses. */
+/* After the control groups: what they do not count, the filter refuses. Where runs are refused anyway, it is
+ * not the filter that says why. */
 static gboolean
 build_filter (struct host *host, GError **error)
 {
+  if (!host_check (host, NULL))
+    return TRUE;
   const struct seccomp_host seccomp = {
       .landlock_abi = host->probe.landlock_abi,
       .memory_counted = host->cgroups != NULL,

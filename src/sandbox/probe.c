@@ -235,6 +235,41 @@ probe_namespaces (struct probe *probe)
 
 /* ---- the rest, which can simply be asked ---- */
 
+/* All that nothing stands in for, with arguments that the kernel refuses for another reason than that it does
+ * not know the call. A filter around us may lack them on a kernel that has them all. */
+static const struct {
+  const char *name;
+  long number;
+  long argument[5];
+} calls[] = {
+    {"openat2", SYS_openat2, {-1}},
+    {"close_range", SYS_close_range, {1, 0}},
+    {"open_tree", SYS_open_tree, {-1, 0, -1}},
+    {"move_mount", SYS_move_mount, {-1, 0, -1, 0, -1}},
+    {"fsopen", SYS_fsopen, {0, -1}},
+    {"fsconfig", SYS_fsconfig, {-1, -1}},
+    {"fsmount", SYS_fsmount, {-1, -1, -1}},
+    {"mount_setattr", SYS_mount_setattr, {-1, 0, -1}},
+    {"setns", SYS_setns, {-1}},
+    {"execveat", SYS_execveat, {-1}},
+    {"pidfd_open", SYS_pidfd_open, {-1}},
+    {"pidfd_send_signal", SYS_pidfd_send_signal, {-1}},
+    {"memfd_create", SYS_memfd_create, {0, -1}},
+};
+
+/* The first of them that is not there, or NULL. */
+static const char *
+find_lacking_call (void)
+{
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    const long *argument = calls[i].argument;
+    long r = syscall (calls[i].number, argument[0], argument[1], argument[2], argument[3], argument[4]);
+    if (r < 0 && errno == ENOSYS)
+      return calls[i].name;
+  }
+  return NULL;
+}
+
 static void
 probe_kernel (struct probe *probe)
 {
@@ -244,10 +279,18 @@ probe_kernel (struct probe *probe)
   say (probe->release, sizeof probe->release, "%s", name.release);
   if (sscanf (name.release, "%u.%u", &probe->major, &probe->minor) != 2)
     probe->major = probe->minor = 0;
-  line->good = is_at_least (probe, KERNEL_MAJOR, KERNEL_MINOR);
-  TEXT (line, "Linux %s on %s", name.release, name.machine);
-  if (!line->good)
+  bool recent = is_at_least (probe, KERNEL_MAJOR, KERNEL_MINOR);
+  const char *lacking = find_lacking_call ();
+  line->good = recent && !lacking;
+  TEXT (line, "Linux %s on %s%s%s", name.release, name.machine, lacking ? " without " : "",
+        lacking ? lacking : "");
+  if (!recent)
     REMEDY (line, "use Linux %d.%d or later", KERNEL_MAJOR, KERNEL_MINOR);
+  else if (lacking)
+    REMEDY (line,
+            "allow %s in the system call filter that this runs under: a container's seccomp profile, or "
+            "SystemCallFilter= of a service",
+            lacking);
 }
 
 static void
