@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 
 import pytest
 
@@ -315,6 +316,28 @@ def descendants(pid):
     return found
 
 
+# ---- runs that can be found on the host ----
+
+FOREVER = "print('started', flush=True)\nwhile True: pass"
+
+
+def unique():
+    """A name for a process, at most 15 characters."""
+    return f"test-{uuid.uuid4().hex[:10]}"
+
+
+def named(name, code=FOREVER):
+    """Code whose process goes by NAME on the host."""
+    return f"import ctypes\nctypes.CDLL(None).prctl(15, {name.encode()!r})\n{code}"
+
+
+def with_name(name):
+    return [process for process in processes() if process.name == name and process.alive()]
+
+
+# ---- what processes have ----
+
+
 def private_bytes(pid):
     """Memory that is the process's alone."""
     text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
@@ -555,10 +578,10 @@ class Adder:
         try:
             with self.connect() as connection:
                 credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            pid = int.from_bytes(credentials[:4], sys.byteorder)
+            executable = os.path.realpath(os.readlink(f"/proc/{pid}/exe"))
         except OSError:
             return None
-        pid = int.from_bytes(credentials[:4], sys.byteorder)
-        executable = os.path.realpath(f"/proc/{pid}/exe")
         assert pid > 1 and executable.startswith(
             str(self.installation.root)
         ), f"{pid} ({executable}) is no daemon of ours"

@@ -7,27 +7,11 @@ import signal
 import stat
 import subprocess
 import time
-import uuid
 
 import pytest
 
 import harness
-from harness import wait_until
-
-FOREVER = "print('started', flush=True)\nwhile True: pass"
-
-
-def named(name, code=FOREVER):
-    """Code whose process can be found on the host by NAME, at most 15 characters."""
-    return f"import ctypes\nctypes.CDLL(None).prctl(15, {name.encode()!r})\n{code}"
-
-
-def unique():
-    return f"e2e-{uuid.uuid4().hex[:10]}"
-
-
-def with_name(name):
-    return [process for process in harness.processes() if process.name == name and process.alive()]
+from harness import FOREVER, named, unique, wait_until, with_name
 
 
 def daemons(adder):
