@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inject FILE CALL... -- COMMAND [ARGUMENT]...: runs COMMAND, whose system calls CALL... fail while FILE says
+ * so, and ends when all that descends from COMMAND has ended.
+ *
+ * The calls of COMMAND and its descendants wait for this program (SECCOMP_RET_USER_NOTIF), which lets them go
+ * on unless a line of FILE, read anew each time, fits:
+ *
+ *     CALL ERRNO|return=NUMBER [who=NAME] [N=VALUE]... [N&BITS]... [from=COUNT]
+ *
+ * NAME is the name of the calling process, N=VALUE and N&BITS look at its Nth argument, and from=3 spares the
+ * first two calls since FILE last changed. Each call that a line was applied to is noted in FILE.hits. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define LINES_MAX 16
+
+struct fault_line {
+  char call[32], who[16];
+  int err;
+  int64_t value;
+  struct {
+    bool wanted;
+    uint64_t mask, value;
+  } argument[6];
+  unsigned from, seen;
+};
+
+struct plan {
+  char text[4096];
+  struct fault_line line[LINES_MAX];
+  size_t count;
+};
+
+/* ---- the file ---- */
+
+static int
+errno_by_name (const char *name)
+{
+  for (int err = 1; err < 134; err++) {
+    const char *known = strerrorname_np (err);
+    if (known && strcmp (known, name) == 0)
+      return err;
+  }
+  return 0;
+}
+
+static bool
+parse_word (struct fault_line *line, const char *word)
+{
+  unsigned argument;
+  int64_t value;
+  if (sscanf (word, "return=%" SCNi64, &line->value) == 1 || sscanf (word, "who=%15s", line->who) == 1 ||
+      sscanf (word, "from=%u", &line->from) == 1)
+    return true;
+  bool equals = sscanf (word, "%u=%" SCNi64, &argument, &value) == 2;
+  if (equals || sscanf (word, "%u&%" SCNi64, &argument, &value) == 2) {
+    line->argument[argument % 6].wanted = true;
+    line->argument[argument % 6].mask = equals ? UINT64_MAX : (uint64_t)value;
+    line->argument[argument % 6].value = (uint64_t)value;
+    return true;
+  }
+  line->err = errno_by_name (word);
+  return line->err > 0;
+}
+
+static void
+parse (struct plan *plan, const char *text)
+{
+  char copy[sizeof plan->text], *lines, *words;
+  *plan = (struct plan){.count = 0};
+  snprintf (plan->text, sizeof plan->text, "%s", text);
+  snprintf (copy, sizeof copy, "%s", text);
+  for (char *at = strtok_r (copy, "\n", &lines); at && plan->count < LINES_MAX;
+       at = strtok_r (NULL, "\n", &lines)) {
+    struct fault_line *line = &plan->line[plan->count++];
+    char *word = strtok_r (at, " ", &words);
+    snprintf (line->call, sizeof line->call, "%s", word ? word : "");
+    line->from = 1;
+    while ((word = strtok_r (NULL, " ", &words)))
+      if (!parse_word (line, word)) {
+        fprintf (stderr, "inject: cannot understand %s\n", word);
+        exit (125);
+      }
+  }
+}
+
+static void
+read_file (int fd, char *text, size_t size)
+{
+  size_t have = 0;
+  for (ssize_t got; fd >= 0 && have < size - 1 && (got = read (fd, text + have, size - 1 - have)) > 0;)
+    have += (size_t)got;
+  text[have] = '\0';
+}
+
+/* Counts begin anew when the file was changed. No file: no faults. */
+static void
+refresh (struct plan *plan, const char *path)
+{
+  char text[sizeof plan->text];
+  autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+  read_file (fd, text, sizeof text);
+  if (strcmp (text, plan->text) != 0)
+    parse (plan, text);
+}
+
+/* ---- the calls ---- */
+
+static void
+name_of (pid_t pid, char *name, size_t size)
+{
+  char path[64];
+  snprintf (path, sizeof path, "/proc/%d/comm", (int)pid);
+  autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+  read_file (fd, name, size);
+  name[strcspn (name, "\n")] = '\0';
+}
+
+static struct fault_line *
+find_line (struct plan *plan, const struct seccomp_notif *call, const char *call_name, const char *who)
+{
+  for (size_t i = 0; i < plan->count; i++) {
+    struct fault_line *line = &plan->line[i];
+    bool fits = strcmp (line->call, call_name) == 0 && (!line->who[0] || strcmp (line->who, who) == 0);
+    for (int n = 0; n < 6 && fits; n++)
+      fits = !line->argument[n].wanted ||
+             (call->data.args[n] & line->argument[n].mask) == line->argument[n].value;
+    if (fits && ++line->seen >= line->from)
+      return line;
+  }
+  return NULL;
+}
+
+static void
+note_hit (const char *path, const char *call, const char *who)
+{
+  char hits[4096];
+  snprintf (hits, sizeof hits, "%s.hits", path);
+  autoclose int fd = open (hits, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd >= 0)
+    dprintf (fd, "%s %s\n", call, who);
+}
+
+static void
+answer (int listener, struct plan *plan, const char *path)
+{
+  struct seccomp_notif *call = NULL;
+  struct seccomp_notif_resp *reply = NULL;
+  char who[16];
+  if (seccomp_notify_alloc (&call, &reply) < 0)
+    exit (125);
+  /* ENOENT: the caller was killed before we came to it. */
+  if (seccomp_notify_receive (listener, call) == 0) {
+    char *call_name = seccomp_syscall_resolve_num_arch (SCMP_ARCH_NATIVE, call->data.nr);
+    refresh (plan, path);
+    name_of ((pid_t)call->pid, who, sizeof who);
+    struct fault_line *line = find_line (plan, call, call_name ? call_name : "", who);
+    reply->id = call->id;
+    reply->flags = line ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    reply->error = line ? -line->err : 0;
+    reply->val = line ? line->value : 0;
+    if (line)
+      note_hit (path, call_name, who);
+    (void)seccomp_notify_respond (listener, reply);
+    free (call_name);
+  }
+  seccomp_notify_free (call, reply);
+}
+
+/* ---- the whole ---- */
+
+/* In the child: the listener's number is told by LISTENER, which both see, and the pipe GO keeps the child
+ * from making a call before somebody listens. */
+static void
+run (scmp_filter_ctx filter, volatile int *listener, int told, int go, char **command)
+{
+  char byte;
+  int r = seccomp_load (filter);
+  if (r < 0) {
+    fprintf (stderr, "inject: cannot install the filter: %s\n", strerror (-r));
+    _exit (125);
+  }
+  *listener = seccomp_notify_fd (filter);
+  if (write (told, "", 1) != 1 || read (go, &byte, 1) != 1)
+    _exit (125);
+  close (*listener);
+  execvp (command[0], command);
+  fprintf (stderr, "inject: cannot run %s: %s\n", command[0], strerror (errno));
+  _exit (125);
+}
+
+static void
+pass_on (int number)
+{
+  (void)number; /* it interrupts poll, and the child has had it from the terminal or from us */
+}
+
+int
+main (int argc, char **argv)
+{
+  int at = 2, status = 0, told[2], go[2];
+  scmp_filter_ctx filter = seccomp_init (SCMP_ACT_ALLOW);
+  for (; filter && at < argc && strcmp (argv[at], "--") != 0; at++)
+    if (seccomp_rule_add (filter, SCMP_ACT_NOTIFY, seccomp_syscall_resolve_name (argv[at]), 0) < 0) {
+      fprintf (stderr, "inject: no system call %s\n", argv[at]);
+      return 125;
+    }
+  if (!filter || at + 1 >= argc) {
+    fprintf (stderr, "usage: inject FILE CALL... -- COMMAND [ARGUMENT]...\n");
+    return 125;
+  }
+  volatile int *number =
+      mmap (NULL, sizeof *number, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (number == MAP_FAILED || pipe2 (told, O_CLOEXEC) < 0 || pipe2 (go, O_CLOEXEC) < 0)
+    return 125;
+
+  pid_t child = fork ();
+  if (child == 0)
+    run (filter, number, told[1], go[0], &argv[at + 1]);
+  close (told[1]);
+  char byte;
+  if (child < 0 || read (told[0], &byte, 1) != 1)
+    return 125;
+  int process = pidfd_open (child, 0);
+  int listener = process < 0 ? -1 : pidfd_getfd (process, *number, 0);
+  if (listener < 0 || write (go[1], "", 1) != 1) {
+    fprintf (stderr, "inject: cannot listen: %s\n", strerror (errno));
+    kill (child, SIGKILL);
+    return 125;
+  }
+
+  signal (SIGINT, pass_on);
+  struct plan plan = {.count = 0};
+  for (;;) {
+    struct pollfd ready = {.fd = listener, .events = POLLIN};
+    if (poll (&ready, 1, -1) < 0 && errno != EINTR)
+      return 125;
+    if (ready.revents & POLLIN)
+      answer (listener, &plan, argv[1]);
+    else if (ready.revents & POLLHUP) /* nobody has the filter any more */
+      break;
+  }
+  waitpid (child, &status, 0);
+  return WIFEXITED (status) ? WEXITSTATUS (status) : 128 + WTERMSIG (status);
+}
