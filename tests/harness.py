@@ -373,6 +373,18 @@ def host_cgroups():
     return found
 
 
+def held(adder, pid):
+    """What a daemon could leave behind, counted at rest."""
+    return {
+        "descriptors": adder.descriptors(),
+        "threads": len(os.listdir(f"/proc/{pid}/task")),
+        "processes": len(descendants(pid)),
+        "cgroups": len([path for path in host_cgroups() if f"adder-{pid}-" in path]),
+        "mounts": len(host_mounts()),
+        "runtime files": len(os.listdir(adder.runtime)),
+    }
+
+
 # ---- the installed product ----
 
 

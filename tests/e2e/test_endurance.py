@@ -19,18 +19,6 @@ print(*numbers)
 """
 
 
-def held(adder, pid):
-    """What a daemon could leave behind, counted at rest."""
-    return {
-        "descriptors": adder.descriptors(),
-        "threads": len(os.listdir(f"/proc/{pid}/task")),
-        "processes": len(harness.descendants(pid)),
-        "cgroups": len([path for path in harness.host_cgroups() if f"adder-{pid}-" in path]),
-        "mounts": len(harness.host_mounts()),
-        "runtime files": len(os.listdir(adder.runtime)),
-    }
-
-
 @pytest.fixture(scope="session")
 def thousand(shared_adder):
     """Runs them and tells what was seen; the tests below look at it from several sides."""
@@ -43,7 +31,7 @@ def thousand(shared_adder):
         assert ended.returncode == 0 and ended.stderr == "", ended
         lines.append(ended.stdout.split())
         if index == SETTLED:
-            memory["settled"], before = harness.private_bytes(pid), held(shared_adder, pid)
+            memory["settled"], before = harness.private_bytes(pid), harness.held(shared_adder, pid)
     memory["last"] = harness.private_bytes(pid)
     return {"adder": shared_adder, "pid": pid, "lines": lines, "memory": memory, "before": before}
 
@@ -70,7 +58,7 @@ def test_nothing_is_left(thousand):
     assert adder.daemon() == pid, "the daemon is the same"
 
     def settled():
-        now = held(adder, pid)
+        now = harness.held(adder, pid)
         return all(now[name] <= before[name] for name in now)
 
     wait_until(settled, f"no more than {before} to be held")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of the attack suite, read from the heads of their files. tests/README.md says what a head holds."""
+import dataclasses
+import pathlib
+import re
+
+CASES = pathlib.Path(__file__).resolve().parent / "cases"
+LICENCE = "# SPDX-License-Identifier: Apache-2.0"
+
+PROMISED = (3, 2, 1)  # levels at which something is promised
+KINDS = ("refused", "ends", "harmless")
+PROMISE = re.compile(
+    r"# Must (?:(?P<refused>be refused)|end as (?P<ends>\w+(?:\|\w+)*)|(?P<harmless>do no harm)): (?P<what>\S.*\.)"
+)
+KEYS = re.compile(
+    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|alone|toothless): (?P<value>\S.*)"
+)
+
+
+@dataclasses.dataclass
+class Case:
+    """One attack: what its head says, and its code."""
+
+    path: pathlib.Path
+    code: str
+    kind: str  # one of KINDS
+    what: str  # the attack, a sentence for people
+    outcomes: tuple = ("ok",)  # those with which it may end; harmless: any
+    layers: dict = dataclasses.field(default_factory=dict)  # level: the layers, each of which stops it there
+    levels: tuple = PROMISED
+    users: tuple = ()  # names; empty: all
+    needs: str = "system"  # the environment
+    limits: tuple = ()  # NAME=VALUE
+    result: str = "True"  # an expression over the result that must be true
+    files: tuple = ()  # paths of files that lie beside the code
+    alone: str = ""  # why it is not tried among neighbours
+    toothless: str = ""  # why it cannot succeed even without the layers
+    victim: str = ""  # code of the sandbox that is attacked
+
+    @property
+    def name(self):
+        return f"{self.path.parent.name}/{self.path.stem}"
+
+    @property
+    def group(self):
+        return self.path.parent.name
+
+
+def head_of(path, text):
+    """The promise and the dictionary of keys of a case file."""
+    lines = text.splitlines()
+    promise = PROMISE.fullmatch(lines[0]) if lines else None
+    if not promise:
+        raise ValueError(f"{path}: the first line does not say what must happen, as a sentence")
+    if lines[1:2] != [LICENCE]:
+        raise ValueError(f"{path}: the second line is not {LICENCE}")
+    keys = {}
+    for line in lines[2:]:
+        if not line.startswith("#"):
+            break
+        key = KEYS.fullmatch(line)
+        if not key or key["key"] in keys:
+            raise ValueError(f"{path}: not a line of a head, or one that is there twice: {line}")
+        keys[key["key"]] = key["value"]
+    return promise, keys
+
+
+def beside(path, name):
+    """A file that a case brings along: beside it, or beside the groups."""
+    for directory in (path.parent, CASES):
+        if (directory / name).is_file():
+            return directory / name
+    raise ValueError(f"{path}: there is no file {name} beside it or in {CASES}")
+
+
+def read(path):
+    text = path.read_text(encoding="utf-8")
+    promise, keys = head_of(path, text)
+    kind = next(kind for kind in KINDS if promise[kind])
+    if "stopped by" not in keys:
+        raise ValueError(f"{path}: which layers stop it?")
+    levels = tuple(int(level) for level in keys.get("levels", "3 2 1").split())
+    layers = {
+        level: tuple(keys.get(f"stopped by at {level}", keys["stopped by"]).split(" + ")) for level in levels
+    }
+    victim = path.with_suffix(".victim.py")
+    return Case(
+        path=path,
+        code=text,
+        kind=kind,
+        what=promise["what"],
+        outcomes=tuple(promise["ends"].split("|")) if promise["ends"] else ("ok",),
+        layers=layers,
+        levels=levels,
+        users=tuple(keys.get("users", "").split()),
+        needs=keys.get("needs", "system"),
+        limits=tuple(keys.get("limits", "").split()),
+        result=keys.get("result", "True"),
+        files=tuple(beside(path, name) for name in keys.get("files", "").split()),
+        alone=keys.get("alone", ""),
+        toothless=keys.get("toothless", ""),
+        victim=victim.read_text(encoding="utf-8") if victim.exists() else "",
+    )
+
+
+def all_cases():
+    return [read(path) for path in sorted(CASES.glob("*/*.py")) if not path.name.endswith(".victim.py")]

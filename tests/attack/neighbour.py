@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# One of the hundred: it watches over memory, a file, a process and a socket of its own. A line "well" each second, or a line
+# that begins with BREACH.
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+
+word = secrets.token_bytes(64)
+memory = bytearray(word * 256)
+with open("mine", "wb") as file:
+    file.write(word)
+child = os.fork()
+if child == 0:
+    signal.pause()
+    os._exit(1)
+listener = socket.socket(socket.AF_UNIX)
+try:
+    listener.bind("\0adder-neighbour")
+    listener.listen()
+    listener.setblocking(False)
+except OSError:
+    pass  # no names for sockets here at all, or another has it: then that one listens
+
+
+def breaches():
+    if memory != word * 256:
+        yield "memory is not what it was"
+    if open("mine", "rb").read() != word or os.listdir(".") != ["mine"]:
+        yield "files are not what they were"
+    if os.waitpid(child, os.WNOHANG | os.WUNTRACED) != (0, 0):
+        yield "the child is not alive"
+    if listener.getsockname():
+        try:
+            listener.accept()
+            yield "a stranger connected"
+        except OSError:
+            pass
+
+
+while True:
+    found = list(breaches())
+    print(*[f"BREACH {what}" for what in found] or ["well"], sep="\n", flush=True)
+    if found:
+        sys.exit()
+    time.sleep(1)

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where attacks are played: one daemon of one user at one level, with or without neighbours, with or without layers."""
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import queue
+import secrets
+import selectors
+import subprocess
+import tempfile
+
+import bait
+import harness
+
+LANES = 3  # attacks at once; each has bait of its own, so that it is known who took it
+NEIGHBOURS = 100
+ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxes are for the host
+
+LEVELS = {3: "", 2: "cgroup = none\n"}  # level: what the group [sandbox] of the configuration needs for it
+
+CONFIGURATION = """
+[environment]
+default = system
+[pool]
+max_running = 128
+[sandbox]
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """Which daemon, and around whom."""
+
+    user: harness.User
+    level: int
+    crowd: bool = False
+    off: tuple = ()  # layers that are switched off
+
+    def __str__(self):
+        words = [self.user.name, str(self.level)]
+        words += ["crowd"] if self.crowd else []
+        words += ["without " + " ".join(self.off)] if self.off else []
+        return " ".join(words)
+
+
+@dataclasses.dataclass
+class Performance:
+    """What one attack came to."""
+
+    result: harness.Result
+    harm: list  # sentences: bait that was taken, a victim that suffered
+    said: tuple  # command, status, output, errors: for people
+
+    @property
+    def breaches(self):
+        found = [line for line in self.result.stdout.splitlines() if line.startswith("BREACH")]
+        return found + self.harm
+
+    @property
+    def last_line(self):
+        return (self.result.stdout.splitlines() or [""])[-1]
+
+    def fault(self, case):
+        """Why it did not go as CASE must, or None."""
+        result = self.result
+        if self.breaches:
+            return f"the attack succeeded: {self.breaches}"
+        if case.kind != "harmless" and result.outcome not in case.outcomes:
+            return f"ended as {result.outcome}, not as {' or '.join(case.outcomes)}"
+        if case.kind == "refused" and self.last_line != "held":
+            return "the last line is not: held"
+        if result.outcome == "failed":
+            return "the run failed"
+        if not eval(case.result, {"result": result}):  # of our own files
+            return f"it is not so that {case.result}"
+        return None
+
+    def success(self, case):
+        """What the attack won, or None. That something else went wrong is none."""
+        result = self.result
+        if self.breaches:
+            return self.breaches
+        if result.outcome in ("failed", "error", "busy"):
+            return None
+        if case.kind == "ends" and result.outcome not in case.outcomes:
+            return f"ended as {result.outcome}"
+        if case.kind != "refused" and not eval(case.result, {"result": result}):
+            return f"it is not so that {case.result}"
+        return None
+
+
+class Lines:
+    """What a command prints, line by line."""
+
+    def __init__(self, command):
+        self.command, self.rest = command, b""
+        os.set_blocking(command.stdout.fileno(), False)
+
+    def new(self):
+        """Those that are there by now; raises EOFError after the last."""
+        data = self.command.stdout.read(1 << 16)
+        if data == b"":
+            raise EOFError
+        *lines, self.rest = (self.rest + (data or b"")).split(b"\n")
+        return [line.decode(errors="replace") for line in lines]
+
+    def wait(self, deadline=harness.DEADLINE):
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.command.stdout, selectors.EVENT_READ)
+            if not selector.select(deadline):
+                raise TimeoutError
+        return self.new()
+
+
+class Watcher:
+    """A run that prints "well" (or "ready") as long as nobody does it harm: a neighbour or a victim."""
+
+    def __init__(self, command):
+        self.command, self.lines = command, Lines(command)
+
+    def suffered(self, beats=1):
+        """Waits for so many lines and tells what is wrong, or None."""
+        try:
+            while beats > 0:
+                for line in self.lines.wait():
+                    if line.startswith("BREACH"):
+                        return line
+                    beats -= 1
+        except EOFError:
+            return f"it ended: {self.command.stderr.read().decode(errors='replace')[-500:]}"
+        except TimeoutError:
+            return "it says nothing more"
+        return None
+
+    def missed(self):
+        """Forgets the lines that came until now; what is wrong, if something was."""
+        try:
+            return next((line for line in self.lines.new() if line.startswith("BREACH")), None)
+        except EOFError:
+            return "it ended"
+
+    def end(self):
+        self.command.terminate()
+        self.command.communicate(timeout=harness.DEADLINE)
+
+
+class Stage:
+    """Plays cases in a daemon of SETTING. perform() starts them all, one() waits for one of them."""
+
+    def __init__(self, installation, setting, directory):
+        self.setting = setting
+        self.canary = f"QZ{secrets.token_hex(16)}ZQ"
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="stage-", dir=directory))
+        self.directory.chmod(0o755)
+        variables = {"ADDER_ATTACK_CANARY": self.canary}
+        configuration = CONFIGURATION + LEVELS[setting.level]
+        if setting.off:
+            variables["ADDER_WEAKEN"] = ",".join(setting.off)
+            configuration += "min_isolation = 0\n"
+        self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
+        self.pool = concurrent.futures.ThreadPoolExecutor(LANES)
+        self.lanes, self.bait_count = queue.SimpleQueue(), 0
+        self.neighbours, self.started = [], {}
+        self.files = {}
+        self.start_daemon()
+
+    # ---- the daemon ----
+
+    def start_daemon(self):
+        """Makes sure that what follows hits sandboxes, and that they are of the level that is asked for."""
+        ended = self.adder.call("run", "--json", "--env", "system", "-c", CONFINED)
+        try:
+            result = harness.Result(harness.strict_json(ended.stdout), ended.returncode)
+            assert result.outcome == "ok", result
+            if not self.setting.off:
+                assert result.isolation["level"] == self.setting.level, result
+                own = {name: os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "user", "mnt", "net", "ipc")}
+                shared = [name for name, value in result.told().items() if self.setting.level > 1 and value == own[name]]
+                assert not shared, f"runs share namespaces of the host: {shared}"
+        except BaseException:
+            self.adder.kill()
+            raise
+        self.daemon = harness.Process(self.adder.daemon())
+        for _ in range(LANES):
+            self.lanes.put(self.new_bait())
+
+    def held(self):
+        pid = self.adder.at_rest()
+        return {**harness.held(self.adder, pid), "memory": harness.private_bytes(pid)}
+
+    def new_bait(self):
+        self.bait_count += 1
+        uid = ROOT_UID if self.setting.user.uid == 0 else self.setting.user.uid
+        return bait.Bait(self.directory / f"bait-{self.bait_count}", uid)
+
+    def rehearse(self):
+        """What a daemon keeps from its first runs for later ones is there before anything is counted."""
+        if self.setting.crowd:
+            self.gather_crowd()
+            self.dismiss_crowd()
+        for _ in range(2 * LANES):
+            assert self.adder.run("print('alive')", env="system").stdout == "alive\n"
+
+    def gather_crowd(self):
+        code = (pathlib.Path(__file__).parent / "neighbour.py").read_text()
+        options = ["--limit", "wall_ms=1h", "--limit", "memory_bytes=64M", "--limit", "pids=4"]
+        self.neighbours = [Watcher(self.adder.start(code, *options, env="system")) for _ in range(NEIGHBOURS)]
+        for neighbour in self.neighbours:
+            wrong = neighbour.suffered()
+            assert wrong is None, f"a neighbour did not start: {wrong}"
+
+    # ---- attacks ----
+
+    def perform(self, cases):
+        if not self.setting.off:
+            self.rehearse()
+            self.before = self.held()
+        if self.setting.crowd:
+            self.gather_crowd()
+        self.started = {case.name: self.pool.submit(self.play, case) for case in cases}
+
+    def one(self, case):
+        return self.started[case.name].result()
+
+    def play(self, case):
+        lane = self.lanes.get()
+        try:
+            performance = self.play_with(case, lane)
+            if performance.harm:
+                lane.close()
+                lane = None
+            return performance
+        finally:
+            self.lanes.put(lane or self.new_bait())
+
+    def play_with(self, case, lane):
+        variables = {
+            **lane.variables,
+            "BAIT_DAEMON_SOCKET": str(self.adder.socket),
+            "ATTACK_TOKEN": secrets.token_hex(8),
+        }
+        victim = self.start_victim(case, variables) if case.victim else None
+        try:
+            command = self.adder.popen(*self.options(case, variables, "--json"), "-c", case.code)
+            out, err = command.communicate(timeout=harness.DEADLINE * 2)
+        except subprocess.TimeoutExpired:
+            command.kill()
+            out, err = command.communicate()
+        harm = lane.harm()
+        if victim:
+            wrong = victim.missed() or victim.suffered(beats=2)
+            victim.end()
+            harm += [f"the victim: {wrong}"] if wrong else []
+        said = (["adder", "run", str(case.path)], command.returncode, out.decode(errors="replace"), err.decode())
+        result = harness.Result(harness.strict_json(out.decode()), command.returncode)
+        if not self.setting.off:
+            harness.check_result(result.fields, command.returncode)
+        if self.canary.encode() in out:
+            harm.append("the canary of the daemon's environment came out")
+        if not self.daemon.alive():
+            harm.append("the daemon is dead")
+        return Performance(result, harm, said)
+
+    def start_victim(self, case, variables):
+        victim = Watcher(self.adder.popen(*self.options(case, variables), "-c", case.victim))
+        wrong = victim.suffered()
+        if wrong:
+            victim.end()
+            raise AssertionError(f"the victim did not start: {wrong}")
+        return victim
+
+    def options(self, case, variables, *more):
+        limits = {"wall_ms": "10s", **dict(limit.split("=", 1) for limit in case.limits)}
+        return [
+            "run",
+            *more,
+            *("--env", case.needs),
+            *(word for name, value in limits.items() for word in ("--limit", f"{name}={value}")),
+            *(word for name, value in variables.items() for word in ("--set-env", f"{name}={value}")),
+            *(word for path in case.files for word in ("--file", self.readable(path))),
+        ]
+
+    def readable(self, path):
+        """A copy where the user can read it."""
+        return self.adder.file(path.name, path.read_bytes())
+
+    # ---- the end ----
+
+    def crowd_suffered(self):
+        """What is wrong with neighbours after all attacks, as sentences. They are gone afterwards."""
+        concurrent.futures.wait(self.started.values())
+        # First what all have said until now, so that the next word of each is from after the attacks.
+        wrong = [neighbour.missed() for neighbour in self.neighbours]
+        wrong += [neighbour.suffered() for neighbour in self.neighbours]
+        self.dismiss_crowd()
+        return [sentence for sentence in wrong if sentence]
+
+    def dismiss_crowd(self):
+        for neighbour in self.neighbours:
+            neighbour.command.terminate()
+        for neighbour in self.neighbours:
+            neighbour.end()
+        self.neighbours = []
+
+    def close(self):
+        self.pool.shutdown(cancel_futures=True)
+        while not self.lanes.empty():
+            self.lanes.get().close()
+        self.dismiss_crowd()
+        self.adder.kill()
+
+
+CONFINED = """
+import json, os
+print(json.dumps({name: os.readlink("/proc/self/ns/" + name) for name in ("pid", "user", "mnt", "net", "ipc")}))
+"""

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of attacks by level in docs/isolation.md, made from the heads of the cases. test_cases.py proves each cell.
+
+    python3 tests/attack/table.py             prints it
+    python3 tests/attack/table.py --write     puts it between the markers
+"""
+import pathlib
+import sys
+
+import casebook
+
+PAGE = casebook.CASES.parents[2] / "docs/isolation.md"
+BEGIN = "<!-- attacks: begin. Made by `python3 tests/attack/table.py --write`; a test compares the two. -->"
+END = "<!-- attacks: end -->"
+
+
+def verdict(case, level):
+    if level not in case.levels:
+        return "–"
+    word = {"refused": "refused", "ends": " or ".join(f"`{name}`" for name in case.outcomes), "harmless": "no harm"}
+    return word[case.kind]
+
+
+def layers(case):
+    """Those of the upper level, and of others where they differ."""
+    upper = case.levels[0]
+    texts = [", ".join(case.layers[upper])]
+    texts += [
+        f"at {level}: {', '.join(case.layers[level])}" for level in case.levels[1:] if case.layers[level] != case.layers[upper]
+    ]
+    return "; ".join(texts) + (f" ({case.toothless})" if case.toothless else "")
+
+
+def rows(cases):
+    group = None
+    for case in cases:
+        if case.group != group:
+            group = case.group
+            yield f"\n### {group.replace('_', ' ').capitalize()}\n"
+            yield "| attack | 3 | 2 | 1 | each alone stops it |"
+            yield "|---|---|---|---|---|"
+        notes = [f"as {' and '.join(case.users)}"] if case.users else []
+        notes += ["not tried in a crowd"] if case.alone else []
+        what = case.what.rstrip(".") + (f" ({'; '.join(notes)})" if notes else "")
+        cells = [verdict(case, level) for level in casebook.PROMISED]
+        yield f"| [{what}](../tests/attack/cases/{case.name}.py) | {' | '.join(cells)} | {layers(case)} |"
+
+
+def made(cases):
+    return "\n".join(rows(cases)).strip("\n")
+
+
+def parts():
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    inside, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"{PAGE} has no place for the table: {BEGIN}")
+    return before, inside, after
+
+
+def current():
+    return parts()[1].strip("\n")
+
+
+def main(arguments):
+    text = made(casebook.all_cases())
+    if arguments != ["--write"]:
+        print(text)
+        return
+    before, _, after = parts()
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every attack of cases/, as every user, at every level that the host has, alone and among a hundred neighbours; and that
+each would succeed if the layers that stop it were not there. tests/README.md says how."""
+import functools
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import casebook
+import harness
+import stage
+import table
+
+CASES = casebook.all_cases()
+WEAK_BUILD = os.environ.get("ADDER_WEAK_BUILD")
+AFTERWARDS = "afterwards"
+
+MEMORY_SLACK = 2 << 20  # pages that the allocator of a daemon takes for some hundred runs, or gives back
+
+
+# ---- who plays what, and where ----
+
+
+@functools.lru_cache(maxsize=None)
+def level_of_host(user):
+    """The most that the host offers USER, and 0 where nothing could be asked."""
+    program = pathlib.Path(os.environ.get("ADDER_BUILD", harness.REPOSITORY / "build")) / "adder"
+    environment = {"PATH": os.environ["PATH"], "ADDER_CONFIG_DIR": "/nonexistent"}
+    asked = subprocess.run(
+        [*user.prefix, program, "doctor", "--json"], env=environment, capture_output=True, check=False
+    )
+    return json.loads(asked.stdout)["level"] if asked.stdout else 0
+
+
+def levels(user):
+    return [level for level in stage.LEVELS if level <= level_of_host(user)]
+
+
+def belongs(case, user, level):
+    return level in case.levels and (not case.users or user.name in case.users)
+
+
+def shown(parameter):
+    return parameter.name if isinstance(parameter, casebook.Case) else str(parameter).replace(" ", "-")
+
+
+def plain_plays():
+    """(setting, case): all must go as the case says. The last of each setting is what shall hold after all of them."""
+    for user in harness.users():
+        for level in levels(user):
+            for crowd in (False, True):
+                setting = stage.Setting(user, level, crowd)
+                for case in CASES:
+                    if belongs(case, user, level) and not (crowd and case.alone):
+                        yield setting, case
+                yield setting, AFTERWARDS
+
+
+def teeth_of(case, user, level):
+    """(layers that are off, whether the attack then succeeds): none of its layers, and each of them alone."""
+    layers = case.layers[level]
+    yield layers, True
+    if len(layers) > 1:
+        for layer in layers:
+            yield tuple(other for other in layers if other != layer), False
+
+
+def teeth_plays():
+    """(setting, case, success), those of one setting together, since each is a daemon. Where the layers are the same at two
+    levels, the upper one stands for both."""
+    found = {}
+    for user in harness.users():
+        for case in CASES:
+            seen = []
+            for level in levels(user):
+                if case.toothless or not belongs(case, user, level) or case.layers[level] in seen:
+                    continue
+                seen.append(case.layers[level])
+                for off, success in teeth_of(case, user, level):
+                    setting = stage.Setting(user, level, off=tuple(sorted(off)))
+                    found.setdefault(setting, []).append((case, success))
+    for setting in sorted(found, key=str):
+        for case, success in found[setting]:
+            yield setting, case, success
+
+
+def pytest_generate_tests(metafunc):
+    if metafunc.function is test_attack:
+        metafunc.parametrize("setting, case", list(plain_plays()), ids=shown)
+    if metafunc.function is test_teeth:
+        metafunc.parametrize("setting, case, success", list(teeth_plays()), ids=shown)
+
+
+class Theatre:
+    """One stage at a time: it is taken down when another is asked for."""
+
+    def __init__(self, request, directory):
+        self.request, self.directory, self.stage = request, directory, None
+
+    def installation(self, setting):
+        if not setting.off:
+            return self.request.getfixturevalue("installation")
+        return self.request.getfixturevalue("weak_installation")
+
+    def stage_of(self, setting):
+        """The stage of SETTING. When it is new, all cases that were chosen for it are started at once."""
+        if self.stage is None or self.stage.setting != setting:
+            self.close()
+            self.stage = stage.Stage(self.installation(setting), setting, self.directory)
+            self.stage.perform(self.chosen(setting))
+        return self.stage
+
+    def chosen(self, setting):
+        calls = [item.callspec.params for item in self.request.session.items if hasattr(item, "callspec")]
+        cases = [call["case"] for call in calls if call.get("setting") == setting]
+        return [case for case in cases if case is not AFTERWARDS]
+
+    def close(self):
+        if self.stage:
+            self.stage.close()
+        self.stage = None
+
+
+@pytest.fixture(scope="session")
+def weak_installation(common_directory):
+    return harness.Installation(pathlib.Path(WEAK_BUILD).resolve(), common_directory / "weak")
+
+
+@pytest.fixture(scope="session")
+def theatre(request, common_directory):
+    made = Theatre(request, common_directory)
+    yield made
+    made.close()
+
+
+# ---- the tests ----
+
+
+def test_attack(theatre, setting, case):
+    if setting.user.why_not:
+        pytest.skip(setting.user.why_not)
+    played = theatre.stage_of(setting)
+    if case is AFTERWARDS:
+        afterwards(played)
+        return
+    performance = played.one(case)
+    harness.gathered.extend([performance.said, performance.result])
+    fault = performance.fault(case)
+    assert fault is None, f"{case.path}: {fault}"
+
+
+def afterwards(played):
+    """The hundred are unharmed; the daemon is the same and holds what it held before."""
+    assert played.crowd_suffered() == []
+    assert played.daemon.alive() and played.adder.daemon() == played.daemon.pid
+    def settled():
+        now = played.held()
+        grown = {name: now[name] - before for name, before in played.before.items()}
+        return all(grown[name] <= (MEMORY_SLACK if name == "memory" else 0) for name in grown)
+
+    harness.wait_until(settled, f"the daemon to hold no more than {played.before}")
+
+
+@pytest.mark.skipif(not WEAK_BUILD, reason="no build whose layers can be switched off: set ADDER_WEAK_BUILD")
+def test_teeth(theatre, setting, case, success):
+    performance = theatre.stage_of(setting).one(case)
+    harness.gathered.extend([performance.said, performance.result])
+    won = performance.success(case)
+    off = ", ".join(setting.off)
+    if success:
+        assert won, f"{case.path}: without {off} the attack still does not succeed"
+    else:
+        assert not won, f"{case.path}: without {off} the attack succeeds: {won}; the layer that is left does not stop it"
+
+
+def test_table_is_current():
+    assert table.current() == table.made(CASES), "python3 tests/attack/table.py --write makes it anew"
