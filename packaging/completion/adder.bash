@@ -37,7 +37,8 @@ _adder_options() {
     run) echo "-c --code -f --file -o --out -e --env -p --profile -t --timeout -m --memory -l --limit --stdin --set-env
       --json --no-daemon --conversation --help" ;;
     serve) echo "--socket --background --idle-exit --help" ;;
-    status | doctor) echo "--json --help" ;;
+    status) echo "--json --help" ;;
+    doctor) echo "--policy --json --help" ;;
     bench) echo "--env --only --rounds --seconds --json --help" ;;
     env) echo "--json --names --python --requirements --module --help" ;;
     profile) echo "--json --names --help" ;;

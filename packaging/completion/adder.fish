@@ -36,6 +36,7 @@ complete -c adder -n $serve -l background -d 'Return when the daemon listens'
 complete -c adder -n $serve -l idle-exit -x -d 'End after so long without a connection'
 
 complete -c adder -n '__fish_seen_subcommand_from status doctor bench env profile config' -l json -d 'Print JSON'
+complete -c adder -n '__fish_seen_subcommand_from doctor' -l policy -d 'Print which system calls a sandbox may make'
 
 complete -c adder -n '__fish_seen_subcommand_from env' -a 'list show create remove'
 complete -c adder -n '__fish_seen_subcommand_from show remove' -a '(adder env list --names 2>/dev/null)'

@@ -11,6 +11,7 @@
 #include "engine/environment.h"
 #include "frontends/cli.h"
 #include "frontends/client.h"
+#include "frontends/policy_view.h"
 #include "sandbox/probe.h"
 
 /* What a host without it gets. */
@@ -230,18 +231,41 @@ print_text (const struct checkup *checkup)
       "%s%s%s\n", cli_colour (stdout, CLI_YELLOW), json_string_value (item), cli_colour (stdout, CLI_PLAIN));
 }
 
+/* The policy as this host and the configuration make it; the engine decides the same in host.c. */
+static int
+show_policy (gboolean json)
+{
+  g_autoptr (GError) problem = NULL;
+  struct config *config = config_load (NULL, &problem);
+  if (!config)
+    return cli_fail (problem);
+  struct probe probe;
+  engine_own_process ();
+  probe_host (&probe, CGROUP_MOVE_SELF);
+  const struct seccomp_host host = {
+      .landlock_abi = probe.landlock_abi,
+      .memory_counted = probe.cgroup_mode != CGROUP_NONE && strcmp (config->cgroup, "none") != 0,
+  };
+  config_free (config);
+  return policy_print (&host, json, stdout, &problem) ? 0 : cli_fail (problem);
+}
+
 int
 cli_doctor (int argc, char **argv)
 {
-  gboolean json = FALSE;
+  gboolean json = FALSE, policy = FALSE;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {"policy", 0, 0, G_OPTION_ARG_NONE, &policy, "Print which system calls a sandbox may make, and why",
+       NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
   struct checkup checkup = {0};
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
+  if (policy)
+    return show_policy (json);
   look (&checkup);
   if (json)
     print_json (&checkup);

@@ -11,8 +11,6 @@
 #include "base/fd.h"
 #include "sandbox/seccomp_policy.h"
 
-#define DEFAULT_ERRNO ENOSYS
-
 /* The first version of landlock that keeps abstract sockets and signals apart. */
 #define LANDLOCK_ABI_SCOPED 6
 
@@ -31,37 +29,61 @@ action_of (int verdict)
   return SCMP_ACT_ERRNO (verdict == SECCOMP_POLICY_PRETEND ? 0 : (uint16_t)verdict);
 }
 
+/* Adds VERDICT for each of CALLS, at most under one comparison. */
 static int
-add_rule (scmp_filter_ctx context, const char *name, int verdict, unsigned count,
-          const struct scmp_arg_cmp *compare, struct fault *fault)
-{
-  /* Rules take the numbers of the machine they are built on, and are translated to the architecture of the
-   * program; what that does not have is left out. Negative: this machine has none of that name, or this
-   * libseccomp is older than it. */
-  int number = seccomp_syscall_resolve_name (name);
-  if (number < 0 || verdict == DEFAULT_ERRNO)
-    return 0;
-  int r = seccomp_rule_add_array (context, action_of (verdict), number, count, compare);
-  return r < 0 ? fault_set (fault, -r, "cannot add a seccomp rule for %s", name) : 0;
-}
-
-static int
-add_group (scmp_filter_ctx context, const struct seccomp_group *group, struct fault *fault)
+add_calls (scmp_filter_ctx context, const char *calls, int verdict, const struct scmp_arg_cmp *compare,
+           struct fault *fault)
 {
   char name[64];
-  for (const char *at = group->calls; *at;) {
+  for (const char *at = calls; *at; at += strspn (at, " ")) {
     size_t length = strcspn (at, " ");
     if (length >= sizeof name)
       return fault_set (fault, EINVAL, "a name in the seccomp policy is too long");
     memcpy (name, at, length);
     name[length] = '\0';
-    int r = add_rule (context, name, group->verdict, 0, NULL, fault);
-    if (r < 0)
-      return r;
     at += length;
-    at += strspn (at, " ");
+    /* Rules take the numbers of the machine they are built on, and are translated to the architecture of the
+     * program; what that does not have is left out. Negative: this machine has none of that name, or this
+     * libseccomp is older than it. */
+    int number = seccomp_syscall_resolve_name (name);
+    if (number < 0)
+      continue;
+    int r = seccomp_rule_add_array (context, action_of (verdict), number, compare ? 1 : 0, compare);
+    if (r < 0)
+      return fault_set (fault, -r, "cannot add a seccomp rule for %s", name);
   }
   return 0;
+}
+
+static struct scmp_arg_cmp
+comparison (const struct seccomp_rule *rule, const struct seccomp_value *value)
+{
+  switch (rule->compare) {
+  case COMPARE_MASKED:
+    return SCMP_CMP64 (rule->argument, SCMP_CMP_MASKED_EQ, rule->mask, value->value);
+  case COMPARE_HAS:
+    return SCMP_CMP64 (rule->argument, SCMP_CMP_MASKED_EQ, value->value, value->value);
+  case COMPARE_NOT:
+  case COMPARE_NONE:
+    break;
+  }
+  return SCMP_CMP64 (rule->argument, SCMP_CMP_NE, value->value);
+}
+
+static int
+add_rule (scmp_filter_ctx context, const struct seccomp_rule *rule, struct fault *fault)
+{
+  /* What happens anyway cannot be added, and need not. */
+  if (rule->verdict == SECCOMP_DEFAULT_VERDICT)
+    return 0;
+  if (rule->compare == COMPARE_NONE)
+    return add_calls (context, rule->calls, rule->verdict, NULL, fault);
+  int r = 0;
+  for (const struct seccomp_value *value = rule->values; value->name && r == 0; value++) {
+    struct scmp_arg_cmp compare = comparison (rule, value);
+    r = add_calls (context, rule->calls, rule->verdict, &compare, fault);
+  }
+  return r;
 }
 
 unsigned
@@ -75,24 +97,10 @@ seccomp_facts (const struct seccomp_host *host)
   return facts | (host->memory_counted ? WHEN_COUNTED : 0);
 }
 
-static bool
-applies (unsigned when, unsigned facts)
+bool
+seccomp_applies (const struct seccomp_rule *rule, unsigned facts)
 {
-  return (when & ~facts) == 0;
-}
-
-static int
-add_condition (scmp_filter_ctx context, const struct seccomp_condition *rule, struct fault *fault)
-{
-  if (rule->compare == COMPARE_NONE)
-    return add_rule (context, rule->call, rule->verdict, 0, NULL, fault);
-  struct scmp_arg_cmp compare = {
-      .arg = rule->argument,
-      .op = rule->compare == COMPARE_MASKED ? SCMP_CMP_MASKED_EQ : SCMP_CMP_NE,
-      .datum_a = rule->compare == COMPARE_MASKED ? rule->mask : rule->value,
-      .datum_b = rule->compare == COMPARE_MASKED ? rule->value : 0,
-  };
-  return add_rule (context, rule->call, rule->verdict, 1, &compare, fault);
+  return (rule->when & ~facts) == 0;
 }
 
 static int
@@ -113,7 +121,8 @@ export_sealed (scmp_filter_ctx context, int *ret_fd, struct fault *fault)
 int
 seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *ret_fd, struct fault *fault)
 {
-  __attribute__ ((cleanup (release))) scmp_filter_ctx context = seccomp_init (SCMP_ACT_ERRNO (DEFAULT_ERRNO));
+  __attribute__ ((cleanup (release))) scmp_filter_ctx context =
+      seccomp_init (SCMP_ACT_ERRNO (SECCOMP_DEFAULT_VERDICT));
   if (!context)
     return fault_set (fault, ENOMEM, "cannot start a seccomp program");
   int r = 0;
@@ -131,21 +140,11 @@ seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *
     return fault_set (fault, -r, "cannot set up the seccomp program");
 
   unsigned facts = seccomp_facts (host);
-  for (size_t i = 0; i < seccomp_groups_count; i++) {
-    if (!applies (seccomp_groups[i].when, facts))
-      continue;
-    r = add_group (context, &seccomp_groups[i], fault);
-    if (r < 0)
-      return r;
-  }
-  for (size_t i = 0; i < seccomp_conditions_count; i++) {
-    const struct seccomp_condition *rule = &seccomp_conditions[i];
-    if (!applies (rule->when, facts))
-      continue;
-    r = add_condition (context, rule, fault);
-    if (r < 0)
-      return r;
-  }
+  for (size_t i = 0; i < seccomp_rules_count && r == 0; i++)
+    if (seccomp_applies (&seccomp_rules[i], facts))
+      r = add_rule (context, &seccomp_rules[i], fault);
+  if (r < 0)
+    return r;
   return export_sealed (context, ret_fd, fault);
 }
 
@@ -153,4 +152,10 @@ int
 seccomp_build (const struct seccomp_host *host, int *ret_fd, struct fault *fault)
 {
   return seccomp_build_for (seccomp_arch_native (), host, ret_fd, fault);
+}
+
+bool
+seccomp_is_known (const char *call)
+{
+  return seccomp_syscall_resolve_name (call) >= 0;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "sandbox/seccomp_policy.h"
 
 /* What else stands between a sandbox and the host: where it is missing, the policy is stricter. */
 struct seccomp_host {
@@ -17,6 +18,7 @@ struct seccomp_host {
 
 /* What is so on HOST: bits of enum seccomp_when. */
 unsigned seccomp_facts (const struct seccomp_host *host);
+bool seccomp_applies (const struct seccomp_rule *rule, unsigned facts);
 
 /* Builds the policy for this machine, as a sealed memfd that holds an array of struct sock_filter, for
  * WIRE_LAUNCH_FILTER. Returns 0 with the caller's *RET_FD, or a negative errno with FAULT. */
@@ -25,3 +27,7 @@ int seccomp_build (const struct seccomp_host *host, int *ret_fd, struct fault *f
 /* The same for ARCHITECTURE, a number of libseccomp such as SCMP_ARCH_AARCH64. */
 int seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *ret_fd,
                        struct fault *fault);
+
+/* Whether this machine, and the libseccomp that it has, know a system call of that name: if not, rules about
+ * it come to nothing. */
+bool seccomp_is_known (const char *call);

@@ -24,7 +24,24 @@
 #define SESSIONS              "setsid setpgid"
 #define SIGNALS               "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo"
 
-const struct seccomp_group seccomp_groups[] = {
+/* The kernel looks at 32 bits of an int argument; what a program puts into the other 32 must not matter. */
+#define INT_MASK 0xffffffffu
+
+/* The part of a socket's type argument that is not a flag. */
+#define SOCKET_TYPE 0xfu
+
+/* The flags of clone are its first argument on both architectures. */
+#define ANY_NAMESPACE                                                                                              \
+  ((uint64_t) CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID           \
+   | CLONE_NEWNET)
+
+#define VALUES(...) (const struct seccomp_value[]) { __VA_ARGS__, { NULL, 0 } }
+#define VALUE(name) { #name, (uint32_t) (name) }
+#define ONE_OF(argument, name, mask, ...) COMPARE_MASKED, (argument), (name), (mask), VALUES (__VA_ARGS__)
+#define HAS(argument, name, ...)          COMPARE_HAS, (argument), (name), 0, VALUES (__VA_ARGS__)
+#define NOT(argument, name, value)        COMPARE_NOT, (argument), (name), 0, VALUES (value)
+
+const struct seccomp_rule seccomp_rules[] = {
   { ALLOW, WHEN_ALWAYS, "descriptors that are open already",
     "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 "
     "flock fsync fdatasync sync_file_range ftruncate truncate fallocate fadvise64 readahead sendfile "
@@ -107,116 +124,93 @@ const struct seccomp_group seccomp_groups[] = {
     "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch" },
   { ENOSYS, WHEN_ALWAYS, "queues in kernel memory that no limit of ours counts",
     "mq_open io_setup io_submit memfd_secret" },
-};
-const size_t seccomp_groups_count = sizeof seccomp_groups / sizeof seccomp_groups[0];
 
-/* The kernel looks at 32 bits of an int argument; what a program puts into the other 32 must not matter. */
-#define INT_MASK 0xffffffffu
+  /* From here on, an argument decides. */
+  { ALLOW, WHEN_ALWAYS, "threads and processes without namespaces of their own",
+    "clone", ONE_OF (0, "flags", ANY_NAMESPACE, { "no namespace", 0 }) },
+  { EPERM, WHEN_ALWAYS, "a namespace of its own would give a process rights, and with them the attack surface of root",
+    "clone", HAS (0, "flags", VALUE (CLONE_NEWUSER), VALUE (CLONE_NEWNS), VALUE (CLONE_NEWCGROUP), VALUE (CLONE_NEWUTS),
+                  VALUE (CLONE_NEWIPC), VALUE (CLONE_NEWPID), VALUE (CLONE_NEWNET)) },
 
-#define NEW_NAMESPACE(flag) { "clone", 0, COMPARE_MASKED, (flag), (flag), EPERM, WHEN_ALWAYS }
-#define IOCTL(command)      { "ioctl", 1, COMPARE_MASKED, INT_MASK, (uint32_t) (command), ALLOW, WHEN_ALWAYS }
-#define FCNTL(command)      { "fcntl", 1, COMPARE_MASKED, INT_MASK, (command), ALLOW, WHEN_SIGNALS_SHARED }
-#define PRCTL(option)       { "prctl", 0, COMPARE_MASKED, INT_MASK, (option), ALLOW, WHEN_ALWAYS }
-
-/* The flags of clone are its first argument on both architectures. */
-#define ANY_NAMESPACE                                                                                              \
-  ((uint64_t) CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID           \
-   | CLONE_NEWNET)
-
-/* The part of a socket's type argument that is not a flag. */
-#define SOCKET_TYPE 0xfu
-
-const struct seccomp_condition seccomp_conditions[] = {
-  { "clone", 0, COMPARE_MASKED, ANY_NAMESPACE, 0, ALLOW, WHEN_ALWAYS },
-  NEW_NAMESPACE (CLONE_NEWNS),
-  NEW_NAMESPACE (CLONE_NEWCGROUP),
-  NEW_NAMESPACE (CLONE_NEWUTS),
-  NEW_NAMESPACE (CLONE_NEWIPC),
-  NEW_NAMESPACE (CLONE_NEWUSER),
-  NEW_NAMESPACE (CLONE_NEWPID),
-  NEW_NAMESPACE (CLONE_NEWNET),
-
-  /* Terminals are looked at and set, but not typed into: TIOCSTI and TIOCLINUX are not here, nor TIOCSETD. */
-  IOCTL (TCGETS),
-  IOCTL (TCSETS),
-  IOCTL (TCSETSW),
-  IOCTL (TCSETSF),
-  IOCTL (TIOCGWINSZ),
-  IOCTL (TIOCGPGRP),
-  IOCTL (TIOCOUTQ),
-  IOCTL (FIONREAD),
-  IOCTL (FIONBIO),
-  IOCTL (FIOASYNC),
-  IOCTL (FIOCLEX),
-  IOCTL (FIONCLEX),
-  /* cp and lsattr try these and take no for an answer, if the answer is the file system's. */
-  IOCTL (FICLONE),
-  IOCTL (FS_IOC_GETFLAGS),
+  { ALLOW, WHEN_ALWAYS, "terminals are looked at and set, but not typed into: no TIOCSTI, TIOCLINUX, TIOCSETD",
+    "ioctl", ONE_OF (1, "request", INT_MASK, VALUE (TCGETS), VALUE (TCSETS), VALUE (TCSETSW), VALUE (TCSETSF),
+                     VALUE (TIOCGWINSZ), VALUE (TIOCGPGRP), VALUE (TIOCOUTQ)) },
+  { ALLOW, WHEN_ALWAYS, "what any descriptor can be asked",
+    "ioctl", ONE_OF (1, "request", INT_MASK, VALUE (FIONREAD), VALUE (FIONBIO), VALUE (FIOASYNC), VALUE (FIOCLEX),
+                     VALUE (FIONCLEX)) },
+  { ALLOW, WHEN_ALWAYS, "cp and lsattr try these and take no for an answer, if the answer is the file system's",
+    "ioctl", ONE_OF (1, "request", INT_MASK, VALUE (FICLONE), VALUE (FS_IOC_GETFLAGS)) },
 
   /* The network namespace has no way out, but the sandboxes of a zygote share it, and with it the names of abstract
    * sockets. Landlock keeps those apart from its sixth version on; before, no socket is made that could be bound to a name
-   * or connected to one. A datagram socket can be connected anew however it came about, so pairs of those are refused
-   * as well. */
-  { "socket", 0, COMPARE_MASKED, INT_MASK, AF_UNIX, ALLOW, WHEN_NAMES_APART },
-  { "socket", 0, COMPARE_NOT, 0, AF_UNIX, EAFNOSUPPORT, WHEN_NAMES_APART },
-  { "socketpair", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_NAMES_APART },
-  { "bind", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_NAMES_APART },
-  { "connect", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_NAMES_APART },
-  { "socket", 0, COMPARE_NONE, 0, 0, EAFNOSUPPORT, WHEN_NAMES_SHARED },
-  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_STREAM, ALLOW, WHEN_NAMES_SHARED },
-  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_SEQPACKET, ALLOW, WHEN_NAMES_SHARED },
-  { "socketpair", 1, COMPARE_MASKED, SOCKET_TYPE, SOCK_DGRAM, EAFNOSUPPORT, WHEN_NAMES_SHARED },
-  { "bind", 0, COMPARE_NONE, 0, 0, EPERM, WHEN_NAMES_SHARED },
-  { "connect", 0, COMPARE_NONE, 0, 0, EPERM, WHEN_NAMES_SHARED },
+   * or connected to one. */
+  { ALLOW, WHEN_NAMES_APART, "local sockets: multiprocessing, asyncio",
+    "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_UNIX)) },
+  { EAFNOSUPPORT, WHEN_NAMES_APART, "there is no network, and each family is kernel code to attack",
+    "socket", NOT (0, "family", VALUE (AF_UNIX)) },
+  { ALLOW, WHEN_NAMES_APART, "sockets within one sandbox",
+    "socketpair bind connect" },
+  { EAFNOSUPPORT, WHEN_NAMES_SHARED, "a socket could be connected to the name of somebody else's",
+    "socket" },
+  { EPERM, WHEN_NAMES_SHARED, "names by which sandboxes could meet",
+    "bind connect" },
+  { ALLOW, WHEN_NAMES_SHARED, "pairs that stay connected to each other",
+    "socketpair", ONE_OF (1, "type", SOCKET_TYPE, VALUE (SOCK_STREAM), VALUE (SOCK_SEQPACKET)) },
+  { EAFNOSUPPORT, WHEN_NAMES_SHARED, "a datagram socket can be connected anew, however it came about",
+    "socketpair", ONE_OF (1, "type", SOCKET_TYPE, VALUE (SOCK_DGRAM)) },
 
-  /* Memory that no process has mapped: a watchdog that adds up processes cannot see it, a control group does. */
-  { "memfd_create", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED },
-  { "shmget", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED | WHEN_NAMESPACED },
-  { "msgget", 0, COMPARE_NONE, 0, 0, ALLOW, WHEN_COUNTED | WHEN_NAMESPACED },
+  { ALLOW, WHEN_COUNTED, "memory that no process has mapped: a watchdog that adds up processes cannot see it",
+    "memfd_create" },
+  { ALLOW, WHEN_COUNTED | WHEN_NAMESPACED, "the same, with names that only the sandbox's own ipc namespace knows",
+    "shmget msgget" },
 
-  /* In the host's namespaces others of the same user could be held back: the caller itself goes by the number 0. */
-  { "prlimit64", 0, COMPARE_MASKED, INT_MASK, 0, ALLOW, WHEN_SHARED },
-  { "sched_setaffinity", 0, COMPARE_MASKED, INT_MASK, 0, ALLOW, WHEN_SHARED },
-  { "setpriority", 1, COMPARE_MASKED, INT_MASK, 0, ALLOW, WHEN_SHARED },
+  { ALLOW, WHEN_SHARED, "others of the same user could be held back: the caller itself goes by the number 0",
+    "prlimit64 sched_setaffinity", ONE_OF (0, "pid", INT_MASK, { "0", 0 }) },
+  { ALLOW, WHEN_SHARED, "the same",
+    "setpriority", ONE_OF (1, "who", INT_MASK, { "0", 0 }) },
 
-  /* Not F_SETOWN, F_SETOWN_EX and F_SETSIG: they have the kernel send any signal to anybody of the same user. */
-  FCNTL (F_DUPFD),
-  FCNTL (F_GETFD),
-  FCNTL (F_SETFD),
-  FCNTL (F_GETFL),
-  FCNTL (F_SETFL),
-  FCNTL (F_GETLK),
-  FCNTL (F_SETLK),
-  FCNTL (F_SETLKW),
-  FCNTL (F_OFD_GETLK),
-  FCNTL (F_OFD_SETLK),
-  FCNTL (F_OFD_SETLKW),
-  FCNTL (F_GETOWN),
-  FCNTL (F_GETSIG),
-  FCNTL (F_DUPFD_CLOEXEC),
-  FCNTL (F_GETPIPE_SZ),
-  FCNTL (F_SETPIPE_SZ),
-  FCNTL (F_GET_SEALS),
-  FCNTL (F_ADD_SEALS),
+  { ALLOW, WHEN_SIGNALS_SHARED, "not F_SETOWN, F_SETOWN_EX, F_SETSIG: they have the kernel signal anybody of the same user",
+    "fcntl", ONE_OF (1, "command", INT_MASK, VALUE (F_DUPFD), VALUE (F_GETFD), VALUE (F_SETFD), VALUE (F_GETFL),
+                     VALUE (F_SETFL), VALUE (F_GETLK), VALUE (F_SETLK), VALUE (F_SETLKW), VALUE (F_OFD_GETLK),
+                     VALUE (F_OFD_SETLK), VALUE (F_OFD_SETLKW), VALUE (F_GETOWN), VALUE (F_GETSIG),
+                     VALUE (F_DUPFD_CLOEXEC), VALUE (F_GETPIPE_SZ), VALUE (F_SETPIPE_SZ), VALUE (F_GET_SEALS),
+                     VALUE (F_ADD_SEALS)) },
 
-  /* Asking for the personality, and the one that everybody has. */
-  { "personality", 0, COMPARE_MASKED, INT_MASK, INT_MASK, ALLOW, WHEN_ALWAYS },
-  { "personality", 0, COMPARE_MASKED, INT_MASK, PER_LINUX, ALLOW, WHEN_ALWAYS },
+  { ALLOW, WHEN_ALWAYS, "asking for the personality, and the one that everybody has",
+    "personality", ONE_OF (0, "persona", INT_MASK, { "0xffffffff", INT_MASK }, VALUE (PER_LINUX)) },
 
-  PRCTL (PR_SET_NAME),
-  PRCTL (PR_GET_NAME),
-  PRCTL (PR_SET_PDEATHSIG),
-  PRCTL (PR_GET_PDEATHSIG),
-  PRCTL (PR_GET_DUMPABLE),
-  PRCTL (PR_GET_SECCOMP),
-  PRCTL (PR_SET_NO_NEW_PRIVS),
-  PRCTL (PR_GET_NO_NEW_PRIVS),
-  PRCTL (PR_CAPBSET_READ),
-  PRCTL (PR_GET_SECUREBITS),
-  PRCTL (PR_SET_TIMERSLACK),
-  PRCTL (PR_GET_TIMERSLACK),
-  PRCTL (PR_SET_THP_DISABLE),
-  PRCTL (PR_GET_THP_DISABLE),
-  PRCTL (PR_SET_VMA), /* names for memory, used by allocators */
+  { ALLOW, WHEN_ALWAYS, "a process tells its name, its parent's end, and what it may not do",
+    "prctl", ONE_OF (0, "option", INT_MASK, VALUE (PR_SET_NAME), VALUE (PR_GET_NAME), VALUE (PR_SET_PDEATHSIG),
+                     VALUE (PR_GET_PDEATHSIG), VALUE (PR_GET_DUMPABLE), VALUE (PR_GET_SECCOMP),
+                     VALUE (PR_SET_NO_NEW_PRIVS), VALUE (PR_GET_NO_NEW_PRIVS), VALUE (PR_CAPBSET_READ),
+                     VALUE (PR_GET_SECUREBITS)) },
+  { ALLOW, WHEN_ALWAYS, "timers, huge pages, and names for memory, which allocators give",
+    "prctl", ONE_OF (0, "option", INT_MASK, VALUE (PR_SET_TIMERSLACK), VALUE (PR_GET_TIMERSLACK),
+                     VALUE (PR_SET_THP_DISABLE), VALUE (PR_GET_THP_DISABLE), VALUE (PR_SET_VMA)) },
 };
-const size_t seccomp_conditions_count = sizeof seccomp_conditions / sizeof seccomp_conditions[0];
+const size_t seccomp_rules_count = sizeof seccomp_rules / sizeof seccomp_rules[0];
+/* clang-format on */
+
+const char *
+seccomp_when_text (enum seccomp_when when)
+{
+  switch (when) {
+  case WHEN_ALWAYS:
+    break;
+  case WHEN_NAMESPACED:
+    return "where a sandbox has namespaces of its own";
+  case WHEN_SHARED:
+    return "where a sandbox lives in the host's namespaces";
+  case WHEN_NAMES_APART:
+    return "where nobody else's sockets can be named: own namespaces, and landlock 6";
+  case WHEN_NAMES_SHARED:
+    return "where the sockets of others could be named";
+  case WHEN_SIGNALS_APART:
+    return "where nobody else can be signalled: own namespaces, or landlock 6";
+  case WHEN_SIGNALS_SHARED:
+    return "where others could be signalled";
+  case WHEN_COUNTED:
+    return "where a control group counts a run's memory";
+  }
+  return "always";
+}

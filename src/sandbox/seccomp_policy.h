@@ -5,12 +5,14 @@
  * the process: nothing honest makes them. */
 #pragma once
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* What becomes of a call: a positive errno, or one of these. */
-#define SECCOMP_POLICY_ALLOW   0
-#define SECCOMP_POLICY_PRETEND (-1) /* it does nothing and says that it worked */
+#define SECCOMP_POLICY_ALLOW    0
+#define SECCOMP_POLICY_PRETEND  (-1) /* it does nothing and says that it worked */
+#define SECCOMP_DEFAULT_VERDICT ENOSYS
 
 /* What must be so on a host for a rule to be there: one or more of these. */
 enum seccomp_when {
@@ -25,29 +27,31 @@ enum seccomp_when {
   WHEN_COUNTED = 1 << 6,        /* the kernel counts all memory of a run, mapped or not: a control group */
 };
 
-struct seccomp_group {
-  int verdict;
-  unsigned when; /* enum seccomp_when */
-  const char *reason;
-  const char
-      *calls; /* names with a space between them; those that an architecture does not have are skipped */
-};
-extern const struct seccomp_group seccomp_groups[];
-extern const size_t seccomp_groups_count;
-
-/* Rules that look at an argument. Where none of a call's rules matches, it fails with ENOSYS. */
+/* How an argument decides. */
 enum seccomp_compare {
-  COMPARE_MASKED, /* (argument & mask) == value */
-  COMPARE_NOT,    /* argument != value */
-  COMPARE_NONE,   /* always */
+  COMPARE_NONE,   /* it does not: the rule holds for every call */
+  COMPARE_MASKED, /* (argument & mask) is one of the values */
+  COMPARE_HAS,    /* the argument has all bits of one of the values */
+  COMPARE_NOT,    /* the argument is not the value */
 };
-struct seccomp_condition {
-  const char *call;
-  unsigned argument;
-  enum seccomp_compare compare;
-  uint64_t mask, value;
+struct seccomp_value {
+  const char *name; /* as the kernel's headers call it */
+  uint64_t value;
+};
+struct seccomp_rule {
   int verdict;
-  unsigned when; /* enum seccomp_when */
+  unsigned when;      /* enum seccomp_when */
+  const char *reason; /* for the reader of `adder doctor --policy` as well */
+  const char *calls;  /* names with a space between them; those that an architecture lacks are skipped */
+  /* Where a call is judged by an argument and no rule fits, it fails with SECCOMP_DEFAULT_VERDICT. */
+  enum seccomp_compare compare;
+  unsigned argument;
+  const char *argument_name;
+  uint64_t mask;
+  const struct seccomp_value *values; /* the last has no name */
 };
-extern const struct seccomp_condition seccomp_conditions[];
-extern const size_t seccomp_conditions_count;
+extern const struct seccomp_rule seccomp_rules[];
+extern const size_t seccomp_rules_count;
+
+/* One bit of enum seccomp_when in words, for people: "where a control group counts memory". */
+const char *seccomp_when_text (enum seccomp_when when);
