@@ -158,10 +158,11 @@ print_json (const struct checkup *checkup)
   json_t *mechanisms = json_array ();
   for (int i = 0; i < PROBE_FACTS; i++) {
     const struct probe_line *line = &probe->line[i];
-    json_array_append_new (mechanisms, json_pack ("{s:s, s:b, s:o, s:o, s:o}", "name", line->name, "good",
-                                                  line->good, "text", json_text_or_null (line->text), "cost",
-                                                  json_text_or_null (line->good ? NULL : costs[i]), "remedy",
-                                                  json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
+    json_array_append_new (mechanisms,
+                           json_pack ("{s:s, s:s, s:b, s:o, s:o, s:o}", "name", line->name, "state",
+                                      line->state, "good", line->good, "text", json_text_or_null (line->text),
+                                      "cost", json_text_or_null (costs[i]), "remedy",
+                                      json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
   }
   g_autoptr (json_t) all =
       json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O?, s:O?, s:O}", "version", adder_version (), "level",
@@ -245,6 +246,7 @@ show_policy (gboolean json)
   const struct seccomp_host host = {
       .landlock_abi = probe.landlock_abi,
       .memory_counted = probe.cgroup_mode != CGROUP_NONE && strcmp (config->cgroup, "none") != 0,
+      .shared = probe.userns != PROBE_USERNS_OK,
   };
   config_free (config);
   return policy_print (&host, json, stdout, &problem) ? 0 : cli_fail (problem);

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "sandbox/cgroup_backend.h"
+#include "sandbox/mountinfo.h"
 
 int
 cgroup_write (int directory, const char *file, const char *text)
@@ -76,25 +77,11 @@ cgroup_read_number (int directory, const char *file, const char *key, uint64_t *
   return -ENODATA;
 }
 
-/* Whether WORD is in LIST, whose words have any of SEPARATORS between them. */
-static bool
-has_word (const char *list, const char *separators, const char *word)
-{
-  size_t length = strlen (word);
-  for (const char *at = list + strspn (list, separators); *at; at += strspn (at, separators)) {
-    size_t here = strcspn (at, separators);
-    if (here == length && memcmp (at, word, length) == 0)
-      return true;
-    at += here;
-  }
-  return false;
-}
-
 bool
 cgroup_has_word (int directory, const char *file, const char *word)
 {
   char text[4096];
-  return cgroup_read (directory, file, text, sizeof text) == 0 && has_word (text, " \n", word);
+  return cgroup_read (directory, file, text, sizeof text) == 0 && mountinfo_has_word (text, " \n", word);
 }
 
 int
@@ -122,79 +109,42 @@ cgroup_kill_each (int directory)
   return 0;
 }
 
-/* Finds the group of this process: the path behind "N:CONTROLLERS:" in /proc/self/cgroup. */
-static int
-own_path (const char *controller, char *path, size_t size)
+/* Mount points with spaces are not looked for. */
+static bool
+find_own (const char *controller, char *path, size_t size, struct mountinfo *ret_mount)
 {
-  FILE *file = fopen ("/proc/self/cgroup", "re");
-  char line[PATH_MAX + 256];
-  int r = -ENOENT;
-  while (file && r < 0 && fgets (line, sizeof line, file)) {
-    line[strcspn (line, "\n")] = '\0';
-    char *list = strchr (line, ':');
-    char *at = list ? strchr (list + 1, ':') : NULL;
-    if (!at)
-      continue;
-    *at = '\0';
-    bool found = controller ? has_word (list + 1, ",", controller) : list[1] == '\0';
-    if (found && (size_t)snprintf (path, size, "%s", at + 1) < size)
-      r = 0;
-  }
-  if (file)
-    fclose (file);
-  return r;
-}
-
-/* Finds where a hierarchy is mounted, and which of its groups is there. Mount points with spaces are not
- * looked for. */
-static int
-find_mount (const char *controller, char *ret_point, char *ret_root, size_t size)
-{
-  FILE *file = fopen ("/proc/self/mountinfo", "re");
-  char line[3 * PATH_MAX];
-  int r = -ENOENT;
-  while (file && r < 0 && fgets (line, sizeof line, file)) {
-    char root[PATH_MAX], point[PATH_MAX], type[32], options[512];
-    const char *dash = strstr (line, " - ");
-    if (!dash || sscanf (line, "%*s %*s %*s %4095s %4095s", root, point) != 2 ||
-        sscanf (dash, " - %31s %*s %511s", type, options) != 2)
-      continue;
-    bool found = controller ? strcmp (type, "cgroup") == 0 && has_word (options, ",", controller)
-                            : strcmp (type, "cgroup2") == 0;
-    if (!found)
-      continue;
-    snprintf (ret_point, size, "%s", point);
-    snprintf (ret_root, size, "%s", root);
-    r = 0;
-  }
-  if (file)
-    fclose (file);
-  return r;
+  FILE *groups = fopen ("/proc/self/cgroup", "re");
+  FILE *mounts = fopen ("/proc/self/mountinfo", "re");
+  bool found = groups && mounts && mountinfo_own_group (groups, controller, path, size) &&
+               mountinfo_find_cgroup (mounts, controller, ret_mount);
+  if (groups)
+    fclose (groups);
+  if (mounts)
+    fclose (mounts);
+  return found;
 }
 
 int
 cgroup_open_own (const char *controller, struct fault *fault)
 {
-  char path[PATH_MAX], point[PATH_MAX], root[PATH_MAX];
-  int r = own_path (controller, path, sizeof path);
-  if (r == 0)
-    r = find_mount (controller, point, root, sizeof point);
-  if (r < 0)
+  char path[PATH_MAX];
+  struct mountinfo mount;
+  if (!find_own (controller, path, sizeof path, &mount))
     return fault_set (fault, ENOENT, "no control groups %s are mounted", controller ? controller : "v2");
 
   /* In a container the hierarchy may be mounted from our own group on. */
-  size_t skip = strlen (root);
+  size_t skip = strlen (mount.root);
   const char *below = path;
-  if (strcmp (root, "/") != 0)
-    below = strncmp (path, root, skip) == 0 && (path[skip] == '/' || !path[skip]) ? path + skip : "";
-  autoclose int top = open (point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (strcmp (mount.root, "/") != 0)
+    below = strncmp (path, mount.root, skip) == 0 && (path[skip] == '/' || !path[skip]) ? path + skip : "";
+  autoclose int top = open (mount.point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (top < 0)
-    return fault_set (fault, errno, "cannot open %s", point);
+    return fault_set (fault, errno, "cannot open %s", mount.point);
   below += strspn (below, "/");
   if (!*below)
     return fd_steal (&top);
   int fd = openat (top, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
-    return fault_set (fault, errno, "cannot open the own group %s/%s", point, below);
+    return fault_set (fault, errno, "cannot open the own group %s/%s", mount.point, below);
   return fd;
 }

@@ -23,6 +23,7 @@
 #include "base/syscalls.h"
 #include "sandbox/landlock.h"
 #include "sandbox/namespaces.h"
+#include "sandbox/probe_reason.h"
 
 /* mount_setattr is the newest call that nothing stands in for. */
 #define KERNEL_MAJOR 5
@@ -30,7 +31,7 @@
 
 /* MADV_COLLAPSE. */
 #define COLLAPSE_MAJOR 6
-#define COLLAPSE_MINOR 1
+#define COLLAPSE_MINOR 1 /* in a text below as well */
 
 /* ---- helpers ---- */
 
@@ -46,6 +47,24 @@ say (char *text, size_t size, const char *format, ...)
 #define TEXT(line, ...)   say ((line)->text, sizeof (line)->text, __VA_ARGS__)
 #define REMEDY(line, ...) say ((line)->remedy, sizeof (line)->remedy, __VA_ARGS__)
 
+/* What a fact was found to be, in tables: for programs, for people, and what would make it good. */
+struct finding {
+  const char *state, *text, *remedy;
+};
+
+/* DETAIL goes behind the text in parentheses; NULL: none. */
+static void
+put_finding (struct probe_line *line, const struct finding *finding, const char *detail)
+{
+  line->state = finding->state;
+  line->good = !finding->remedy;
+  if (detail)
+    TEXT (line, "%s (%s)", finding->text, detail);
+  else
+    TEXT (line, "%s", finding->text);
+  REMEDY (line, "%s", finding->remedy ? finding->remedy : "");
+}
+
 static bool
 read_line (const char *path, char *text, size_t size)
 {
@@ -59,12 +78,13 @@ read_line (const char *path, char *text, size_t size)
 }
 
 /* A setting of the kernel: its number, or OTHERWISE when there is no such setting. */
-static long
-read_setting (const char *path, long otherwise)
+/* Whether somebody put a filter on this process: a container, since we have none before we are in a sandbox.
+ * A kernel without filters says EINVAL; what else says no is a filter. */
+static bool
+is_filtered (void)
 {
-  char text[64];
-  long value;
-  return read_line (path, text, sizeof text) && sscanf (text, "%ld", &value) == 1 ? value : otherwise;
+  int mode = prctl (PR_GET_SECCOMP, 0, 0, 0, 0);
+  return mode > 0 || (mode < 0 && errno != EINVAL);
 }
 
 static bool
@@ -136,101 +156,82 @@ try_namespaces (void)
   return trial;
 }
 
-/* In a chroot no mount is at the root that we see, unless somebody mounted one just there. */
-static bool
-is_chrooted (void)
-{
-  FILE *file = fopen ("/proc/self/mountinfo", "re");
-  char line[4096], point[256];
-  bool found = !file;
-  while (file && !found && fgets (line, sizeof line, file))
-    found = sscanf (line, "%*s %*s %*s %*s %255s", point) == 1 && strcmp (point, "/") == 0;
-  if (file)
-    fclose (file);
-  return !found;
-}
+#define UNCONFINED                                                                                           \
+  "start the container with a seccomp profile that allows clone and unshare of namespaces, such as "         \
+  "--security-opt seccomp=unconfined"
+
+static const struct finding userns_findings[] = {
+    [PROBE_USERNS_OK] = {"ok", "can be made", NULL},
+    [PROBE_USERNS_MAX] = {"max_user_namespaces", "refused: user.max_user_namespaces",
+                          "sysctl -w user.max_user_namespaces=10000"},
+    [PROBE_USERNS_CLONE] = {"unprivileged_userns_clone",
+                            "refused to ordinary users: kernel.unprivileged_userns_clone is 0",
+                            "sysctl -w kernel.unprivileged_userns_clone=1"},
+    [PROBE_USERNS_APPARMOR] = {"apparmor",
+                               "without rights for ordinary users: "
+                               "kernel.apparmor_restrict_unprivileged_userns is 1",
+                               "load an AppArmor profile that allows userns for adder-zygote, or "
+                               "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
+    [PROBE_USERNS_SECCOMP] = {"seccomp",
+                              "refused by the system call filter of the container that this runs in",
+                              UNCONFINED},
+    [PROBE_USERNS_CHROOT] = {"chroot", "refused in a chroot",
+                             "run Adder outside of the chroot, or enter it with pivot_root (bwrap, "
+                             "systemd-nspawn)"},
+    [PROBE_USERNS_KERNEL] = {"kernel", "not built into this kernel (CONFIG_USER_NS)",
+                             "use a kernel with CONFIG_USER_NS=y"},
+    [PROBE_USERNS_OTHER] = {"other", "refused",
+                            "look for a security module (SELinux, a container's policy) that forbids them"},
+};
 
 static enum probe_userns
 find_reason (struct trial trial)
 {
-  if (trial.step >= TRIAL_PROC)
-    return PROBE_USERNS_OK;
-  if (trial.err == EINVAL && trial.step == TRIAL_CLONE)
-    return PROBE_USERNS_KERNEL;
-  if (trial.err == ENOSPC || read_setting ("/proc/sys/user/max_user_namespaces", 1) == 0)
-    return PROBE_USERNS_MAX;
-  if (geteuid () != 0 && read_setting ("/proc/sys/kernel/unprivileged_userns_clone", 1) == 0)
-    return PROBE_USERNS_CLONE;
-  if (geteuid () != 0 && read_setting ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0) != 0)
-    return PROBE_USERNS_APPARMOR;
-  if (trial.err == ENOSYS || prctl (PR_GET_SECCOMP, 0, 0, 0, 0) == 2)
-    return PROBE_USERNS_SECCOMP;
-  if (trial.step == TRIAL_CLONE && trial.err == EPERM && is_chrooted ())
-    return PROBE_USERNS_CHROOT;
-  return PROBE_USERNS_OTHER;
+  const struct probe_refusal refusal = {
+      .err = trial.err,
+      .at_clone = trial.step == TRIAL_CLONE,
+      .filtered = is_filtered (),
+  };
+  return trial.step >= TRIAL_PROC ? PROBE_USERNS_OK : probe_explain_userns ("", &refusal);
+}
+
+static void
+probe_proc (struct probe *probe, struct trial trial)
+{
+  static const struct finding ok = {"ok", "each sandbox has its own", NULL};
+  static const struct finding untried = {"untried", "not tried, for want of user namespaces",
+                                         "get user namespaces"};
+  static const struct finding masked = {
+      "masked",
+      "a new one is refused: parts of /proc are masked here, as in most containers; sandboxes have no /proc",
+      "start the container with an unmasked /proc: --security-opt systempaths=unconfined (Docker), "
+      "procMount: Unmasked (Kubernetes)"};
+  struct probe_line *line = &probe->line[PROBE_PROC];
+  probe->fresh_proc = trial.step == TRIAL_DONE;
+  if (probe->fresh_proc)
+    put_finding (line, &ok, NULL);
+  else if (probe->userns == PROBE_USERNS_OK)
+    put_finding (line, &masked, strerror (trial.err));
+  else
+    put_finding (line, &untried, NULL);
 }
 
 static void
 probe_namespaces (struct probe *probe)
 {
-  struct probe_line *userns = &probe->line[PROBE_USER_NAMESPACES], *proc = &probe->line[PROBE_PROC];
+  struct probe_line *line = &probe->line[PROBE_USER_NAMESPACES];
   struct trial trial = try_namespaces ();
   probe->userns = find_reason (trial);
-  probe->fresh_proc = trial.step == TRIAL_DONE;
-  userns->good = probe->userns == PROBE_USERNS_OK;
-  proc->good = probe->fresh_proc;
-
-  switch (probe->userns) {
-  case PROBE_USERNS_OK:
-    TEXT (userns, "can be made");
-    break;
-  case PROBE_USERNS_MAX:
-    TEXT (userns, "refused: user.max_user_namespaces is %ld",
-          read_setting ("/proc/sys/user/max_user_namespaces", 0));
-    REMEDY (userns, "sysctl -w user.max_user_namespaces=10000");
-    break;
-  case PROBE_USERNS_CLONE:
-    TEXT (userns, "refused to ordinary users: kernel.unprivileged_userns_clone is 0");
-    REMEDY (userns, "sysctl -w kernel.unprivileged_userns_clone=1");
-    break;
-  case PROBE_USERNS_APPARMOR:
-    TEXT (userns, "without rights for ordinary users: kernel.apparmor_restrict_unprivileged_userns is 1");
-    REMEDY (userns, "load an AppArmor profile that allows userns for adder-zygote, or "
-                    "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
-    break;
-  case PROBE_USERNS_SECCOMP:
-    TEXT (userns, "refused by the system call filter of the container that this runs in (%s)",
-          strerror (trial.err));
-    REMEDY (userns,
-            "start the container with a seccomp profile that allows clone and unshare of namespaces, such as "
-            "--security-opt seccomp=unconfined");
-    break;
-  case PROBE_USERNS_CHROOT:
-    TEXT (userns, "refused in a chroot");
-    REMEDY (userns, "run Adder outside of the chroot, or enter it with pivot_root (bwrap, systemd-nspawn)");
-    break;
-  case PROBE_USERNS_KERNEL:
-    TEXT (userns, "not built into this kernel (CONFIG_USER_NS)");
-    REMEDY (userns, "use a kernel with CONFIG_USER_NS=y");
-    break;
-  case PROBE_USERNS_OTHER:
-    TEXT (userns, "refused: %s", strerror (trial.err));
-    REMEDY (userns, "look for a security module (SELinux, a container's policy) that forbids them");
-    break;
+  put_finding (line, &userns_findings[probe->userns],
+               probe->userns == PROBE_USERNS_OK ? NULL : strerror (trial.err));
+  if (probe->userns == PROBE_USERNS_MAX) {
+    long most = probe_max_user_namespaces ("");
+    TEXT (line,
+          most > 0 ? "refused: user.max_user_namespaces is %ld, and so many are there"
+                   : "refused: user.max_user_namespaces is %ld",
+          most);
   }
-  if (!userns->good) {
-    TEXT (proc, "not tried, for want of user namespaces");
-  } else if (!proc->good) {
-    TEXT (proc,
-          "a new one is refused (%s): parts of /proc are masked here, as in most containers; sandboxes have "
-          "no /proc",
-          strerror (trial.err));
-    REMEDY (proc,
-            "start the container with an unmasked /proc: --security-opt systempaths=unconfined (Docker), "
-            "procMount: Unmasked (Kubernetes)");
-  } else {
-    TEXT (proc, "each sandbox has its own");
-  }
+  probe_proc (probe, trial);
 }
 
 /* ---- the rest, which can simply be asked ---- */
@@ -282,6 +283,7 @@ probe_kernel (struct probe *probe)
   bool recent = is_at_least (probe, KERNEL_MAJOR, KERNEL_MINOR);
   const char *lacking = find_lacking_call ();
   line->good = recent && !lacking;
+  line->state = line->good ? "ok" : recent ? "lacking" : "old";
   TEXT (line, "Linux %s on %s%s%s", name.release, name.machine, lacking ? " without " : "",
         lacking ? lacking : "");
   if (!recent)
@@ -296,97 +298,111 @@ probe_kernel (struct probe *probe)
 static void
 probe_seccomp (struct probe *probe)
 {
-  struct probe_line *line = &probe->line[PROBE_SECCOMP];
+  static const struct finding ok = {"ok", "system calls can be filtered", NULL};
+  static const struct finding filtered = {
+      "seccomp", "refused by the system call filter of the container that this runs in",
+      "start the container with a seccomp profile that allows seccomp, such as --security-opt "
+      "seccomp=unconfined"};
+  static const struct finding kernel = {"kernel", "not built into this kernel",
+                                        "use a kernel with CONFIG_SECCOMP_FILTER=y"};
   uint32_t action = 0x80000000u; /* SECCOMP_RET_KILL_PROCESS */
   /* SECCOMP_GET_ACTION_AVAIL, Linux 4.14. */
   probe->seccomp = sys_seccomp (2, 0, &action) == 0;
-  line->good = probe->seccomp;
-  TEXT (line, probe->seccomp ? "system calls can be filtered" : "not built into this kernel: %s",
-        strerror (errno));
-  if (!line->good)
-    REMEDY (line, "use a kernel with CONFIG_SECCOMP_FILTER=y");
+  int err = errno;
+  if (probe->seccomp)
+    put_finding (&probe->line[PROBE_SECCOMP], &ok, NULL);
+  else
+    put_finding (&probe->line[PROBE_SECCOMP], is_filtered () ? &filtered : &kernel, strerror (err));
 }
 
 static void
 probe_landlock (struct probe *probe)
 {
+  static const struct finding off = {"off", "built in but switched off when this kernel was started",
+                                     "add landlock to the list lsm= of the kernel's command line"};
+  static const struct finding filtered = {
+      "seccomp", "refused by the system call filter of the container that this runs in",
+      "start the container with a seccomp profile that allows landlock_create_ruleset, "
+      "landlock_add_rule and landlock_restrict_self"};
+  static const struct finding kernel = {"kernel", "not there",
+                                        "use a kernel with CONFIG_SECURITY_LANDLOCK=y (Linux 5.13 or later)"};
   struct probe_line *line = &probe->line[PROBE_LANDLOCK];
   probe->landlock_abi = landlock_abi ();
   int err = errno;
-  line->good = probe->landlock_abi >= 6;
-  if (probe->landlock_abi >= 6) {
-    TEXT (line, "version %d", probe->landlock_abi);
-  } else if (probe->landlock_abi > 0) {
-    TEXT (line, "version %d; before version 6 sandboxes have socket pairs but no named sockets",
-          probe->landlock_abi);
-    REMEDY (line, "use Linux 6.12 or later");
-  } else if (err == EOPNOTSUPP) {
-    TEXT (line, "built in but switched off when this kernel was started");
-    REMEDY (line, "add landlock to the list lsm= of the kernel's command line");
-  } else {
-    TEXT (line, "not there: %s", strerror (err));
-    REMEDY (line, "use a kernel with CONFIG_SECURITY_LANDLOCK=y (Linux 5.13 or later)");
+  if (probe->landlock_abi == 0) {
+    put_finding (line, err == EOPNOTSUPP ? &off : is_filtered () ? &filtered : &kernel, strerror (err));
+    return;
   }
+  line->good = probe->landlock_abi >= 6;
+  line->state = line->good ? "ok" : "old";
+  TEXT (line, "version %d%s", probe->landlock_abi,
+        line->good ? "" : "; before version 6 sandboxes have socket pairs but no named sockets");
+  if (!line->good)
+    REMEDY (line, "use Linux 6.12 or later");
 }
+
+#define COUNTED "memory, processes and processor time of a run are limited and counted"
+#define UNIFIED                                                                                              \
+  "run the daemon as root, or start the host with systemd.unified_cgroup_hierarchy=1 and let systemd "       \
+  "delegate a group to it"
+
+static const struct finding cgroup_findings[] = {
+    [PROBE_CGROUP_NONE] = {"none", "not mounted", "mount -t cgroup2 none /sys/fs/cgroup"},
+    [PROBE_CGROUP_V1] = {"v1", "v1, as root: " COUNTED, NULL},
+    [PROBE_CGROUP_MIXED] = {"mixed", "v1 beside v2, the controllers in v1, as root: " COUNTED, NULL},
+    [PROBE_CGROUP_V2] = {"v2", "v2, delegated: " COUNTED, NULL},
+    [PROBE_CGROUP_V2_UNDELEGATED] =
+        {"v2-undelegated", "v2, but not ours to divide",
+         "systemd-run --user --scope -p Delegate=yes adder serve, or Delegate=yes "
+         "in its unit; in a container, give it a writable /sys/fs/cgroup of its "
+         "own"},
+    [PROBE_CGROUP_V1_FOREIGN] = {"v1-foreign", "v1, which only root can use", UNIFIED},
+    [PROBE_CGROUP_MIXED_FOREIGN] = {"mixed-foreign",
+                                    "v1 beside v2, the controllers in v1, which only root can use", UNIFIED},
+};
 
 static void
 probe_cgroup (struct probe *probe, unsigned flags)
 {
-  struct probe_line *line = &probe->line[PROBE_CGROUP];
   struct fault v1 = {0}, v2 = {0};
-  line->good = true;
+  const char *obstacle = NULL;
+  bool mixed = probe_cgroup_trees ("") == (PROBE_TREE_V1 | PROBE_TREE_V2);
   if (cgroup_mode_check (CGROUP_V2, flags, &v2) == 0) {
     probe->cgroup = PROBE_CGROUP_V2;
     probe->cgroup_mode = CGROUP_V2;
-    TEXT (line, "v2, delegated: memory, processes and processor time of a run are limited and counted");
-    return;
-  }
-  if (cgroup_mode_check (CGROUP_V1, flags, &v1) == 0) {
-    probe->cgroup = PROBE_CGROUP_V1;
+  } else if (cgroup_mode_check (CGROUP_V1, flags, &v1) == 0) {
+    probe->cgroup = mixed ? PROBE_CGROUP_MIXED : PROBE_CGROUP_V1;
     probe->cgroup_mode = CGROUP_V1;
-    TEXT (line, "v1, as root: memory, processes and processor time of a run are limited and counted");
-    return;
-  }
-  line->good = false;
-  probe->cgroup_mode = CGROUP_NONE;
-  if (v1.err != ENOENT) {
-    probe->cgroup = PROBE_CGROUP_V1_FOREIGN;
-    TEXT (line, "v1, which only root can use (%s)", v1.step);
-    REMEDY (line, "run the daemon as root, or start the host with systemd.unified_cgroup_hierarchy=1");
+  } else if (v1.err != ENOENT) {
+    probe->cgroup = mixed ? PROBE_CGROUP_MIXED_FOREIGN : PROBE_CGROUP_V1_FOREIGN;
+    obstacle = v1.step;
   } else if (v2.err != ENOENT) {
     probe->cgroup = PROBE_CGROUP_V2_UNDELEGATED;
-    TEXT (line, "v2, but %s", v2.step);
-    REMEDY (line, "systemd-run --user --scope -p Delegate=yes adder serve, or Delegate=yes in its unit; in a "
-                  "container, "
-                  "give it a writable /sys/fs/cgroup of its own");
-  } else {
-    probe->cgroup = PROBE_CGROUP_NONE;
-    TEXT (line, "not mounted");
-    REMEDY (line, "mount -t cgroup2 none /sys/fs/cgroup");
+    obstacle = v2.step;
   }
+  put_finding (&probe->line[PROBE_CGROUP], &cgroup_findings[probe->cgroup], obstacle);
 }
 
 static void
 probe_huge_pages (struct probe *probe)
 {
-  struct probe_line *line = &probe->line[PROBE_HUGE_PAGES];
+  static const struct finding ok = {"ok", "the interpreter's memory is collapsed into them", NULL};
+  static const struct finding kernel = {"kernel", "not built into this kernel",
+                                        "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE=y"};
+  static const struct finding off = {"off", "switched off",
+                                     "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"};
+  static const struct finding old = {"old", "cannot be made on demand by this kernel",
+                                     "use Linux 6.1 or later"};
   char text[128];
-  bool there = read_line ("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
-  bool never = there && strstr (text, "[never]");
-  probe->huge_pages = there && !never && is_at_least (probe, COLLAPSE_MAJOR, COLLAPSE_MINOR);
-  line->good = probe->huge_pages;
-  if (!there) {
-    TEXT (line, "not built into this kernel; forking a sandbox takes longer");
-    REMEDY (line, "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE=y");
-  } else if (never) {
-    TEXT (line, "switched off; forking a sandbox takes longer");
-    REMEDY (line, "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
-  } else if (!probe->huge_pages) {
-    TEXT (line, "cannot be made on demand by this kernel; forking a sandbox takes longer");
-    REMEDY (line, "use Linux %d.%d or later", COLLAPSE_MAJOR, COLLAPSE_MINOR);
-  } else {
-    TEXT (line, "the interpreter's memory is collapsed into them");
-  }
+  const struct finding *found = &ok;
+  if (!read_line ("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text))
+    found = &kernel;
+  else if (strstr (text, "[never]"))
+    found = &off;
+  else if (!is_at_least (probe, COLLAPSE_MAJOR, COLLAPSE_MINOR))
+    found = &old;
+  probe->huge_pages = found == &ok;
+  put_finding (&probe->line[PROBE_HUGE_PAGES], found, NULL);
 }
 
 /* Landlock and a fresh /proc deepen what other mechanisms hold already: their absence is told, but costs no

@@ -23,10 +23,11 @@ enum probe_userns {
 enum probe_cgroup {
   PROBE_CGROUP_NONE,
   PROBE_CGROUP_V1,
+  PROBE_CGROUP_MIXED,          /* v1 with the controllers, beside a v2 tree that has none of them */
   PROBE_CGROUP_V2,             /* delegated: we may make groups with memory and pids */
   PROBE_CGROUP_V2_UNDELEGATED, /* there, but our group is not ours to divide */
-  PROBE_CGROUP_V1_FOREIGN, /* v1, and we are not root; or a mix of both whose v2 part has no memory controller
-                            */
+  PROBE_CGROUP_V1_FOREIGN,     /* v1, and we are not root */
+  PROBE_CGROUP_MIXED_FOREIGN,  /* the controllers are v1's, and we are not root */
 };
 
 /* The facts with a text each, in the order in which they are shown. */
@@ -42,10 +43,12 @@ enum probe_fact {
 };
 
 struct probe_line {
-  const char *name; /* "user namespaces"; static */
-  bool good;        /* all that we want of it is there */
-  char text[200];   /* for people: what was found, and the reason when it is not good */
-  char remedy[300]; /* how to switch it on: a command or a setting; empty when good or when nothing helps */
+  const char *name;  /* "user namespaces"; static */
+  const char *state; /* for programs: what was found in one word, "apparmor"; static, "ok" when good and
+                        unless there are several kinds of good */
+  bool good;         /* all that we want of it is there */
+  char text[200];    /* for people: what was found, and the reason when it is not good */
+  char remedy[300];  /* how to switch it on: a command or a setting; empty when good or when nothing helps */
 };
 
 struct probe {

@@ -202,9 +202,9 @@ seccomp_when_text (enum seccomp_when when)
   case WHEN_SHARED:
     return "where a sandbox lives in the host's namespaces";
   case WHEN_NAMES_APART:
-    return "where nobody else's sockets can be named: own namespaces, and landlock 6";
+    return "where sockets of others cannot be named: by landlock 6";
   case WHEN_NAMES_SHARED:
-    return "where the sockets of others could be named";
+    return "where sockets of others could be named";
   case WHEN_SIGNALS_APART:
     return "where nobody else can be signalled: own namespaces, or landlock 6";
   case WHEN_SIGNALS_SHARED:

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a trial of the probe failed, from the files that tell. ROOT stands before each path and is "" for the
+ * host itself: what kernels say that nobody has at hand can be laid out in a directory. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "sandbox/probe.h"
+
+/* A refused user namespace. */
+struct probe_refusal {
+  int err;
+  bool at_clone; /* it was refused, rather than the rights in it */
+  bool filtered; /* this process is under a seccomp filter, which can only be a container's */
+};
+enum probe_userns probe_explain_userns (const char *root, const struct probe_refusal *refusal);
+
+/* How high user.max_user_namespaces is; -1 when it cannot be read. */
+long probe_max_user_namespaces (const char *root);
+
+/* Which kinds of control groups with controllers are mounted: 0, PROBE_TREE_V1, PROBE_TREE_V2 or both. */
+enum { PROBE_TREE_V1 = 1 << 0, PROBE_TREE_V2 = 1 << 1 };
+unsigned probe_cgroup_trees (const char *root);
