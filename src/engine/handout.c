@@ -10,6 +10,9 @@
 /* RLIMIT_CPU comes in whole seconds, and late: the daemon's own count, in milliseconds, shall be first. */
 #define CPU_GRACE_S 2
 
+/* A control group counts what it refuses; RLIMIT_NPROC does not, so that it shall not be the first. */
+#define PIDS_GRACE 1
+
 struct row {
   __rlimit_resource_t resource;
   const char *name;
@@ -43,10 +46,17 @@ lower (const struct box *box, __rlimit_resource_t resource, const char *name, gu
 }
 
 static guint64
-rlimit_value (const struct row *row, const struct limits *limits)
+rlimit_value (const struct row *row, const struct limits *limits, gboolean grouped)
 {
   guint64 value = limits->value[row->limit];
-  return row->limit == LIMIT_CPU ? value / 1000 + CPU_GRACE_S : value;
+  switch (row->limit) {
+  case LIMIT_CPU:
+    return value / 1000 + CPU_GRACE_S;
+  case LIMIT_PIDS:
+    return grouped ? value + PIDS_GRACE : value;
+  default:
+    return value;
+  }
 }
 
 /* The cgroup's limits were set ahead to what most runs have. */
@@ -70,7 +80,8 @@ gboolean
 handout_set_limits (struct box *box, const struct limits *limits, GError **error)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (rlimits); i++)
-    if (!lower (box, rlimits[i].resource, rlimits[i].name, rlimit_value (&rlimits[i], limits), error))
+    if (!lower (box, rlimits[i].resource, rlimits[i].name,
+                rlimit_value (&rlimits[i], limits, box->cgroup != NULL), error))
       return FALSE;
   if (box->cgroup)
     return set_cgroup_limits (box, limits, error);

@@ -61,7 +61,10 @@ usage_read (struct box *box, struct usage *ret_usage)
 {
   struct cgroup_usage group = {0};
   gboolean grouped = read_cgroup (box, &group);
-  *ret_usage = (struct usage){.oom_kills = minus (group.oom_kills, box->parked.cgroup.oom_kills)};
+  *ret_usage = (struct usage){
+      .oom_kills = minus (group.oom_kills, box->parked.cgroup.oom_kills),
+      .pids_refused = minus (group.pids_refused, box->parked.cgroup.pids_refused),
+  };
   if (grouped && group.cpu_known)
     ret_usage->cpu_us = minus (group.cpu_us, box->parked.cgroup.cpu_us);
   else

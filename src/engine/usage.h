@@ -22,6 +22,7 @@ struct usage {
   guint64 cpu_us;
   guint64 peak_bytes; /* beyond what is shared with the zygote */
   guint64 oom_kills;
+  guint64 pids_refused; /* 0 without a control group */
 };
 
 struct box;

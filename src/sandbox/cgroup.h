@@ -29,9 +29,10 @@ struct cgroup_limits {
 
 struct cgroup_usage {
   bool memory_known, cpu_known;
-  uint64_t oom_kills;  /* processes that the kernel killed for the memory limit */
-  uint64_t peak_bytes; /* 0 where the kernel does not tell (v2 before Linux 5.19) */
-  uint64_t cpu_us;     /* user and system time of all that ever ran in it */
+  uint64_t oom_kills;    /* processes that the kernel killed for the memory limit */
+  uint64_t pids_refused; /* processes and threads that it did not start for the limit of pids */
+  uint64_t peak_bytes;   /* 0 where the kernel does not tell (v2 before Linux 5.19) */
+  uint64_t cpu_us;       /* user and system time of all that ever ran in it */
 };
 
 enum {

@@ -138,6 +138,7 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
   /* Linux 4.13; without it, memory is known and kills are not. */
   ret_usage->memory_known =
       cgroup_read_number (trees[MEMORY], "memory.oom_control", "oom_kill", &ret_usage->oom_kills) == 0;
+  (void)cgroup_read_number (trees[PIDS], "pids.events", "max", &ret_usage->pids_refused);
   if (trees[CPUACCT] >= 0 && cgroup_read_number (trees[CPUACCT], "cpuacct.usage", NULL, &nanoseconds) == 0) {
     ret_usage->cpu_known = true;
     ret_usage->cpu_us = nanoseconds / 1000;

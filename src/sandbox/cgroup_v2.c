@@ -223,6 +223,7 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
     return fault_set (fault, -r, "cannot read memory.events");
   ret_usage->memory_known = true;
   cgroup_read_number (group, "memory.peak", NULL, &ret_usage->peak_bytes);
+  (void)cgroup_read_number (group, "pids.events", "max", &ret_usage->pids_refused);
   ret_usage->cpu_known = cgroup_read_number (group, "cpu.stat", "usage_usec", &ret_usage->cpu_us) == 0;
   return 0;
 }

@@ -128,10 +128,12 @@ test_v2_run (void)
   struct cgroup_usage usage;
   g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, -ENOENT);
   write_file (path, "memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 2\noom_group_kill 1\n");
+  write_file (path, "pids.events", "max 4\n");
   write_file (path, "cpu.stat", "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\n");
   g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
   g_assert_true (usage.memory_known && usage.cpu_known);
   g_assert_cmpuint (usage.oom_kills, ==, 2);
+  g_assert_cmpuint (usage.pids_refused, ==, 4);
   g_assert_cmpuint (usage.cpu_us, ==, 1234567);
   g_assert_cmpuint (usage.peak_bytes, ==, 0);
   write_file (path, "memory.peak", "7340032\n");
