@@ -6,6 +6,7 @@
 
 #include "engine/message.h"
 #include "fuzz/fuzz.h"
+#include "sandbox/limits.h"
 
 #define VALUE_BYTES 4096
 
@@ -25,6 +26,15 @@ check_result (const char *text, gsize length)
   if (result.error) {
     const char *traceback = json_string_value (json_object_get (result.error, "traceback"));
     FUZZ_REQUIRE (!traceback || strlen (traceback) <= VALUE_BYTES + 256);
+  }
+  FUZZ_REQUIRE (json_array_size (result.denials) <= 16 && result.limits_met < 1u << LIMIT_COUNT);
+  gsize index;
+  json_array_foreach (result.denials, index, value)
+  {
+    const char *detail = json_string_value (json_object_get (value, "detail"));
+    FUZZ_REQUIRE (json_is_string (json_object_get (value, "kind")) && detail &&
+                  !strpbrk (detail, "\n\r\x1b"));
+    FUZZ_REQUIRE (g_utf8_strlen (detail, -1) <= 800);
   }
   for (guint i = 0; i < warnings->len; i++)
     FUZZ_REQUIRE (g_utf8_validate (g_ptr_array_index (warnings, i), -1, NULL));

@@ -80,6 +80,8 @@ FILE_FIELDS = {
     "sha256": (str, NULL),
     "url": (str, NULL),
 }
+DENIAL_KINDS = {"network", "file", "write", "call", "processes", "space", "file_size", "open_files", "memory"}
+DENIAL_FIELDS = {"kind": str, "detail": str, "hint": str}
 USAGE_FIELDS = {
     "queue_ms": (int, float),
     "wall_ms": (int, float),
@@ -206,6 +208,10 @@ def check_result(fields, exit_status):
         assert fields["error"] and fields["error"]["message"], "a failure says why"
     if fields["error"] is not None:
         check_fields(fields["error"], ERROR_FIELDS, "error")
+    for index, denial in enumerate(fields["denials"]):
+        check_fields(denial, DENIAL_FIELDS, f"denials[{index}]")
+        assert set(denial) == set(DENIAL_FIELDS) and denial["kind"] in DENIAL_KINDS
+        assert denial["detail"].isprintable() and denial["hint"].endswith(".")
     for index, file in enumerate(fields["files"]):
         check_fields(file, FILE_FIELDS, f"files[{index}]")
         parts = file["name"].split("/")

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "engine/denial.h"
 #include "engine/request.h"
 
 /* A value costs jansson some 50 bytes, however few it has in the text: "[0,0,0..." would make a message of 64
@@ -12,6 +13,10 @@
 #define VALUES_MOST   200000
 #define WARNINGS_MOST 100
 #define WARNING_BYTES 2000
+
+/* What the runner keeps to; it counts characters. */
+#define DENIALS_MOST 16
+#define DETAIL_BYTES 800
 
 /* Representations of one value or display. */
 #define BUNDLE_MOST 32
@@ -160,6 +165,62 @@ take_warnings (const json_t *list, GPtrArray *warnings)
   return TRUE;
 }
 
+/* TEXT as one line that is safe to show: what would move a terminal's cursor is replaced. */
+static json_t *
+one_line (const char *text, gsize length)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, (gssize)length);
+  GString *line = g_string_new (NULL);
+  for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
+    gunichar character = g_utf8_get_char (at);
+    g_string_append_unichar (line, g_unichar_iscntrl (character) ? 0xFFFD : character);
+  }
+  json_t *copy = json_stringn (line->str, line->len);
+  g_string_free (line, TRUE);
+  return copy;
+}
+
+/* LIST, which may be missing, with the known fields alone; NULL when it is not as it must be. */
+static json_t *
+copy_denials (const json_t *list)
+{
+  g_autoptr (json_t) copy = json_array ();
+  gsize index;
+  json_t *denial;
+  if (list && !json_is_array (list))
+    return NULL;
+  json_array_foreach (list, index, denial)
+  {
+    json_t *kind = json_object_get (denial, "kind"), *detail = json_object_get (denial, "detail");
+    if (!json_is_string (kind) || !json_is_string (detail) || !denial_is_kind (json_string_value (kind)))
+      return NULL;
+    g_autoptr (json_t) shortened = cut (detail, DETAIL_BYTES);
+    if (index < DENIALS_MOST)
+      denial_add (copy, json_string_value (kind),
+                  one_line (json_string_value (shortened), json_string_length (shortened)));
+  }
+  return g_steal_pointer (&copy);
+}
+
+static gboolean
+read_limits_met (const json_t *list, guint32 *ret_limits)
+{
+  guint32 limits = 0;
+  gsize index;
+  json_t *name;
+  if (list && !json_is_array (list))
+    return FALSE;
+  json_array_foreach (list, index, name)
+  {
+    int limit = json_is_string (name) ? limit_find (json_string_value (name)) : -1;
+    if (limit < 0)
+      return FALSE;
+    limits |= 1u << limit;
+  }
+  *ret_limits = limits;
+  return TRUE;
+}
+
 gboolean
 message_read_result (const char *text, gsize length, guint64 value_bytes, struct message_result *ret_result,
                      GPtrArray *warnings)
@@ -176,6 +237,11 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
   if ((!json_is_null (error) && !copy) || !take_warnings (json_object_get (root, "warnings"), warnings))
     return FALSE;
 
+  guint32 limits_met;
+  g_autoptr (json_t) denials = copy_denials (json_object_get (root, "denials"));
+  if (!denials || !read_limits_met (json_object_get (root, "limits_met"), &limits_met))
+    return FALSE;
+
   /* Before the initializers below, which are evaluated in no certain order. */
   gboolean out_of_memory = copy && json_is_true (json_object_get (root, "out_of_memory"));
   *ret_result = (struct message_result){
@@ -183,6 +249,8 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
       .value = json_is_null (value) ? NULL : copy_bundle (value, value_bytes, warnings),
       .out_of_memory = out_of_memory,
       .error = g_steal_pointer (&copy),
+      .denials = g_steal_pointer (&denials),
+      .limits_met = limits_met,
   };
   return TRUE;
 }
@@ -192,6 +260,7 @@ message_result_clear (struct message_result *result)
 {
   g_clear_pointer (&result->value, json_decref);
   g_clear_pointer (&result->error, json_decref);
+  g_clear_pointer (&result->denials, json_decref);
 }
 
 /* ---- requests ---- */

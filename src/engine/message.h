@@ -13,6 +13,8 @@ struct message_result {
   json_t *value;          /* a MIME bundle, or NULL */
   json_t *error;          /* with exactly the fields of a result's error, or NULL */
   gboolean out_of_memory; /* the error is a MemoryError, or a system call's ENOMEM */
+  json_t *denials;        /* an array of {kind, detail}, each kind known, each detail one line */
+  guint32 limits_met;     /* 1 << enum limit */
 };
 void message_result_clear (struct message_result *result);
 

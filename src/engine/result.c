@@ -118,7 +118,7 @@ result_to_json (const struct result_parts *parts)
       {"charts", json_array ()},
       {"error", own_or_null (parts->error)},
       {"violations", json_array ()},
-      {"denials", json_array ()},
+      {"denials", parts->denials ? json_incref (parts->denials) : json_array ()},
       {"files", files (parts->artifacts)},
       {"changes", json_array ()},
       {"warnings", strings (parts->warnings)},

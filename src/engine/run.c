@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/weaken.h"
 #include "common/json.h"
+#include "engine/denial.h"
 #include "engine/explain.h"
 #include "engine/handout.h"
 #include "engine/id.h"
@@ -509,14 +510,23 @@ judge (struct adder_run *run)
 
   struct verdict verdict = outcome_decide (facts);
   box->crashed = verdict.outcome == ADDER_OUTCOME_CRASHED;
-  if (verdict.outcome == ADDER_OUTCOME_OK && facts->oom_kills > 0)
-    g_ptr_array_add (run->warnings,
-                     g_strdup ("a process of the run was killed because the memory limit was reached"));
   return verdict;
 }
 
+/* Limits that were met without ending the run: by the kernel's counts, and by what the sandbox says. */
+static guint32
+limits_met (const struct adder_run *run)
+{
+  guint32 limits = run->message.limits_met;
+  if (run->usage.pids_refused > 0)
+    limits |= 1u << LIMIT_PIDS;
+  if (run->usage.oom_kills > 0)
+    limits |= 1u << LIMIT_MEMORY;
+  return limits | workspace_limits_met (run->workspace_fd >= 0 ? run->workspace_fd : run->box->workspace_fd);
+}
+
 static struct adder_result *
-make_result (struct adder_run *run, const struct verdict *verdict, json_t *error)
+make_result (struct adder_run *run, const struct verdict *verdict, json_t *error, json_t *denials)
 {
   const struct result_parts parts = {
       .run_id = run->id,
@@ -526,6 +536,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .value = run->message.value,
       .error = error,
       .displays = run->displays,
+      .denials = denials,
       .warnings = run->warnings,
       .artifacts = run->artifacts,
       .queue_us = (run->handed_us ? run->handed_us : run->ended_us) - run->asked_us,
@@ -557,7 +568,7 @@ make_failure (struct adder_run *run)
   g_autoptr (json_t) error = explain_error (outcome, run->failure);
   run->ended_us = g_get_monotonic_time ();
   run->handed_us = 0;
-  return make_result (run, &verdict, error);
+  return make_result (run, &verdict, error, NULL);
 }
 
 static struct adder_result *
@@ -572,7 +583,9 @@ conclude (struct adder_run *run)
   struct verdict verdict = judge (run);
   g_autoptr (json_t) error = explain_verdict (&verdict, &run->facts, &run->request->limits,
                                               run->request->environment, run->message.error);
-  struct adder_result *result = make_result (run, &verdict, error);
+  g_autoptr (json_t) denials =
+      denial_list (run->message.denials, limits_met (run), &verdict, &run->request->limits);
+  struct adder_result *result = make_result (run, &verdict, error, denials);
   pool_discard (g_steal_pointer (&run->box));
   return result;
 }

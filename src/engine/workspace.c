@@ -40,6 +40,20 @@ workspace_measure (int root_fd, struct workspace_mark *ret_mark)
   return TRUE;
 }
 
+guint32
+workspace_limits_met (int root_fd)
+{
+  struct statfs fs;
+  guint32 limits = 0;
+  if (fstatfs (root_fd, &fs) < 0)
+    return 0;
+  if (fs.f_bfree == 0)
+    limits |= 1u << LIMIT_WORKSPACE;
+  if (fs.f_ffree == 0)
+    limits |= 1u << LIMIT_WORKSPACE_FILES;
+  return limits;
+}
+
 /* ---- names ---- */
 
 static const char *

@@ -9,6 +9,7 @@
 
 #include "base/weaken.h"
 #include "engine/interrupt.h"
+#include "sandbox/limits.h"
 
 /* Every open below a workspace uses these: the tree is the sandbox's, and nothing in it may lead out. */
 #define WORKSPACE_RESOLVE                                                                                    \
@@ -39,6 +40,9 @@ struct workspace_input {
 void workspace_input_free (struct workspace_input *input);
 
 gboolean workspace_measure (int root_fd, struct workspace_mark *ret_mark);
+
+/* Which of LIMIT_WORKSPACE and LIMIT_WORKSPACE_FILES have nothing left, as 1 << enum limit. */
+guint32 workspace_limits_met (int root_fd);
 
 /* A name that a caller may give to a file: relative, UTF-8, no empty part, "." or "..", no control
  * characters. Sets ERROR to ADDER_ERROR_INVALID otherwise. */

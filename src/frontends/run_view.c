@@ -205,7 +205,8 @@ view_result (struct run_view *view, const struct run_event *event)
   g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
   int r = write_bundle (view, json_object_get (result, "value"));
   say_traceback (result);
-  if (event->outcome == ADDER_OUTCOME_ERROR)
+  /* A denial has a better one of its own. */
+  if (event->outcome == ADDER_OUTCOME_ERROR && json_array_size (json_object_get (result, "denials")) == 0)
     say_hint (result);
   say_violations (result);
   say_denials (result);

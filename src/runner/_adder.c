@@ -2,9 +2,7 @@
 /* The extension module of the zygote and its sandboxes: Python on one side, serve.c and spawn.c on the other.
  * It is built against the stable ABI of CPython 3.9, so that one file serves every interpreter from there on.
  */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x03090000
-#include <Python.h>
+#include "runner/audit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -111,6 +109,9 @@ adder_ready (PyObject *self, PyObject *none)
 {
   (void)self;
   (void)none;
+  int r = audit_note_limits ();
+  if (r < 0)
+    return raise_errno (-r);
   if (sandbox.flags & WIRE_SPAWN_PREFAULT)
     memory_touch (hot_pages);
   struct wire_ready ready = {
@@ -119,7 +120,7 @@ adder_ready (PyObject *self, PyObject *none)
       .landlock_abi = sandbox.landlock_abi,
       .data_bytes = memory_data_bytes (),
   };
-  int r = frame_send (WIRE_SOCKET_FD, WIRE_READY, &ready, sizeof ready, NULL, 0);
+  r = frame_send (WIRE_SOCKET_FD, WIRE_READY, &ready, sizeof ready, NULL, 0);
   if (r < 0)
     return raise_errno (-r);
   Py_RETURN_NONE;
@@ -160,6 +161,22 @@ adder_send (PyObject *self, PyObject *arguments)
   Py_RETURN_NONE;
 }
 
+static PyObject *
+adder_watch (PyObject *self, PyObject *watcher)
+{
+  (void)self;
+  if (audit_watch (watcher) < 0)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+adder_limits_met (PyObject *self, PyObject *threads)
+{
+  (void)self;
+  return audit_limits_met (PyObject_IsTrue (threads) == 1);
+}
+
 static PyMethodDef methods[] = {
     {"learn", adder_learn, METH_O, "Learn which pages a callable touches. Returns their number."},
     {"collapse", adder_collapse, METH_NOARGS, "Collapse memory into huge pages. Returns how many bytes are."},
@@ -167,6 +184,8 @@ static PyMethodDef methods[] = {
     {"serve", adder_serve, METH_VARARGS, "Serve the daemon. Returns in each sandbox only."},
     {"ready", adder_ready, METH_NOARGS, "Tell the daemon that this sandbox is parked."},
     {"receive", adder_receive, METH_NOARGS, "Wait for the request: its bytes, and a descriptor or -1."},
+    {"watch", adder_watch, METH_O, "Have a callable told of audit events that may be refused."},
+    {"limits_met", adder_limits_met, METH_O, "The names of limits that were met without ending the run."},
     {"send", adder_send, METH_VARARGS, "Send a frame."},
     {NULL, NULL, 0, NULL},
 };

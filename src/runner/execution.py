@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 
-from adder_runner import tracebacks
+from adder_runner import denials, tracebacks
 
 WORK = "/work"
 
@@ -30,8 +30,10 @@ def execute(request):
     name, limit = request["name"], request["value_bytes"]
     loaded_before = len(sys.modules)
     prepare_process(request)
+    denials.start(name, WORK)
     outcome = Outcome(name, limit)
     outcome.guard(lambda: outcome.show(run_main(request["code"], name)))
+    denials.look_at_limits()
     outcome.guard(lambda: finish(loaded_before))
     return outcome.message()
 
@@ -42,6 +44,7 @@ class Outcome:
     def __init__(self, name, limit):
         self.name, self.limit = name, limit
         self.exit_code, self.error, self.value, self.out_of_memory = 0, None, None, False
+        self.warnings = []
 
     def guard(self, action):
         try:
@@ -55,6 +58,7 @@ class Outcome:
         if self.exit_code == 0:
             self.exit_code = 1
             self.error = tracebacks.describe(error, self.name, self.limit)
+            denials.explain(error)
             self.out_of_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
 
     def leave(self, error):
@@ -71,7 +75,11 @@ class Outcome:
 
     def show(self, value):
         if value is not None:
-            self.value = {"text/plain": tracebacks.shorten(tracebacks.clean(repr(value)), self.limit)}
+            whole = tracebacks.clean(repr(value))
+            text = tracebacks.shorten(whole, self.limit)
+            self.value = {"text/plain": text}
+            if text is not whole:
+                self.warnings.append(f"the value is cut: it is longer than {self.limit} bytes (value_bytes)")
 
     def message(self):
         return {
@@ -79,7 +87,8 @@ class Outcome:
             "value": self.value,
             "error": self.error,
             "out_of_memory": self.out_of_memory,
-            "warnings": [],
+            "warnings": self.warnings,
+            **denials.collect(),
         }
 
 

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 
-from adder_runner import execution, figures
+from adder_runner import denials, execution, figures
 
 # Families for characters that DejaVu, matplotlib's own font, lacks; the first that is installed serves all plots.
 WIDE_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Droid Sans Fallback", "WenQuanYi Zen Hei", "Source Han Sans", "Unifont")
@@ -83,10 +83,14 @@ def warm():
         try:
             for code in typical():
                 outcome = execution.Outcome(NAME, LIMIT)
+                denials.start(NAME, execution.WORK)
                 outcome.guard(lambda: outcome.show(execution.run_main(code, NAME)))
+                denials.look_at_limits()
+                outcome.message()
         finally:
             sys.modules["__main__"], sys.stdout = saved
             linecache.cache.pop(NAME, None)
+            denials.start("main.py", execution.WORK)
 
 
 def rehearse():

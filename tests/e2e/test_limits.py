@@ -201,6 +201,138 @@ def test_workspace_file_count(adder):
     assert errno == 28 and 80 <= count <= 100
 
 
+# Limits that the kernel enforces while the run goes on: how to meet them, and what the result says of it.
+MET = {
+    "pids": (
+        "pids=9",
+        "import os\nwhile True:\n    if os.fork() == 0: __import__('signal').pause()",
+        ("processes", "pids: 9 at once"),
+    ),
+    "pids, by threads": (
+        "pids=9",
+        "import threading\n"
+        "while True: threading.Thread(target=threading.Event().wait, daemon=True).start()",
+        ("processes", "pids: 9 at once"),
+    ),
+    "pids, by a program": (
+        "pids=9",
+        "import subprocess\nwhile True: subprocess.Popen(['sleep', '1000'])",
+        ("processes", "pids: 9 at once"),
+    ),
+    "file_bytes": (
+        "file_bytes=3M",
+        "with open('x', 'wb') as f:\n    while True: f.write(bytes(1 << 20))",
+        ("file_size", "file_bytes: 3 MiB reached by a file"),
+    ),
+    "file_bytes, by a child": (
+        "file_bytes=3M",
+        "import os\n"
+        "if os.fork() == 0:\n    while True: os.write(os.open('x', os.O_WRONLY | os.O_CREAT | os.O_APPEND), bytes(1 << 20))\n"
+        "raise SystemExit(os.wait()[1] == 0)",
+        ("file_size", "file_bytes: 3 MiB reached by a file"),
+    ),
+    "open_files": (
+        "open_files=32",
+        "files = []\nwhile True: files.append(open('/dev/null'))",
+        ("open_files", "open_files: 32 open at once"),
+    ),
+    "workspace_bytes": (
+        "workspace_bytes=2M",
+        "with open('x', 'wb') as f:\n    while True: f.write(bytes(1 << 16))",
+        ("space", "workspace_bytes: 2 MiB used up"),
+    ),
+    "workspace_bytes, by /tmp": (
+        "workspace_bytes=2M",
+        "with open('/tmp/x', 'wb') as f:\n    while True: f.write(bytes(1 << 16))",
+        ("space", "workspace_bytes: 2 MiB used up"),
+    ),
+    "workspace_files": (
+        "workspace_files=50",
+        "count = 0\nwhile True: open(str(count), 'w').close(); count += 1",
+        ("space", "workspace_files: 50 used up"),
+    ),
+    "shm_bytes": (
+        "shm_bytes=2M",
+        "with open('/dev/shm/x', 'wb') as f:\n    while True: f.write(bytes(1 << 16))",
+        ("space", "shm_bytes: 2 MiB used up"),
+    ),
+}
+
+
+def names(result):
+    return [(denial["kind"], denial["detail"]) for denial in result.denials]
+
+
+@pytest.mark.parametrize("name", harness.quick(MET, "pids", "open_files", "workspace_bytes"))
+def test_a_limit_that_is_met_is_told(adder, name):
+    limit, code, expected = MET[name]
+    result = adder.run(code, "--limit", limit)
+    assert result.outcome == "error" and names(result) == [expected]
+
+
+@pytest.mark.parametrize("name", [name for name in MET if name != "file_bytes, by a child"])
+def test_a_limit_that_is_met_is_told_also_when_it_is_caught(adder, name):
+    limit, code, expected = MET[name]
+    caught = "try:\n" + "".join(f"    {line}\n" for line in code.split("\n")) + "except (OSError, RuntimeError): pass"
+    result = adder.run(caught, "--limit", limit)
+    assert result.outcome == "ok" and names(result) == [expected]
+
+
+@pytest.mark.parametrize("name", ["pids", "workspace_bytes", "workspace_files"])
+def test_a_limit_that_is_met_is_told_also_of_a_run_that_is_ended(adder, name):
+    """What the runner would have said is lost; the workspace and the control group are the daemon's own to see."""
+    limit, code, expected = MET[name]
+    caught = "try:\n" + "".join(f"    {line}\n" for line in code.split("\n")) + "except OSError: pass\n"
+    result = adder.run(caught + BUSY, "--limit", limit, "--limit", "wall_ms=2s", "--limit", "files=0")
+    if name == "pids" and result.isolation["level"] < 3:
+        expected = None
+    assert result.outcome == "timeout" and names(result) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize("name", MET)
+def test_a_limit_that_is_not_met_is_not_told(adder, name):
+    limit = MET[name][0]
+    code = (
+        "import subprocess, threading\n"
+        "subprocess.run(['true'])\n"
+        "t = threading.Thread(target=print); t.start(); t.join()\n"
+        "for place in ('x', '/tmp/x', '/dev/shm/x'): open(place, 'wb').write(bytes(1 << 16))"
+    )
+    result = adder.run(code, "--limit", limit)
+    assert result.outcome == "ok" and result.denials == []
+
+
+# Limits that end a run, or cut what comes back, and how the result says so; each with its number.
+TOLD = {
+    "wall_ms": (["wall_ms=600"], BUSY, "error", "600 ms (wall_ms)"),
+    "cpu_ms": (["cpu_ms=400", "wall_ms=1min"], BUSY, "error", "400 ms (cpu_ms)"),
+    "memory_bytes": (["memory_bytes=64M"], "b = []\nwhile True: b.append(b'x' * 1_000_000)", "error", "64 MiB (memory_bytes)"),
+    "output_bytes": (["output_bytes=100K"], "while True: print('x' * 1000)", "error", "100 KiB (output_bytes)"),
+    "code_bytes": (["code_bytes=10"], "print('hello, world')", "error", "10"),
+    "value_bytes": (["value_bytes=1000"], "'x' * 10_000", "warnings", "1000 bytes (value_bytes)"),
+    "reply_bytes": (["reply_bytes=1000"], "print('x' * 10_000)", "truncated", "True"),
+    "files": (["files=1"], "for i in range(3): open(str(i), 'w').close()", "warnings", "1"),
+    "files_bytes": (["files_bytes=1000"], "open('x', 'wb').write(bytes(2000))", "warnings", "1000 bytes"),
+    "files_depth": (["files_depth=2"], "import os\nos.makedirs('a/b/c'); open('a/b/c/x', 'w').close()", "warnings", "2"),
+}
+
+
+def test_every_limit_is_told_somewhere():
+    assert {name.partition(",")[0] for name in MET} | set(TOLD) | {"stdin_bytes"} == harness.LIMITS
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_limit_is_told_with_its_number(adder, name):
+    limits, code, field, words = TOLD[name]
+    result = adder.run(code, *[word for limit in limits for word in ("--limit", limit)])
+    told = result.fields[field]
+    if field == "error" and told["type"] == "MemoryError":  # Python's own words; the number is in the hint
+        assert "memory_bytes" in told["hint"]
+    else:
+        assert words in str(told)
+    assert result.denials == []
+
+
 def test_standard_input_over_its_limit(adder):
     result = adder.run("1", "--stdin", adder.file("x", bytes(2000)), "--limit", "stdin_bytes=1000")
     assert result.outcome == "failed" and "1000" in result.error["message"].replace(",", "")

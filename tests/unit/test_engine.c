@@ -14,6 +14,7 @@
 #include "base/frame.h"
 #include "common/json.h"
 #include "engine/channel.h"
+#include "engine/denial.h"
 #include "engine/explain.h"
 #include "engine/host.h"
 #include "engine/id.h"
@@ -389,6 +390,99 @@ test_out_of_memory (void)
   }
 }
 
+#define DENIALS(text) "{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[]," text "}"
+
+static void
+test_denials_are_checked (void)
+{
+  static const struct {
+    const char *text;
+    int count; /* -1: the message is refused */
+    guint32 limits_met;
+  } cases[] = {
+      {DENIALS ("\"denials\":[],\"limits_met\":[]"), 0, 0},
+      {DENIALS ("\"denials\":[{\"kind\":\"network\",\"detail\":\"a\"},{\"kind\":\"file\",\"detail\":\"a\"}]"),
+       2, 0},
+      {DENIALS ("\"denials\":[{\"kind\":\"file\",\"detail\":\"a\"},{\"kind\":\"file\",\"detail\":\"a\"}]"), 1,
+       0},
+      {DENIALS ("\"limits_met\":[\"pids\",\"pids\",\"shm_bytes\"]"), 0, 1u << LIMIT_PIDS | 1u << LIMIT_SHM},
+      {DENIALS ("\"denials\":null"), -1, 0},
+      {DENIALS ("\"denials\":{}"), -1, 0},
+      {DENIALS ("\"denials\":[\"file\"]"), -1, 0},
+      {DENIALS ("\"denials\":[{\"kind\":\"file\"}]"), -1, 0},
+      {DENIALS ("\"denials\":[{\"kind\":\"file\",\"detail\":1}]"), -1, 0},
+      {DENIALS ("\"denials\":[{\"kind\":\"processes\",\"detail\":\"a\"}]"), -1, 0},
+      {DENIALS ("\"limits_met\":[\"no_such_limit\"]"), -1, 0},
+      {DENIALS ("\"limits_met\":[3]"), -1, 0},
+      {DENIALS ("\"limits_met\":\"pids\""), -1, 0},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    struct message_result result = {0};
+    g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+    g_test_message ("%s", cases[i].text);
+    gboolean good = message_read_result (cases[i].text, strlen (cases[i].text), 65536, &result, warnings);
+    g_assert_cmpint (good, ==, cases[i].count >= 0);
+    g_assert_cmpuint (json_array_size (result.denials), ==, (gsize)MAX (cases[i].count, 0));
+    g_assert_cmpuint (result.limits_met, ==, cases[i].limits_met);
+    message_result_clear (&result);
+  }
+}
+
+static void
+test_denials_are_capped (void)
+{
+  g_autoptr (GString) text = g_string_new ("{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[],"
+                                           "\"denials\":[");
+  for (int i = 0; i < 100; i++)
+    g_string_append_printf (text,
+                            "%s{\"kind\":\"write\",\"detail\":\"%d\\u001b[2J%01000d\",\"hint\":\"forged\"}",
+                            i > 0 ? "," : "", i, 0);
+  g_string_append (text, "]}");
+  struct message_result result = {0};
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  g_assert_true (message_read_result (text->str, text->len, 65536, &result, warnings));
+  g_assert_cmpuint (json_array_size (result.denials), ==, 16);
+  const json_t *first = json_array_get (result.denials, 0);
+  const char *detail = json_string_value (json_object_get (first, "detail"));
+  g_assert_true (g_str_has_prefix (detail, "0\xEF\xBF\xBD[2J00"));
+  g_assert_cmpint (g_utf8_strlen (detail, -1), ==, 800);
+  g_assert_null (json_object_get (first, "hint"));
+  message_result_clear (&result);
+}
+
+/* Every hint is the daemon's own; every limit comes with its number. */
+static void
+test_denials_have_hints (void)
+{
+  struct limits limits = limits_default ();
+  struct verdict verdict = {.outcome = ADDER_OUTCOME_CRASHED, .cause = CAUSE_SIGNAL, .signal = SIGSYS};
+  g_autoptr (json_t) reported = json_pack ("[{s:s, s:s}]", "kind", "network", "detail", "resolve a");
+  limits.value[LIMIT_PIDS] = 7;
+  g_autoptr (json_t) list = denial_list (
+      reported, 1u << LIMIT_PIDS | 1u << LIMIT_WORKSPACE | 1u << LIMIT_MEMORY, &verdict, &limits);
+  static const char *const expected[][2] = {
+      {"network", "resolve a"},
+      {"call", "ended by SIGSYS"},
+      {"processes", "pids: 7 at once"},
+      {"space", "workspace_bytes: 256 MiB used up"},
+      {"memory", "memory_bytes: 1 GiB used up, and a process was killed for it"},
+  };
+  g_assert_cmpuint (json_array_size (list), ==, G_N_ELEMENTS (expected));
+  for (gsize i = 0; i < G_N_ELEMENTS (expected); i++) {
+    const json_t *denial = json_array_get (list, i);
+    const char *hint = json_string_value (json_object_get (denial, "hint"));
+    g_assert_cmpstr (json_string_value (json_object_get (denial, "kind")), ==, expected[i][0]);
+    g_assert_cmpstr (json_string_value (json_object_get (denial, "detail")), ==, expected[i][1]);
+    g_assert_true (g_str_has_suffix (hint, "."));
+  }
+  g_assert_nonnull (
+      strstr (json_string_value (json_object_get (json_array_get (list, 2), "hint")), "--limit pids="));
+
+  verdict = (struct verdict){.outcome = ADDER_OUTCOME_MEMORY_LIMIT, .cause = CAUSE_OOM_KILL};
+  g_autoptr (json_t) none = denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits);
+  g_assert_cmpuint (json_array_size (none), ==, 0);
+}
+
 static void
 test_displays (void)
 {
@@ -682,6 +776,9 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/message/results", test_results);
   g_test_add_func ("/engine/message/capped", test_result_is_capped);
   g_test_add_func ("/engine/message/out-of-memory", test_out_of_memory);
+  g_test_add_func ("/engine/message/denials", test_denials_are_checked);
+  g_test_add_func ("/engine/message/denials-capped", test_denials_are_capped);
+  g_test_add_func ("/engine/denial/hints", test_denials_have_hints);
   g_test_add_func ("/engine/message/displays", test_displays);
   g_test_add_func ("/engine/message/request", test_request_text);
   g_test_add_func ("/engine/request/check", test_request_check);

@@ -15,9 +15,11 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [str(RUNNER)]
 sys.modules.setdefault("adder_runner", package)
 
-from adder_runner import execution, hints, tracebacks  # noqa: E402
+from adder_runner import denials, execution, hints, tracebacks  # noqa: E402
 
 pytestmark = pytest.mark.quick
+
+QUIET = {"exit_code": 0, "value": None, "error": None, "out_of_memory": False, "warnings": [], "denials": [], "limits_met": []}
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def run(tmp_path, monkeypatch):
 )
 def test_value_of_the_last_expression(run, code, value):
     result, _ = run(code)
-    assert result == {"exit_code": 0, "value": value and {"text/plain": value}, "error": None, "out_of_memory": False, "warnings": []}
+    assert result == {**QUIET, "value": value and {"text/plain": value}}
 
 
 def test_a_long_value_is_cut_in_the_middle(run):
@@ -73,6 +75,7 @@ def test_a_long_value_is_cut_in_the_middle(run):
     text = result["value"]["text/plain"]
     assert len(text.encode()) <= 1000
     assert text.startswith("'éé") and text.endswith("éé'") and "bytes left out" in text
+    assert result["warnings"] == ["the value is cut: it is longer than 1000 bytes (value_bytes)"]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +213,7 @@ def test_files_of_workspace_modules_are_closed_too(run, tmp_path):
 
 
 def test_closed_standard_output_is_no_error(run):
-    assert run("import sys; print('a'); sys.stdout.close()") == ({"exit_code": 0, "value": None, "error": None, "out_of_memory": False, "warnings": []}, "a\n")
+    assert run("import sys; print('a'); sys.stdout.close()") == (QUIET, "a\n")
 
 
 @pytest.mark.parametrize("code, answer", [("raise MemoryError", True), ("raise OSError(12, 'x')", True), ("1 / 0", False)])
@@ -237,3 +240,47 @@ file.write("kept")
 """
     assert run(code)[1] == ""
     assert (tmp_path / "kept.txt").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    "code, noted, met",
+    [
+        ("raise OSError(28, 'No space left on device')", [], ["workspace_bytes"]),
+        ("raise OSError(28, 'No space left on device', '/dev/shm/x')", [], ["shm_bytes"]),
+        ("raise OSError(27, 'File too large')", [], ["file_bytes"]),
+        ("raise OSError(24, 'Too many open files', '/etc/passwd')", [], ["open_files"]),
+        ("raise RuntimeError(\"can't start new thread\")", [], ["pids"]),
+        ("raise OSError(97, 'Address family not supported')", [("network", "[Errno 97] Address family not supported")], []),
+        ("raise PermissionError(1, 'Operation not permitted')", [("call", "raise PermissionError(1, 'Operation not permitted')")], []),
+        ("raise OSError(30, 'Read-only file system', '/usr/x')", [("write", "write /usr/x")], []),
+        ("open('/home/no-such-user/data.csv')", [("file", "read /home/no-such-user/data.csv")], []),
+        ("try:\n    open('/home/no-such-user/x')\nexcept OSError:\n    raise ValueError", [("file", "read /home/no-such-user/x")], []),
+        ("try:\n    open('/etc/no-such-file')\nexcept OSError:\n    raise ValueError", [], []),
+        ("open('missing.csv')", [], []),
+        ("open('/usr/share/no-such-file')", [], []),
+        ("raise BlockingIOError(11, 'Resource temporarily unavailable')", [], []),
+        ("class E(OSError):\n    filename = property(lambda self: 1 / 0)\nraise E", [], []),
+        ("e = ValueError()\ne.__cause__ = e\nraise e", [], []),
+    ],
+)
+def test_what_an_uncaught_exception_tells(run, code, noted, met):
+    result, _ = run(code)
+    assert [(each["kind"], each["detail"]) for each in result["denials"]] == noted
+    assert result["limits_met"] == met
+
+
+def test_denials_are_few_short_and_different():
+    denials.start("main.py", "/work")
+    for index in range(50):
+        denials.note("file", f"{index // 2}" + "\ud800" * 1000)
+    assert len(denials.noted) == denials.MOST
+    assert all(len(entry["detail"]) == denials.LENGTH and "\ud800" not in entry["detail"] for entry in denials.noted)
+    denials.start("main.py", "/work")
+    assert denials.collect() == {"denials": [], "limits_met": []}
+
+
+@pytest.mark.parametrize("event, arguments", [("open", (b"/\0x", "r", 0)), ("open", ("/x" * 5000, None, 1)), ("os.mkdir", (None,)), ("socket.getaddrinfo", (3,)), ("no.such", ())])
+def test_odd_arguments_of_events_are_no_matter(event, arguments):
+    denials.start("main.py", "/work")
+    denials.audit(event, arguments)
+    assert all(len(entry["detail"]) <= denials.LENGTH for entry in denials.noted)

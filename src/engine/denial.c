@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/denial.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/size.h"
+
+static const struct {
+  const char *kind;
+  const char *hint;
+} kinds[] = {
+    {"network",
+     "There is no network in the sandbox: pass data in as files (--file), or ask the user for it."},
+    {"file",
+     "Of the host's files only those that are passed with the run are in the sandbox: pass it in with "
+     "--file, and open it by its name in the current directory."},
+    {"write", "Only the current directory, /tmp and /dev/shm can be written to: write there."},
+    {"call", "The sandbox does not allow this system call, and nothing in the run can change that: do "
+             "without it."},
+};
+
+/* Limits that the kernel enforces without ending the run. */
+static const struct {
+  enum limit limit;
+  const char *kind;
+  const char *what; /* after the number */
+  const char *advice;
+} limit_kinds[] = {
+    {LIMIT_PIDS, "processes", "at once", "Use fewer processes and threads at once"},
+    {LIMIT_WORKSPACE, "space", "used up", "Write less, or remove what is no longer needed"},
+    {LIMIT_WORKSPACE_FILES, "space", "used up", "Make fewer files, or remove what is no longer needed"},
+    {LIMIT_SHM, "space", "used up", "Write less to /dev/shm, or write to the current directory"},
+    {LIMIT_FILE_SIZE, "file_size", "reached by a file", "Write several smaller files"},
+    {LIMIT_OPEN_FILES, "open_files", "open at once", "Close files that are no longer needed"},
+    {LIMIT_MEMORY, "memory", "used up, and a process was killed for it", "Work on the data in parts"},
+};
+
+static const char *
+hint_of (const char *kind)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (strcmp (kinds[i].kind, kind) == 0)
+      return kinds[i].hint;
+  return NULL;
+}
+
+gboolean
+denial_is_kind (const char *kind)
+{
+  return hint_of (kind) != NULL;
+}
+
+void
+denial_add (json_t *list, const char *kind, json_t *detail)
+{
+  g_autoptr (json_t) denial = json_pack ("{s:s, s:o}", "kind", kind, "detail", detail);
+  gsize index;
+  json_t *known;
+  json_array_foreach (list, index, known) if (json_equal (known, denial)) return;
+  json_array_append (list, denial);
+}
+
+/* "pids: 64 at once", and how far it may be raised. */
+static void
+add_limit (json_t *list, gsize which, const struct limits *limits)
+{
+  enum limit limit = limit_kinds[which].limit;
+  const struct limit_row *row = &limit_table[limit];
+  g_autofree char *value = quantity_format (limits->value[limit], row->unit);
+  g_autofree char *most = quantity_format (row->maximum, row->unit);
+  g_autofree char *detail = g_strdup_printf ("%s: %s %s", row->name, value, limit_kinds[which].what);
+  g_autofree char *hint = g_strdup_printf ("%s, or ask for a higher %s (--limit %s=..., at most %s).",
+                                           limit_kinds[which].advice, row->name, row->name, most);
+  json_array_append_new (
+      list, json_pack ("{s:s, s:s, s:s}", "kind", limit_kinds[which].kind, "detail", detail, "hint", hint));
+}
+
+json_t *
+denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
+             const struct limits *limits)
+{
+  json_t *list = reported ? json_deep_copy (reported) : json_array ();
+  gsize index;
+  json_t *denial;
+  if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGSYS)
+    denial_add (list, "call", json_string ("ended by SIGSYS"));
+  json_array_foreach (list, index, denial) json_object_set_new (
+      denial, "hint", json_string (hint_of (json_string_value (json_object_get (denial, "kind")))));
+
+  if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGXFSZ)
+    limits_met |= 1u << LIMIT_FILE_SIZE;
+  if (verdict->outcome == ADDER_OUTCOME_MEMORY_LIMIT)
+    limits_met &= ~(1u << LIMIT_MEMORY);
+  for (gsize i = 0; i < G_N_ELEMENTS (limit_kinds); i++)
+    if (limits_met & (1u << limit_kinds[i].limit))
+      add_limit (list, i, limits);
+  return list;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watching what code asks of the sandbox: Python's audit events, sifted, and limits that the kernel enforces
+ * without ending anything. */
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+#include <stdbool.h>
+
+/* Calls WATCHER (event, arguments) for each audit event that may be refused, from now on and in all forked
+ * processes. To be called once. Where the interpreter has no such hooks, nothing happens. Returns 0, or -1
+ * with an exception. */
+int audit_watch (PyObject *watcher);
+
+/* In a sandbox, before its code runs: limits that are met are noted from now on, those of its child processes
+ * too. Returns 0 or a negative errno. */
+int audit_note_limits (void);
+
+/* The names of the limits that were met, as a new list; NULL with an exception. THREADS: the code has some.
+ */
+PyObject *audit_limits_met (bool threads);
