@@ -133,7 +133,8 @@ seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *
   }
   if (r == 0)
     r = seccomp_attr_set (context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-  /* A binary tree in place of a long list; libseccomp before 2.5 has none. */
+  /* A binary tree in place of a long list, by which calls and the installing are cheaper
+   * (bench/filter_cost.c); libseccomp before 2.5 has none. */
   if (r == 0)
     seccomp_attr_set (context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (r < 0)
