@@ -118,12 +118,134 @@ WORK = {
         """,
         "[31, 29, 30]\n",
     ),
+    "numpy on many threads": (
+        """
+        import numpy as np, os, threading
+        a = np.random.default_rng(1).random((600, 600))
+        results = []
+        threads = [threading.Thread(target=lambda: results.append((a @ a).trace())) for _ in range(4)]
+        [t.start() for t in threads]; [t.join() for t in threads]
+        print(len(results), np.allclose(results, results[0]), np.fft.ifft(np.fft.fft(a)).real.round(6).shape)
+        """,
+        "4 True (600, 600)\n",
+    ),
+    "mapped arrays": (
+        """
+        import numpy as np, tempfile
+        with tempfile.NamedTemporaryFile() as file:
+            m = np.memmap(file.name, dtype="int64", mode="w+", shape=(1000,))
+            m[:] = range(1000); m.flush()
+            print(np.memmap(file.name, dtype="int64", mode="r").sum())
+        np.savez("x.npz", a=np.arange(3)); print(np.load("x.npz")["a"].sum())
+        """,
+        "499500\n3\n",
+    ),
+    "all of scipy": (
+        """
+        import numpy as np
+        from scipy import fft, integrate, interpolate, linalg, ndimage, signal, sparse, spatial, special
+        print(round(integrate.quad(np.sin, 0, np.pi)[0], 6), linalg.lu(np.eye(3))[0].sum(), special.gamma(5))
+        print(sparse.eye(10).sum(), spatial.cKDTree(np.eye(3)).query([1, 0, 0])[1], fft.fft([1, 0]).real.sum())
+        print(ndimage.label([[1, 0, 1]])[1], len(signal.firwin(5, 0.5)), interpolate.interp1d([0, 1], [0, 2])(0.5))
+        """,
+        "2.0 3.0 24.0\n10.0 0 2.0\n2 5 1.0\n",
+    ),
+    "pyarrow": (
+        """
+        import pyarrow as pa, pyarrow.compute as pc, pyarrow.csv as csv, pyarrow.feather as feather, pyarrow.dataset as ds
+        import pyarrow.parquet as pq
+        t = pa.table({"k": ["a", "b"] * 5000, "x": range(10000)})
+        pq.write_table(t, "t.parquet", compression="zstd"); feather.write_feather(t, "t.feather"); csv.write_csv(t, "t.csv")
+        print(pc.sum(ds.dataset("t.parquet").to_table(filter=ds.field("k") == "a")["x"]).as_py())
+        print(feather.read_table("t.feather", memory_map=True).num_rows, csv.read_csv("t.csv").num_rows)
+        """,
+        "24995000\n10000 10000\n",
+    ),
+    "pandas and sqlite": (
+        """
+        import pandas as pd, sqlite3
+        with sqlite3.connect("t.db") as base:
+            pd.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]}).to_sql("t", base, index=False)
+            print(pd.read_sql("select k, sum(x) as s from t group by k order by k", base)["s"].tolist())
+        """,
+        "[4, 2]\n",
+    ),
+    "pandas in many formats": (
+        """
+        import pandas as pd
+        d = pd.DataFrame({"x": range(3), "t": pd.date_range("2024-01-01", periods=3)})
+        d.to_csv("d.csv.gz"); d.to_json("d.json", orient="table"); d.to_pickle("d.pkl"); d.to_feather("d.feather")
+        print(len(pd.read_csv("d.csv.gz")), len(pd.read_pickle("d.pkl")), len(pd.read_feather("d.feather")))
+        """,
+        "3 3 3\n",
+    ),
+    "matplotlib to every format": (
+        """
+        import matplotlib.pyplot as plt, os
+        figure, axes = plt.subplots(2, 2)
+        axes[0, 0].hist([1, 2, 2]); axes[0, 1].imshow([[1, 2], [3, 4]]); axes[1, 0].set_title(r"$\\alpha^2$")
+        for kind in ("png", "svg", "pdf", "jpg"):
+            figure.savefig("plot." + kind)
+        print(all(os.path.getsize("plot." + kind) > 1000 for kind in ("png", "svg", "pdf", "jpg")))
+        """,
+        "True\n",
+    ),
+    "openpyxl": (
+        """
+        import openpyxl
+        from openpyxl.chart import BarChart, Reference
+        book = openpyxl.Workbook(); sheet = book.active
+        for i in range(5): sheet.append([i, i * i])
+        chart = BarChart(); chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=5)); sheet.add_chart(chart, "D2")
+        book.save("b.xlsx")
+        print(sum(row[1] for row in openpyxl.load_workbook("b.xlsx", read_only=True).active.values))
+        """,
+        "30\n",
+    ),
+    "pictures": (
+        """
+        from PIL import Image, ImageDraw, ImageFilter, ImageFont
+        image = Image.new("RGB", (64, 64), "white")
+        ImageDraw.Draw(image).text((5, 5), "x", fill="black", font=ImageFont.load_default())
+        for kind in ("png", "jpeg", "gif", "webp", "tiff"):
+            image.filter(ImageFilter.BLUR).save("x." + kind)
+        print([Image.open("x." + kind).format for kind in ("png", "jpeg", "webp")])
+        """,
+        "['PNG', 'JPEG', 'WEBP']\n",
+    ),
+    "pandas in processes": (
+        """
+        import concurrent.futures, pandas as pd
+        def total(n):
+            return int(pd.Series(range(n)).sum())
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            print(sum(pool.map(total, [10, 100])))
+        """,
+        "4995\n",
+    ),
+    "scikit-learn": (
+        """
+        import numpy as np
+        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import cross_val_score
+        x = np.random.default_rng(1).normal(size=(200, 4)); y = (x[:, 0] > 0).astype(int)
+        print(LogisticRegression().fit(x, y).score(x, y) > 0.9, RandomForestClassifier(20, n_jobs=2).fit(x, y).score(x, y))
+        print(len(cross_val_score(LogisticRegression(), x, y, n_jobs=2)))
+        """,
+        "True 1.0\n5\n",
+    ),
 }
+
+# What the environment need not have.
+OPTIONAL = {"scikit-learn": "sklearn"}
 
 
 @pytest.mark.parametrize("name", WORK)
 def test_libraries_work(science, name):
     code, expected = WORK[name]
+    if name in OPTIONAL and science.run(f"import {OPTIONAL[name]}").outcome != "ok":
+        pytest.skip(f"the environment has no {OPTIONAL[name]}")
     result = science.run(dedent(code))
     assert (result.outcome, result.stderr) == ("ok", "")
     assert expected is None or result.stdout == expected

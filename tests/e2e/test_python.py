@@ -543,6 +543,96 @@ THINGS = {
         open("/tmp/output/x.txt", "w").write("x")
         print(328350)
         """,
+    "subprocess of a program of the system": """
+        import subprocess
+        open("a.txt", "w").write("x"); open("b.txt", "w").write("y")
+        assert subprocess.run(["/bin/ls", "-la", "/work"], capture_output=True, check=True).stdout
+        names = subprocess.run(["/bin/ls"], capture_output=True, text=True, check=True).stdout.split()
+        print(328350 if names == ["a.txt", "b.txt"] else names)
+        """,
+    "multiprocessing queues and managers": """
+        import multiprocessing
+        def put(queue, shared):
+            shared["x"] = 328350
+            queue.put("done")
+        with multiprocessing.Manager() as manager:
+            shared, queue = manager.dict(), multiprocessing.Queue()
+            child = multiprocessing.Process(target=put, args=(queue, shared))
+            child.start(); assert queue.get(timeout=60) == "done"; child.join()
+            print(shared["x"])
+        """,
+    "process pool executor": """
+        import concurrent.futures
+        def square(x):
+            return x * x
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            print(sum(pool.map(square, range(100))))
+        """,
+    "asyncio with threads, queues and a local server": """
+        import asyncio
+        async def echo(reader, writer):
+            writer.write(await reader.readline())
+            await writer.drain(); writer.close()
+        async def main():
+            number = await asyncio.to_thread(lambda: 328350)
+            server = await asyncio.start_unix_server(echo, "/tmp/socket")
+            async with server:
+                reader, writer = await asyncio.open_unix_connection("/tmp/socket")
+                writer.write(b"%d\\n" % number)
+                answer = await reader.readline()
+                writer.close()
+            return answer.decode().strip()
+        print(asyncio.run(main()))
+        """,
+    "waiting for descriptors": """
+        import os, select, selectors
+        read, write = os.pipe()
+        os.write(write, b"328350")
+        poll = select.poll(); poll.register(read, select.POLLIN)
+        assert poll.poll(1000) and select.select([read], [], [], 1)[0]
+        with select.epoll() as epoll:
+            epoll.register(read, select.EPOLLIN)
+            assert epoll.poll(1)
+        print(os.read(read, 100).decode())
+        """,
+    "anonymous memory shared with a child": """
+        import mmap, os
+        shared = mmap.mmap(-1, 4096)
+        child = os.fork()
+        if child == 0:
+            shared[:6] = b"328350"
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        print(shared[:6].decode())
+        """,
+    "file locks and sparse files": """
+        import fcntl, os
+        with open("x", "w+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX); fcntl.lockf(file, fcntl.LOCK_EX)
+            os.posix_fallocate(file.fileno(), 0, 100); os.ftruncate(file.fileno(), 328350)
+        print(os.path.getsize("x"))
+        """,
+    "locale and formats": """
+        import locale
+        assert locale.setlocale(locale.LC_ALL, "") and locale.setlocale(locale.LC_ALL, "C.UTF-8")
+        assert locale.format_string("%d", 328350, grouping=True).isascii()
+        print(328350)
+        """,
+    "every time zone": """
+        import datetime, zoneinfo
+        names = zoneinfo.available_timezones()
+        assert len(names) > 300
+        for name in names:
+            datetime.datetime(2024, 7, 1, tzinfo=zoneinfo.ZoneInfo(name)).utcoffset()
+        print(328350)
+        """,
+    "copies with everything about a file": """
+        import os, shutil
+        open("a", "w").write("328350")
+        os.chmod("a", 0o640); os.utime("a", (1, 2))
+        shutil.copy2("a", "b"); shutil.copytree("/work", "/tmp/copy"); shutil.move("b", "c")
+        print(open("/tmp/copy/b").read())
+        """,
 }
 
 
