@@ -8,6 +8,7 @@
 
 #include "adder.h"
 #include "build-config.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/paths.h"
 #include "common/size.h"
@@ -255,8 +256,10 @@ config_load (const char *file, GError **error)
   gboolean ok =
       file ? read_file (config, file, TRUE, error)
            : (alone || read_file (config, system, FALSE, error)) && read_file (config, user, FALSE, error);
-  if (!ok)
+  if (!ok) {
+    error_make_printable (error);
     g_clear_pointer (&config, config_free);
+  }
   return config;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "adder.h"
+#include "common/text.h"
 
 G_DEFINE_QUARK (adder - error - quark, adder_error)
 
@@ -41,4 +42,14 @@ gboolean
 error_from_fault (const struct fault *fault, GError **error)
 {
   return error_from_errno (error, fault->err, "%s", fault->step);
+}
+
+void
+error_make_printable (GError **error)
+{
+  if (!error || !*error)
+    return;
+  char *shown = text_one_line ((*error)->message, ERROR_SHOWN_BYTES);
+  g_free ((*error)->message);
+  (*error)->message = shown;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "common/json.h"
+#include "common/text.h"
 
 static struct {
   GMutex lock;
@@ -39,22 +40,6 @@ log_set_sink (log_sink sink, enum log_level level, void *data)
   g_mutex_unlock (&logging.lock);
 }
 
-/* A name that a caller chose must not be able to begin a line of its own or to drive a terminal. */
-static char *
-one_line (const char *text)
-{
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
-  GString *line = g_string_sized_new (strlen (valid));
-  for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
-    gunichar c = g_utf8_get_char (at);
-    if (g_unichar_iscntrl (c))
-      g_string_append_printf (line, "\\x%02x", c);
-    else
-      g_string_append_unichar (line, c);
-  }
-  return g_string_free (line, FALSE);
-}
-
 void
 log_message (enum log_level level, const char *format, ...)
 {
@@ -64,7 +49,7 @@ log_message (enum log_level level, const char *format, ...)
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  g_autofree char *line = one_line (text);
+  g_autofree char *line = text_one_line (text, -1);
 
   g_mutex_lock (&logging.lock);
   if (logging.sink)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/error.h"
 #include "common/paths.h"
 #include "common/size.h"
 
@@ -152,7 +153,7 @@ read_group (struct profile *profile, GKeyFile *keys, const char *file, const cha
 
 /* Returns FALSE without ERROR when there is no such file. */
 static gboolean
-read_profile (struct profile *profile, const char *file, GError **error)
+read_file (struct profile *profile, const char *file, GError **error)
 {
   g_autoptr (GKeyFile) keys = g_key_file_new ();
   g_autoptr (GError) problem = NULL;
@@ -171,6 +172,22 @@ read_profile (struct profile *profile, const char *file, GError **error)
 }
 
 struct profile *
+profile_load_file (const char *name, const char *file, GError **error)
+{
+  struct profile *profile = g_new0 (struct profile, 1);
+  profile->name = g_strdup (name);
+  profile->limits = limits_default ();
+  if (!read_file (profile, file, error)) {
+    error_make_printable (error);
+    profile_free (profile);
+    return NULL;
+  }
+  if (!profile->title)
+    profile->title = g_strdup (name);
+  return profile;
+}
+
+struct profile *
 profile_load (const char *name, GError **error)
 {
   g_auto (GStrv) dirs = profile_dirs ();
@@ -178,19 +195,12 @@ profile_load (const char *name, GError **error)
     g_autofree char *base = g_strconcat (name, ".conf", NULL);
     g_autofree char *file = g_build_filename (dirs[i], base, NULL);
     g_autoptr (GError) problem = NULL;
-    struct profile *profile = g_new0 (struct profile, 1);
-    profile->name = g_strdup (name);
-    profile->limits = limits_default ();
-    if (read_profile (profile, file, &problem)) {
-      if (!profile->title)
-        profile->title = g_strdup (name);
-      return profile;
-    }
-    profile_free (profile);
-    if (problem) {
+    struct profile *profile = profile_load_file (name, file, &problem);
+    if (problem)
       g_propagate_error (error, g_steal_pointer (&problem));
-      return NULL;
-    }
+    else if (!profile)
+      continue;
+    return profile;
   }
   g_auto (GStrv) names = profile_names ();
   g_autofree char *known = g_strjoinv (", ", names);

@@ -17,5 +17,7 @@ struct profile {
 
 /* ADDER_ERROR_NOT_FOUND names the profiles there are. */
 struct profile *profile_load (const char *name, GError **error);
+/* The profile NAME as FILE says it. NULL without ERROR: there is no such file. */
+struct profile *profile_load_file (const char *name, const char *file, GError **error);
 void profile_free (struct profile *profile);
 GStrv profile_names (void);

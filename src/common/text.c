@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/text.h"
+
+#include <string.h>
+
+char *
+text_one_line (const char *text, gssize most)
+{
+  gsize length = most < 0 ? strlen (text) : strnlen (text, (gsize)most);
+  g_autofree char *valid = g_utf8_make_valid (text, (gssize)length);
+  GString *line = g_string_sized_new (length);
+  for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
+    gunichar c = g_utf8_get_char (at);
+    if (g_unichar_iscntrl (c))
+      g_string_append_printf (line, "\\x%02x", c);
+    else
+      g_string_append_unichar (line, c);
+  }
+  return g_string_free (line, FALSE);
+}

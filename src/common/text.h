@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text from elsewhere, made fit to stand in a message. */
+#pragma once
+
+#include <glib.h>
+
+/* At most MOST bytes of TEXT (-1: all of it) as one line: what is not UTF-8 is replaced, and control
+ * characters are written as \\x1b, so that a name that somebody chose can neither begin a line of its own nor
+ * drive a terminal. The caller's. */
+char *text_one_line (const char *text, gssize most);
