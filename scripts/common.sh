@@ -79,23 +79,34 @@ allow_namespaces() {
   as_root apparmor_parser -r "$profile" || die "The AppArmor profile $profile could not be loaded."
 }
 
-# build DIRECTORY [MESON OPTION]...: configures it once, then builds. The log is shown when something fails.
-build() {
+# configure DIRECTORY [MESON OPTION]...: once. The log is shown when something fails.
+configure() {
   directory=$1
   shift
-  if [ ! -f "$directory/build.ninja" ]; then
-    say "Configuring $directory"
-    meson setup "$directory" "$@" >"$directory.log" 2>&1 || {
-      cat "$directory.log" >&2
-      die "meson could not configure $directory"
-    }
-    mv -- "$directory.log" "$directory/setup.log"
-  fi
+  [ ! -f "$directory/build.ninja" ] || return 0
+  say "Configuring $directory"
+  meson setup "$directory" "$@" >"$directory.log" 2>&1 || {
+    cat "$directory.log" >&2
+    die "meson could not configure $directory"
+  }
+  mv -- "$directory.log" "$directory/setup.log"
+}
+
+# compile DIRECTORY [TARGET]...: all of it where no target is named.
+compile() {
+  directory=$1
+  shift
   say "Building $directory"
-  ninja -C "$directory" >"$directory/build.log" 2>&1 || {
+  ninja -C "$directory" "$@" >"$directory/build.log" 2>&1 || {
     tail -n 60 "$directory/build.log" >&2
     die "The build in $directory failed."
   }
+}
+
+# build DIRECTORY [MESON OPTION]...: both.
+build() {
+  configure "$@"
+  compile "$1"
 }
 
 # environment_field NAME FIELD: what `adder env show` says; nothing when there is no such environment.

@@ -73,25 +73,12 @@ process_clock (pid_t pid, guint64 *ret_cpu_us)
 
 /* ---- /proc/PID/stat ---- */
 
-enum stat_field {
-  STAT_PPID = 4, /* as numbered in proc(5) */
-  STAT_UTIME = 14,
-  STAT_STIME = 15,
-  STAT_CUTIME = 16,
-  STAT_CSTIME = 17,
-  STAT_LAST = STAT_CSTIME,
-};
-
-static gboolean
-read_stat (pid_t pid, guint64 ret_fields[STAT_LAST + 1])
+gboolean
+process_parse_stat (const char *text, guint64 ret_fields[STAT_LAST + 1])
 {
-  char path[64], text[TEXT_BYTES];
-  g_snprintf (path, sizeof path, "/proc/%d/stat", (int)pid);
-  if (!read_text (path, text, sizeof text))
-    return FALSE;
   /* The name, field 2, may hold anything, parentheses as well; the last one ends it. */
   const char *at = strrchr (text, ')');
-  if (!at)
+  if (!at || strlen (at) < strlen (") S "))
     return FALSE;
   at += strlen (") S ");
   for (int i = STAT_PPID; i <= STAT_LAST; i++) {
@@ -104,6 +91,14 @@ read_stat (pid_t pid, guint64 ret_fields[STAT_LAST + 1])
     at++;
   }
   return TRUE;
+}
+
+static gboolean
+read_stat (pid_t pid, guint64 ret_fields[STAT_LAST + 1])
+{
+  char path[64], text[TEXT_BYTES];
+  g_snprintf (path, sizeof path, "/proc/%d/stat", (int)pid);
+  return read_text (path, text, sizeof text) && process_parse_stat (text, ret_fields);
 }
 
 static guint64

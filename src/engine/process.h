@@ -16,6 +16,18 @@ gboolean process_clock (pid_t pid, guint64 *ret_cpu_us);
 /* The same and that of its children that it waited for. Without a clock, from a file. */
 gboolean process_clock_with_children (pid_t pid, guint64 *ret_cpu_us);
 
+/* Numbers of /proc/PID/stat, where proc(5) has them; those below STAT_PPID are not set. FALSE: it is not such
+ * a text. */
+enum stat_field {
+  STAT_PPID = 4,
+  STAT_UTIME = 14,
+  STAT_STIME = 15,
+  STAT_CUTIME = 16,
+  STAT_CSTIME = 17,
+  STAT_LAST = STAT_CSTIME,
+};
+gboolean process_parse_stat (const char *text, guint64 ret_fields[STAT_LAST + 1]);
+
 struct process_memory {
   guint64 peak_bytes; /* the most that was resident at once (VmHWM) */
   guint64 resident_bytes;

@@ -50,6 +50,9 @@ int cgroup_read (int directory, const char *file, char *text, size_t size);
  * it does not. */
 int cgroup_read_number (int directory, const char *file, const char *key, uint64_t *ret_number);
 
+/* The same in a text. */
+int cgroup_parse_number (const char *text, const char *key, uint64_t *ret_number);
+
 /* Whether WORD is one of the words, with spaces between them, of FILE. */
 bool cgroup_has_word (int directory, const char *file, const char *word);
 

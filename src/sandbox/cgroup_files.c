@@ -56,12 +56,8 @@ cgroup_read (int directory, const char *file, char *text, size_t size)
 }
 
 int
-cgroup_read_number (int directory, const char *file, const char *key, uint64_t *ret_number)
+cgroup_parse_number (const char *text, const char *key, uint64_t *ret_number)
 {
-  char text[4096];
-  int r = cgroup_read (directory, file, text, sizeof text);
-  if (r < 0)
-    return r;
   size_t length = key ? strlen (key) : 0;
   for (const char *line = text; line; line = strchr (line, '\n')) {
     line += *line == '\n';
@@ -75,6 +71,14 @@ cgroup_read_number (int directory, const char *file, const char *key, uint64_t *
       break;
   }
   return -ENODATA;
+}
+
+int
+cgroup_read_number (int directory, const char *file, const char *key, uint64_t *ret_number)
+{
+  char text[4096];
+  int r = cgroup_read (directory, file, text, sizeof text);
+  return r < 0 ? r : cgroup_parse_number (text, key, ret_number);
 }
 
 bool

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration and profiles, as people write them. The first byte chooses. What is taken keeps to its bounds;
+ * what is not is refused in one sentence that can be shown. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/config.h"
+#include "fuzz/fuzz.h"
+#include "policy/profile.h"
+
+static void
+check_refusal (const GError *error)
+{
+  FUZZ_REQUIRE (error && error->message[0] != '\0');
+  FUZZ_REQUIRE (g_utf8_validate (error->message, -1, NULL));
+  for (const char *at = error->message; *at; at++)
+    FUZZ_REQUIRE (!g_ascii_iscntrl (*at));
+}
+
+static void
+check_config (const char *file)
+{
+  g_autoptr (GError) error = NULL;
+  struct config *config = config_load (file, &error);
+  if (!config) {
+    check_refusal (error);
+    return;
+  }
+  FUZZ_REQUIRE (!error);
+  FUZZ_REQUIRE (config->parked >= 1 && config->parked <= 256);
+  FUZZ_REQUIRE (config->max_running >= 1 && config->max_running <= 4096);
+  FUZZ_REQUIRE (config->root_uid >= 1 && config->root_uid < G_MAXUINT32);
+  FUZZ_REQUIRE (!config->socket || config->socket[0] == '/');
+  FUZZ_REQUIRE (strlen (config->min_isolation) == 1 && config->environment[0] != '\0');
+  FILE *null = fopen ("/dev/null", "we");
+  FUZZ_REQUIRE (null);
+  config_show (config, TRUE, null);
+  config_show (config, FALSE, null);
+  fclose (null);
+  config_free (config);
+}
+
+static void
+check_profile (const char *file)
+{
+  g_autoptr (GError) error = NULL;
+  struct profile *profile = profile_load_file ("fuzz", file, &error);
+  if (!profile) {
+    check_refusal (error);
+    return;
+  }
+  FUZZ_REQUIRE (!error && profile->title && profile->min_isolation <= 3);
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    FUZZ_REQUIRE (profile->limits.value[i] >= limit_table[i].minimum &&
+                  profile->limits.value[i] <= limit_table[i].maximum);
+  profile_free (profile);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  if (size == 0)
+    return 0;
+  autoclose int fd = memfd_create ("settings", MFD_CLOEXEC);
+  FUZZ_REQUIRE (fd >= 0 && fd_write_all (fd, data + 1, size - 1) == 0);
+  g_autofree char *file = g_strdup_printf ("/proc/self/fd/%d", fd);
+  if (data[0] & 1)
+    check_profile (file);
+  else
+    check_config (file);
+  return 0;
+}
