@@ -81,6 +81,10 @@ ADDER_PUBLIC void adder_request_free (AdderRequest *request);
 
 ADDER_PUBLIC void adder_request_set_environment (AdderRequest *request, const char *name);
 ADDER_PUBLIC void adder_request_set_profile (AdderRequest *request, const char *name);
+/* The kind of sandbox: "auto" (also NULL: the best that the host allows, never "none"), "namespaces",
+ * "process" (no namespaces: landlock, seccomp and resource limits) or "none": nothing is confined. Another
+ * word is said by the run's result. */
+ADDER_PUBLIC void adder_request_set_isolation (AdderRequest *request, const char *kind);
 /* The file name that tracebacks show and that sys.argv[0] is; "main.py" otherwise. */
 ADDER_PUBLIC void adder_request_set_name (AdderRequest *request, const char *name);
 /* sys.argv[1:]; NULL-terminated. */

@@ -12,6 +12,7 @@ _adder_value() {
   case $prev in
     -e | --env) _adder_words "$(adder env list --names 2>/dev/null)" ;;
     -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
+    --isolation) _adder_words "auto namespaces process none" ;;
     -l | --limit)
       compopt -o nospace
       _adder_words "$(_adder_limits)"
@@ -35,7 +36,7 @@ _adder_sub() {
 _adder_options() {
   case $1 in
     run) echo "-c --code -f --file -o --out -e --env -p --profile -t --timeout -m --memory -l --limit --stdin --set-env
-      --json --no-daemon --conversation --help" ;;
+      --isolation --json --no-daemon --conversation --help" ;;
     serve) echo "--socket --background --idle-exit --help" ;;
     status) echo "--json --help" ;;
     doctor) echo "--policy --json --help" ;;

@@ -23,6 +23,7 @@ complete -c adder -n $run -s e -l env -x -a '(adder env list --names 2>/dev/null
 complete -c adder -n $run -s p -l profile -x -a '(adder profile list --names 2>/dev/null)' -d 'Set of limits'
 complete -c adder -n $run -s t -l timeout -x -d 'Wall clock limit'
 complete -c adder -n $run -s m -l memory -x -d 'Memory limit'
+complete -c adder -n $run -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'
 complete -c adder -n $run -s l -l limit -x -a "(adder profile show 2>/dev/null | sed -n '1,/^limit /!s/ .*/=/p')" -d 'Any limit'
 complete -c adder -n $run -l stdin -r -F -d 'Standard input of the code'
 complete -c adder -n $run -l set-env -x -d 'Environment variable of the code'

@@ -12,6 +12,7 @@
 #include "common/json.h"
 #include "common/paths.h"
 #include "common/size.h"
+#include "sandbox/isolation.h"
 
 enum config_type { CONFIG_TEXT, CONFIG_PATH, CONFIG_CHOICE, CONFIG_BOOLEAN, CONFIG_COUNT, CONFIG_DURATION };
 
@@ -44,7 +45,7 @@ four_a_core (void)
   return g_strdup_printf ("%u", MAX (8, 4 * g_get_num_processors ()));
 }
 
-static const char *const levels[] = {"0", "1", "2", "3", NULL};
+static const char *const levels[] = {"auto", "0", "1", "2", "3", NULL};
 static const char *const cgroup_kinds[] = {"auto", "v2", "v1", "none", NULL};
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 static const char *const log_formats[] = {"auto", "text", "json", NULL};
@@ -77,8 +78,14 @@ static const struct config_row config_table[] = {
      .maximum = HOUR, .text = "The longest that a zygote may take to start and to load its modules."},
     {"pool", "crash_budget", CONFIG_COUNT, AT (crash_budget), "50", .minimum = 1, .maximum = 100 * 1000,
      .text = "Crashes of its sandboxes within an hour after which a zygote is replaced."},
-    {"sandbox", "min_isolation", CONFIG_CHOICE, AT (min_isolation), "2", .choices = levels,
-     .text = "A run is refused on a host that does not reach this level. A profile may ask for more."},
+    {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
+     .text =
+         "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "
+         "(level 1), `none` (level 0: nothing is confined). `auto`: what the host allows, but never `none`."},
+    {"sandbox", "min_isolation", CONFIG_CHOICE, AT (min_isolation), "auto", .choices = levels,
+     .text =
+         "A run is refused on a host that does not reach this level. A profile may ask for more. `auto`: 2, "
+         "unless `isolation` here or `--isolation` of the run names a kind that cannot come to that."},
     {"sandbox", "cgroup", CONFIG_CHOICE, AT (cgroup), "auto", .choices = cgroup_kinds,
      .text =
          "Which control groups hold a run's memory and processes. `auto`: the best that the host allows."},

@@ -25,7 +25,8 @@ struct config {
   guint64 zygote_start_ms; /* the longest that starting and importing may take */
   guint64 crash_budget;    /* crashes of sandboxes in an hour after which the zygote is replaced */
   /* [sandbox] */
-  char *min_isolation;        /* "2": a run is refused below this level */
+  char *isolation;            /* "auto" or another kind of sandbox/isolation.h: the best that is used */
+  char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */
   char *cgroup;               /* "auto", "v1", "v2", "none" */
   guint64 root_uid, root_gid; /* host ids that a root daemon's sandboxes run as */
   /* [log] */

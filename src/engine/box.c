@@ -42,10 +42,10 @@ zygote_info_unref (struct zygote_info *info)
 }
 
 gboolean
-limits_same_shape (const struct limits *a, const struct limits *b)
+limits_same_shape (const struct limits *a, const struct limits *b, gboolean inside)
 {
   for (int i = 0; i < LIMIT_COUNT; i++)
-    if (limit_table[i].shape && a->value[i] != b->value[i])
+    if ((limit_table[i].shape || (inside && limit_table[i].inside)) && a->value[i] != b->value[i])
       return FALSE;
   return TRUE;
 }
@@ -75,7 +75,8 @@ make_socket (int *ret_ours, int *ret_theirs, GError **error)
 }
 
 struct box *
-box_new (struct pool *pool, const struct limits *limits, int ret_spawn[WIRE_SPAWN_FDS], GError **error)
+box_new (struct pool *pool, const struct limits *limits, struct scratch *scratch,
+         int ret_spawn[WIRE_SPAWN_FDS], GError **error)
 {
   static gint64 boxes;
   struct box *box = g_new0 (struct box, 1);
@@ -87,11 +88,12 @@ box_new (struct pool *pool, const struct limits *limits, int ret_spawn[WIRE_SPAW
   box->link.data = box;
   channel_init (&box->channel, -1);
 
-  int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1};
+  int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1};
   if (!make_socket (&box->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
       !make_pipe (&box->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
       !make_pipe (&box->stderr_fd, &spawn[WIRE_SPAWN_STDERR], "stderr", error) ||
-      !make_pipe (&box->exit_fd, &spawn[WIRE_SPAWN_EXIT], "exit", error)) {
+      !make_pipe (&box->exit_fd, &spawn[WIRE_SPAWN_EXIT], "exit", error) ||
+      (scratch && !(box->place = scratch_make (scratch, &spawn[WIRE_SPAWN_WORKSPACE], error)))) {
     for (int i = 0; i < WIRE_SPAWN_FDS; i++)
       fd_close (&spawn[i]);
     box_free (box);
@@ -112,7 +114,10 @@ box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error)
   box->workspace_fd = fds[WIRE_SPAWNED_WORKSPACE];
   box->worker_pid = process_id (box->worker_fd);
   box->init_pid = process_id (box->init_fd);
-  if (box->worker_pid > 0 && box->init_pid > 0)
+  gboolean alive = box->worker_pid > 0 && box->init_pid > 0;
+  if (box->init_pid == box->worker_pid)
+    box->init_pid = 0;
+  if (alive)
     return TRUE;
   return error_from_errno (error, errno, "cannot look at the processes of a sandbox");
 }
@@ -122,6 +127,10 @@ box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error)
 void
 box_kill (struct box *box)
 {
+  /* No init's end is the end of all here. As long as the zygote has not reported it, the worker's number is
+   * its group's still, even should the zygote be dead. */
+  if (box->place && box->worker_pid > 0 && !box->has_exit)
+    (void)kill (-box->worker_pid, SIGKILL);
   int fd = weakened (LAYER_CLEANUP) ? box->worker_fd : box->init_fd;
   if (fd >= 0)
     (void)pidfd_send_signal (fd, SIGKILL, NULL, 0);
@@ -165,6 +174,7 @@ box_free (struct box *box)
                       &box->worker_fd, &box->init_fd,   &box->workspace_fd, &box->memory_fd};
   for (gsize i = 0; i < G_N_ELEMENTS (fds); i++)
     fd_close (fds[i]);
+  scratch_place_free (box->place);
   zygote_info_unref (box->info);
   g_free (box);
 }

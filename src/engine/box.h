@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "engine/channel.h"
+#include "engine/scratch.h"
 #include "engine/usage.h"
 #include "engine/workspace.h"
 #include "runner/wire.h"
@@ -32,7 +33,8 @@ struct box {
   int socket_fd, stdout_fd, stderr_fd, exit_fd;
   int worker_fd, init_fd; /* pidfds */
   int workspace_fd;
-  pid_t worker_pid, init_pid; /* on the host */
+  struct scratch_place *place; /* the workspace's, when it is a directory of the host */
+  pid_t worker_pid, init_pid;  /* on the host; without namespaces there is no init: 0 */
 
   struct limits limits; /* what it was parked with */
   struct wire_ready ready;
@@ -54,10 +56,10 @@ struct box {
   GList link;
 };
 
-/* Makes a box with its socket and pipes; RET_SPAWN gets the ends that go to the zygote (enum wire_spawn_fd),
- * the caller's. */
-struct box *box_new (struct pool *pool, const struct limits *limits, int ret_spawn[WIRE_SPAWN_FDS],
-                     GError **error);
+/* Makes a box with its socket and pipes, and its workspace in SCRATCH unless that is NULL; RET_SPAWN gets the
+ * ends that go to the zygote (enum wire_spawn_fd), the caller's. */
+struct box *box_new (struct pool *pool, const struct limits *limits, struct scratch *scratch,
+                     int ret_spawn[WIRE_SPAWN_FDS], GError **error);
 
 /* Takes over the descriptors that came with SPAWNED (enum wire_spawned_fd). */
 gboolean box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error);
@@ -75,5 +77,6 @@ gboolean box_read_exit (struct box *box);
 /* Removes the control group and closes everything. Its processes are dead, or die of it. NULL is allowed. */
 void box_free (struct box *box);
 
-/* Whether BOX was parked with the same shape as LIMITS wants. */
-gboolean limits_same_shape (const struct limits *a, const struct limits *b);
+/* Whether a box that was parked with A will do for B. INSIDE: limits that the sandbox itself holds cannot be
+ * set from outside. */
+gboolean limits_same_shape (const struct limits *a, const struct limits *b, gboolean inside);

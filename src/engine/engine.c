@@ -59,8 +59,8 @@ engine_close (struct engine *engine)
 gboolean
 engine_warm (struct engine *engine, const char *environment, GError **error)
 {
-  struct pool *pool =
-      pools_get (engine->pools, environment ? environment : engine->host->config->environment, error);
+  struct pool *pool = pools_get (engine->pools, environment ? environment : engine->host->config->environment,
+                                 ISOLATION_AUTO, error);
   return pool && pool_warm (pool, error);
 }
 

@@ -79,12 +79,15 @@ set_cgroup_limits (struct box *box, const struct limits *limits, GError **error)
 gboolean
 handout_set_limits (struct box *box, const struct limits *limits, GError **error)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (rlimits); i++)
+  /* Where a sandbox holds these itself, it was made with them. */
+  for (gsize i = 0; i < G_N_ELEMENTS (rlimits) && !box->place; i++)
     if (!lower (box, rlimits[i].resource, rlimits[i].name,
                 rlimit_value (&rlimits[i], limits, box->cgroup != NULL), error))
       return FALSE;
   if (box->cgroup)
     return set_cgroup_limits (box, limits, error);
+  if (box->place)
+    return TRUE;
   return lower (box, RLIMIT_DATA, "RLIMIT_DATA", box->ready.data_bytes + limits->value[LIMIT_MEMORY], error);
 }
 
@@ -101,7 +104,7 @@ handout_put_files (struct box *box, const struct host *host, const struct run_re
     g_ptr_array_add (inputs, input);
   }
   /* From here on the difference is the run's. */
-  if (request->files->len > 0)
+  if (request->files->len > 0 && !box->place)
     workspace_measure (box->workspace_fd, &box->workspace_mark);
   return TRUE;
 }

@@ -54,29 +54,67 @@ host_isolation (uint32_t reached, gboolean grouped, GPtrArray *missing)
     if (missing)
       g_ptr_array_add (missing, (gpointer)(guintptr)mechanisms[i].name);
   }
-  return level;
+  /* Without a file tree of its own, landlock alone stands between a sandbox and the host's files. */
+  return level == 1 && !(reached & WIRE_LANDLOCK) ? 0 : level;
+}
+
+/* The most that each kind can come to. */
+static guint
+level_of (const struct host *host, enum isolation isolation)
+{
+  switch (isolation) {
+  case ISOLATION_NAMESPACES:
+    return host->cgroups ? 3 : 2;
+  case ISOLATION_PROCESS:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+/* What keeps the host at LEVEL, where WANTED is asked for: the fact to show. */
+static enum probe_fact
+obstacle (const struct host *host, guint level, guint wanted)
+{
+  if (level == 2)
+    return PROBE_CGROUP;
+  if (!host->probe.seccomp)
+    return PROBE_SECCOMP;
+  if (wanted == 1)
+    return PROBE_LANDLOCK;
+  return host->probe.line[PROBE_KERNEL].good ? PROBE_USER_NAMESPACES : PROBE_KERNEL;
 }
 
 gboolean
-host_check (const struct host *host, GError **error)
+host_check (const struct host *host, enum isolation isolation, guint wanted, GError **error)
 {
-  static const struct {
-    enum probe_fact fact;
-    const char *what;
-  } needed[] = {
-      {PROBE_KERNEL, "what sandboxes are made of"},
-      {PROBE_SECCOMP, "a filter for system calls"},
-      {PROBE_USER_NAMESPACES, "user namespaces"},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS (needed); i++) {
-    const struct probe_line *line = &host->probe.line[needed[i].fact];
-    if (line->good)
-      continue;
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "this host does not give %s: %s%s%s",
-                 needed[i].what, line->text, line->remedy[0] ? "; " : "", line->remedy);
+  if (isolation == ISOLATION_AUTO)
+    isolation = host->isolation;
+  guint level = level_of (host, isolation);
+  if (isolation > host->isolation) {
+    const struct probe_line *line =
+        &host->probe.line[obstacle (host, level_of (host, host->isolation), level)];
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "isolation \"%s\" is asked for, this host gives \"%s\": %s: %s%s%s",
+                 isolation_names[isolation], isolation_names[host->isolation], line->name, line->text,
+                 line->remedy[0] ? "; to get it: " : "", line->remedy);
     return FALSE;
   }
-  return TRUE;
+  if (level >= wanted)
+    return TRUE;
+  if (isolation < host->isolation || isolation_find (host->config->isolation) == (int)isolation) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "isolation level %u is asked for (min_isolation), and isolation \"%s\" gives %u", wanted,
+                 isolation_names[isolation], level);
+    return FALSE;
+  }
+  const struct probe_line *line = &host->probe.line[obstacle (host, level, wanted)];
+  const char *why = level == 2 && host->cgroup_reason ? host->cgroup_reason : line->text;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "isolation level %u is asked for (min_isolation), this host gives %u: %s: %s%s%s%s", wanted,
+               level, line->name, why, line->remedy[0] ? "; to get it: " : "", line->remedy,
+               level == 1 ? "; or allow level 1 with [sandbox] min_isolation = 1" : "");
+  return FALSE;
 }
 
 /* ---- control groups ---- */
@@ -165,21 +203,6 @@ open_runner (struct host *host, GError **error)
   return TRUE;
 }
 
-/* After the control groups: what they do not count, the filter refuses. Where runs are refused anyway, it is
- * not the filter that says why. */
-static gboolean
-build_filter (struct host *host, GError **error)
-{
-  if (!host_check (host, NULL))
-    return TRUE;
-  const struct seccomp_host seccomp = {
-      .landlock_abi = host->probe.landlock_abi,
-      .memory_counted = host->cgroups != NULL,
-  };
-  struct fault fault;
-  return seccomp_build (&seccomp, &host->filter_fd, &fault) == 0 || error_from_fault (&fault, error);
-}
-
 /* What ID of this process's user namespace is outside of it, by MAP; -1 when it is nothing there. */
 static gint64
 id_outside (const char *map, guint64 id)
@@ -218,13 +241,56 @@ check_owner (const struct host *host, GError **error)
   return FALSE;
 }
 
+/* The best that works, but not more than the configuration says. That nothing is confined is never a choice
+ * of ours. */
+static enum isolation
+choose_isolation (const struct host *host)
+{
+  int most = isolation_find (host->config->isolation);
+  if (most <= ISOLATION_AUTO)
+    most = ISOLATION_NAMESPACES;
+  if (host->probe.level >= 2 && most >= (int)ISOLATION_NAMESPACES)
+    return ISOLATION_NAMESPACES;
+  if (host->probe.level >= 1 && most >= (int)ISOLATION_PROCESS)
+    return ISOLATION_PROCESS;
+  return ISOLATION_NONE;
+}
+
+/* The control groups are known by now: what they do not count, the filter refuses. */
+static gboolean
+build_filter (struct host *host, enum isolation isolation, GError **error)
+{
+  const struct seccomp_host seccomp = {
+      .landlock_abi = host->probe.landlock_abi,
+      .memory_counted = host->cgroups != NULL,
+      .shared = isolation != ISOLATION_NAMESPACES,
+  };
+  struct fault fault;
+  return seccomp_build (&seccomp, &host->filter_fd[isolation], &fault) == 0 ||
+         error_from_fault (&fault, error);
+}
+
+gboolean
+host_prepare (struct host *host, enum isolation isolation, GError **error)
+{
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&host->lock);
+  if (host->filter_fd[isolation] < 0 && !build_filter (host, isolation, error))
+    return FALSE;
+  if (isolation != ISOLATION_NAMESPACES && !host->scratch)
+    host->scratch = scratch_new (&host->owner, error);
+  return isolation == ISOLATION_NAMESPACES || host->scratch != NULL;
+}
+
 struct host *
 host_new (struct config *config, GError **error)
 {
   struct host *host = g_new0 (struct host, 1);
   unsigned flags = engine_owns_process () ? CGROUP_MOVE_SELF : 0;
   host->config = config;
-  host->filter_fd = host->init_fd = -1;
+  host->init_fd = -1;
+  g_mutex_init (&host->lock);
+  for (int i = 0; i < ISOLATIONS; i++)
+    host->filter_fd[i] = -1;
   host->cpus = count_cpus ();
   check_descriptors (config);
   probe_host (&host->probe, flags);
@@ -232,8 +298,8 @@ host_new (struct config *config, GError **error)
                        id_outside ("/proc/self/gid_map", config->root_gid) >= 0 && may_drop_groups ();
   host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();
   host->owner.gid = host->owner.assume ? (gid_t)config->root_gid : getegid ();
-  if (!check_owner (host, error) || !open_runner (host, error) || !open_cgroups (host, flags, error) ||
-      !build_filter (host, error)) {
+  host->isolation = choose_isolation (host);
+  if (!check_owner (host, error) || !open_runner (host, error) || !open_cgroups (host, flags, error)) {
     host_free (host);
     return NULL;
   }
@@ -246,7 +312,10 @@ host_free (struct host *host)
   if (!host)
     return;
   cgroup_node_close (host->cgroups);
-  fd_close (&host->filter_fd);
+  for (int i = 0; i < ISOLATIONS; i++)
+    fd_close (&host->filter_fd[i]);
+  scratch_unref (host->scratch);
+  g_mutex_clear (&host->lock);
   fd_close (&host->init_fd);
   g_free (host->cgroup_reason);
   g_free (host->libexec);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an engine found out once about the host and shares among its pools: nothing here changes afterwards.
- */
+/* What an engine found out once about the host and shares among its pools: nothing here changes afterwards,
+ * but for what host_prepare makes. */
 #pragma once
 
 #include <glib.h>
 
 #include "common/config.h"
-#include "engine/workspace.h"
+#include "engine/scratch.h"
 #include "runner/wire.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/isolation.h"
 #include "sandbox/probe.h"
 
 struct host {
@@ -16,12 +17,17 @@ struct host {
   struct probe probe;
   char *libexec;               /* folder of the runner */
   char *launcher;              /* adder-zygote in it */
-  int filter_fd;               /* sealed memfd: the seccomp program of every sandbox */
+  enum isolation isolation;    /* the best kind that there is and that the configuration allows */
   int init_fd;                 /* adder-init */
   struct cgroup_node *cgroups; /* NULL: none */
   char *cgroup_reason;         /* why there are none, for people; NULL: there are */
   struct workspace_owner owner;
   guint cpus;
+
+  /* Made when a kind of isolation is first wanted, under the lock, and then as lasting as the rest. */
+  GMutex lock;
+  int filter_fd[ISOLATIONS]; /* sealed memfds: the seccomp program of its sandboxes */
+  struct scratch *scratch;   /* workspaces, where sandboxes have no mounts of their own */
 };
 
 /* CONFIG becomes the host's. Returns NULL with ERROR when something that every run needs is not there: the
@@ -30,9 +36,12 @@ struct host {
 struct host *host_new (struct config *config, GError **error);
 void host_free (struct host *host);
 
-/* Whether zygotes can be made at all: FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how
- * to get it. */
-gboolean host_check (const struct host *host, GError **error);
+/* Whether a run may be made with ISOLATION (ISOLATION_AUTO: the host's best) where at least the level WANTED
+ * is asked for: FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how to get it. */
+gboolean host_check (const struct host *host, enum isolation isolation, guint wanted, GError **error);
+
+/* Makes ready what zygotes of ISOLATION need. */
+gboolean host_prepare (struct host *host, enum isolation isolation, GError **error);
 
 /* The isolation level of a sandbox that REACHED those mechanisms (enum wire_mechanism). The names of what it
  * lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a control group. */

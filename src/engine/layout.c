@@ -48,7 +48,6 @@ static const struct plan_step fixed_steps[] = {
 static const char *const merged[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 
 static const char *const fixed_variables[] = {
-    "HOME=/tmp",
     "USER=sandbox",
     "LOGNAME=sandbox",
     "SHELL=/bin/sh",
@@ -133,17 +132,28 @@ add_roots (struct layout *layout, const struct environment *environment)
 }
 
 static void
-add_variables (struct layout *layout, const struct environment *environment)
+add_variable (struct layout *layout, char *text)
 {
+  g_ptr_array_add (layout->variables, (gpointer)keep (layout, text));
+}
+
+static void
+add_variables (struct layout *layout, const struct host *host, const struct environment *environment,
+               enum isolation isolation)
+{
+  gboolean own_tree = isolation == ISOLATION_NAMESPACES;
   g_autofree char *bin = g_path_get_dirname (environment->python);
   gboolean system = strcmp (bin, "/usr/bin") == 0 || strcmp (bin, "/usr/local/bin") == 0;
-  char *path =
-      g_strdup_printf ("PATH=%s%s/usr/local/bin:/usr/bin:/bin", system ? "" : bin, system ? "" : ":");
-  g_ptr_array_add (layout->variables, (gpointer)keep (layout, path));
+  const char *home = own_tree ? "/tmp" : scratch_home (host->scratch);
+  add_variable (layout, g_strdup_printf ("PATH=%s%s/usr/local/bin:/usr/bin:/bin", system ? "" : bin,
+                                         system ? "" : ":"));
+  add_variable (layout, g_strconcat ("HOME=", home, NULL));
+  if (!own_tree)
+    add_variable (layout, g_strconcat ("TMPDIR=", home, NULL));
   for (gsize i = 0; i < G_N_ELEMENTS (fixed_variables); i++)
     g_ptr_array_add (layout->variables, (gpointer)(guintptr)fixed_variables[i]);
   if (environment->cache)
-    g_ptr_array_add (layout->variables, (gpointer)(guintptr) "MPLCONFIGDIR=" CACHE);
+    add_variable (layout, g_strconcat ("MPLCONFIGDIR=", own_tree ? CACHE : environment->cache, NULL));
   if (weakened (LAYER_ENVIRONMENT))
     for (char **variable = environ; *variable; variable++)
       g_ptr_array_add (layout->variables, *variable);
@@ -154,27 +164,50 @@ add_variables (struct layout *layout, const struct environment *environment)
 
 /* -I: nothing of the host's or the user's Python settings counts. -B: its files are read-only. */
 static void
-add_program (struct layout *layout, const struct environment *environment)
+add_program (struct layout *layout, const struct environment *environment, const char *runner,
+             enum isolation isolation)
 {
   char *modules = environment->modules ? g_strjoinv (",", environment->modules) : g_strdup ("");
   const char *const words[] = {keep (layout, g_strdup (environment->python)),
                                "-I",
                                "-B",
-                               LAYOUT_RUNNER "/zygote.py",
+                               keep (layout, g_build_filename (runner, "zygote.py", NULL)),
                                "--environment",
                                keep (layout, g_strdup (environment->name)),
                                "--modules",
-                               keep (layout, modules)};
+                               keep (layout, modules),
+                               "--isolation",
+                               isolation_names[isolation]};
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
     g_ptr_array_add (layout->program, (gpointer)(guintptr)words[i]);
-  g_ptr_array_add (layout->program, NULL);
+}
+
+/* What the tree would show of the host. */
+static void
+add_readable (struct layout *layout)
+{
+  for (guint i = 0; i < layout->steps->len; i++) {
+    const struct plan_step *step = &g_array_index (layout->steps, struct plan_step, i);
+    switch (step->kind) {
+    case PLAN_BIND:
+    case PLAN_BIND_MAYBE:
+    case PLAN_COPY:
+    case PLAN_TREE:
+      g_ptr_array_add (layout->program, (gpointer)(guintptr) "--readable");
+      g_ptr_array_add (layout->program, (gpointer)(guintptr)step->source);
+      break;
+    default:
+      break;
+    }
+  }
 }
 
 /* ---- the whole ---- */
 
 struct layout *
-layout_new (const struct environment *environment, const char *libexec, uid_t uid, gid_t gid)
+layout_new (const struct host *host, const struct environment *environment, enum isolation isolation)
 {
+  gboolean own_tree = isolation == ISOLATION_NAMESPACES;
   struct layout *layout = g_new0 (struct layout, 1);
   layout->steps = g_array_new (FALSE, FALSE, sizeof (struct plan_step));
   layout->variables = g_ptr_array_new ();
@@ -188,17 +221,21 @@ layout_new (const struct environment *environment, const char *libexec, uid_t ui
   add_merged (layout);
   if (!weakened (LAYER_TREE))
     add_roots (layout, environment);
-  add_step (layout, PLAN_BIND, keep (layout, g_strdup (libexec)), LAYOUT_RUNNER);
+  add_step (layout, PLAN_BIND, keep (layout, g_strdup (host->libexec)), LAYOUT_RUNNER);
   if (environment->cache)
     add_step (layout, PLAN_BIND_MAYBE, keep (layout, g_strdup (environment->cache)), CACHE);
-  add_variables (layout, environment);
-  add_program (layout, environment);
+  add_variables (layout, host, environment, isolation);
+  add_program (layout, environment, own_tree ? LAYOUT_RUNNER : host->libexec, isolation);
+  if (!own_tree)
+    add_readable (layout);
+  g_ptr_array_add (layout->program, NULL);
 
   layout->plan = (struct plan){
-      .host_uid = uid,
-      .host_gid = gid,
+      .isolation = isolation,
+      .host_uid = host->owner.uid,
+      .host_gid = host->owner.gid,
       .steps = (struct plan_step *)(void *)layout->steps->data,
-      .step_count = layout->steps->len,
+      .step_count = own_tree ? layout->steps->len : 0,
       .environment = (const char **)layout->variables->pdata,
       .program = (const char **)layout->program->pdata,
   };

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "engine/environment.h"
+#include "engine/host.h"
 #include "sandbox/plan.h"
 
 struct layout {
@@ -19,7 +20,9 @@ struct layout {
 /* Where the runner's folder is in a sandbox. */
 #define LAYOUT_RUNNER "/adder/runner"
 
-/* Builds the layout of ENVIRONMENT with the runner of the host's folder LIBEXEC and the ids that the zygote's
- * root is to be on the host. The caller frees it. */
-struct layout *layout_new (const struct environment *environment, const char *libexec, uid_t uid, gid_t gid);
+/* Builds the layout of ENVIRONMENT on HOST for sandboxes of ISOLATION. Without namespaces there is no tree:
+ * paths are the host's, and what the plan would have bound is named to the runner as readable. The caller
+ * frees it. */
+struct layout *layout_new (const struct host *host, const struct environment *environment,
+                           enum isolation isolation);
 void layout_free (struct layout *layout);

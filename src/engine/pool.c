@@ -33,15 +33,30 @@ pool_free (gpointer data)
   g_free (pool);
 }
 
+/* Pools by what they are for: an environment and a kind of isolation. */
+static guint
+hash_pool (gconstpointer key)
+{
+  const struct pool *pool = key;
+  return g_str_hash (pool->name) + (guint)pool->isolation;
+}
+
+static gboolean
+equal_pools (gconstpointer a, gconstpointer b)
+{
+  const struct pool *one = a, *other = b;
+  return one->isolation == other->isolation && g_str_equal (one->name, other->name);
+}
+
 struct pools *
-pools_new (const struct host *host)
+pools_new (struct host *host)
 {
   struct pools *pools = g_new0 (struct pools, 1);
   pools->host = host;
   g_mutex_init (&pools->lock);
   g_cond_init (&pools->parked);
   pools->queue = queue_new (host->config->max_queued);
-  pools->pools = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, pool_free);
+  pools->pools = g_hash_table_new_full (hash_pool, equal_pools, NULL, pool_free);
   return pools;
 }
 
@@ -100,11 +115,12 @@ pools_free (struct pools *pools)
 
 /* Takes ENVIRONMENT. */
 static struct pool *
-pool_new (struct pools *pools, struct environment *environment, GError **error)
+pool_new (struct pools *pools, struct environment *environment, enum isolation isolation, GError **error)
 {
   struct pool *pool = g_new0 (struct pool, 1);
   pool->pools = pools;
   pool->name = g_strdup (environment->name);
+  pool->isolation = isolation;
   pool->environment = environment;
   pool->draining = g_ptr_array_new ();
   g_rw_lock_init (&pool->environment_lock);
@@ -121,18 +137,21 @@ pool_new (struct pools *pools, struct environment *environment, GError **error)
 }
 
 static struct pool *
-find_pool (struct pools *pools, const char *name)
+find_pool (struct pools *pools, const struct pool *key)
 {
   g_mutex_lock (&pools->lock);
-  struct pool *pool = g_hash_table_lookup (pools->pools, name);
+  struct pool *pool = g_hash_table_lookup (pools->pools, key);
   g_mutex_unlock (&pools->lock);
   return pool;
 }
 
 struct pool *
-pools_get (struct pools *pools, const char *name, GError **error)
+pools_get (struct pools *pools, const char *name, enum isolation isolation, GError **error)
 {
-  struct pool *pool = find_pool (pools, name);
+  if (isolation == ISOLATION_AUTO)
+    isolation = pools->host->isolation;
+  const struct pool key = {.name = (char *)(guintptr)name, .isolation = isolation};
+  struct pool *pool = find_pool (pools, &key);
   if (pool)
     return pool;
   /* It may have to run an interpreter, so not under the lock. */
@@ -141,13 +160,13 @@ pools_get (struct pools *pools, const char *name, GError **error)
     return NULL;
 
   g_mutex_lock (&pools->lock);
-  pool = g_hash_table_lookup (pools->pools, name);
+  pool = g_hash_table_lookup (pools->pools, &key);
   if (!pool && pools->closed) {
     set_closed (error);
   } else if (!pool) {
-    pool = pool_new (pools, g_steal_pointer (&environment), error);
+    pool = pool_new (pools, g_steal_pointer (&environment), isolation, error);
     if (pool)
-      g_hash_table_insert (pools->pools, pool->name, pool);
+      g_hash_table_add (pools->pools, pool);
   }
   g_mutex_unlock (&pools->lock);
   environment_free (environment);
@@ -161,10 +180,16 @@ pool_wake (struct pool *pool)
 }
 
 gboolean
-pool_keeps_shape (const struct limits *limits)
+pool_is_shape (const struct pool *pool, const struct limits *limits, const struct limits *wanted)
+{
+  return limits_same_shape (limits, wanted, pool->isolation != ISOLATION_NAMESPACES);
+}
+
+gboolean
+pool_keeps_shape (const struct pool *pool, const struct limits *limits)
 {
   struct limits kept = limits_default ();
-  return limits_same_shape (limits, &kept);
+  return pool_is_shape (pool, limits, &kept);
 }
 
 /* ---- handing parked boxes to callers ---- */
@@ -175,7 +200,7 @@ find_parked (struct pool *pool, const struct limits *limits)
 {
   for (GList *link = pool->parked.tail; link; link = link->prev) {
     struct box *box = link->data;
-    if (limits_same_shape (&box->limits, limits))
+    if (pool_is_shape (pool, &box->limits, limits))
       return box;
   }
   return NULL;

@@ -14,7 +14,7 @@
 struct pools;
 struct pool;
 
-struct pools *pools_new (const struct host *host);
+struct pools *pools_new (struct host *host);
 
 /* Ends all zygotes and all sandboxes and waits for them; callers that wait get ADDER_ERROR_CANCELLED, and so
  * does every later one. Boxes that are still with a run are dead afterwards, and the run discards them as
@@ -25,8 +25,9 @@ gboolean pools_are_closed (struct pools *pools);
 /* After pools_close, and when no run holds a box any more. NULL is allowed. */
 void pools_free (struct pools *pools);
 
-/* The pool of the environment NAME, made when it is first asked for; good until pools_free. */
-struct pool *pools_get (struct pools *pools, const char *name, GError **error);
+/* The pool of the environment NAME with sandboxes of ISOLATION (ISOLATION_AUTO: the host's best), made when
+ * it is first asked for; good until pools_free. */
+struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, GError **error);
 
 /* Takes a parked box of the shape that LIMITS ask for. At once when there is one and the host may run another
  * sandbox; else waits its turn among the owners, not past the configured wait: ADDER_ERROR_BUSY, also when

@@ -143,11 +143,11 @@ pool_spawn_failed (struct pool *pool, const GError *error)
 
 /* Whether one of BOXES has the shape and is not in TAKEN yet, where it is put then. */
 static gboolean
-claim (GQueue *boxes, const struct limits *limits, GHashTable *taken)
+claim (const struct pool *pool, GQueue *boxes, const struct limits *limits, GHashTable *taken)
 {
   for (GList *link = boxes->head; link; link = link->next) {
     const struct box *box = link->data;
-    if (limits_same_shape (&box->limits, limits) && g_hash_table_add (taken, link->data))
+    if (pool_is_shape (pool, &box->limits, limits) && g_hash_table_add (taken, link->data))
       return TRUE;
   }
   return FALSE;
@@ -173,18 +173,19 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
       continue;
     waited = TRUE;
     room--;
-    if (!claim (&pool->parking, waiter->limits, taken) && !claim (&pool->parked, waiter->limits, taken)) {
+    if (!claim (pool, &pool->parking, waiter->limits, taken) &&
+        !claim (pool, &pool->parked, waiter->limits, taken)) {
       *ret_limits = *waiter->limits;
       chosen = TRUE;
     }
   }
   for (GList *link = pool->parked.head; link; link = link->next)
     kept += ((struct box *)link->data)->zygote == pool->current &&
-            pool_keeps_shape (&((struct box *)link->data)->limits);
+            pool_keeps_shape (pool, &((struct box *)link->data)->limits);
   g_mutex_unlock (&pools->lock);
 
   for (GList *link = pool->parking.head; link; link = link->next)
-    kept += pool_keeps_shape (&((struct box *)link->data)->limits);
+    kept += pool_keeps_shape (pool, &((struct box *)link->data)->limits);
   *ret_calm = !waited && kept >= pools->host->config->parked / 2;
   if (!chosen && kept < pools->host->config->parked) {
     *ret_limits = limits_default ();
@@ -210,7 +211,8 @@ pool_spawn_next (struct pool *pool)
   int spawn[WIRE_SPAWN_FDS];
   if (!may_spawn (pool) || !choose_shape (pool, &limits, &calm))
     return;
-  struct box *box = box_new (pool, &limits, spawn, &error);
+  struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
+  struct box *box = box_new (pool, &limits, scratch, spawn, &error);
   if (!box) {
     pool_spawn_failed (pool, error);
     return;
@@ -280,7 +282,8 @@ park (struct pool *pool, struct box *box)
   usage_mark (box);
   if (!box->cgroup)
     box->parked.own_bytes = own_bytes (box);
-  workspace_measure (box->workspace_fd, &box->workspace_mark);
+  if (!box->place)
+    workspace_measure (box->workspace_fd, &box->workspace_mark);
   g_queue_unlink (&pool->parking, &box->link);
   pool->failures = 0;
 
@@ -292,7 +295,7 @@ park (struct pool *pool, struct box *box)
     pool->parkings++;
     g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
-    wanted = box->taken || pool_keeps_shape (&box->limits);
+    wanted = box->taken || pool_keeps_shape (pool, &box->limits);
     if (!wanted)
       g_queue_unlink (&pool->parked, &box->link);
   }

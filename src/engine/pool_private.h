@@ -17,18 +17,19 @@
 #include "engine/zygote.h"
 
 struct pools {
-  const struct host *host;
+  struct host *host;
   GMutex lock;
   GCond parked; /* a box was parked, or will not be */
   struct queue *queue;
   guint running; /* boxes that runs have, or had and that are not dead yet */
   gboolean closed;
-  GHashTable *pools; /* name -> struct pool */
+  GHashTable *pools; /* struct pool -> the same, by name and isolation */
 };
 
 struct pool {
   struct pools *pools;
-  char *name;
+  char *name; /* of the environment */
+  enum isolation isolation;
   GThread *thread;
   int wake_fd; /* eventfd */
 
@@ -68,8 +69,11 @@ struct waiter {
   gboolean done; /* BOX or ERROR is set */
 };
 
+/* Whether boxes of POOL that were parked with LIMITS are of the shape that is WANTED. */
+gboolean pool_is_shape (const struct pool *pool, const struct limits *limits, const struct limits *wanted);
+
 /* Whether the pool keeps boxes of this shape parked; others are made on demand. */
-gboolean pool_keeps_shape (const struct limits *limits);
+gboolean pool_keeps_shape (const struct pool *pool, const struct limits *limits);
 
 /* With the lock held: hands parked boxes to waiting callers, in their order. */
 void pools_dispatch (struct pools *pools);

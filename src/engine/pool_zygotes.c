@@ -69,8 +69,8 @@ start_next (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   pool->starts++;
   g_mutex_unlock (&pool->pools->lock);
-  if (host_check (pool->pools->host, &error) && renew_environment (pool, &error))
-    pool->next = zygote_start (pool->pools->host, pool->environment, &error);
+  if (host_prepare (pool->pools->host, pool->isolation, &error) && renew_environment (pool, &error))
+    pool->next = zygote_start (pool->pools->host, pool->environment, pool->isolation, &error);
   if (!pool->next)
     pool_start_failed (pool, error);
 }

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "sandbox/isolation.h"
 #include "sandbox/limits.h"
 
 struct request_file {
@@ -21,6 +22,7 @@ struct run_request {
   char *environment;
   struct limits limits;
   guint min_isolation;
+  enum isolation isolation;
   GArray *files; /* struct request_file */
   int stdin_fd;  /* -1: empty */
   int watch_fd;  /* -1: none */

@@ -143,6 +143,7 @@ result_free (struct adder_result *result)
     return;
   g_clear_pointer (&result->artifacts, g_ptr_array_unref);
   fd_close (&result->workspace_fd);
+  scratch_place_free (result->place);
   g_free (result->json);
   g_free (result);
 }

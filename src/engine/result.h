@@ -9,14 +9,16 @@
 #include "engine/artifact.h"
 #include "engine/capture.h"
 #include "engine/outcome.h"
+#include "engine/scratch.h"
 #include "engine/usage.h"
 
 struct adder_result {
   AdderOutcome outcome;
   int exit_code;
   char *json;
-  int workspace_fd;     /* keeps the files alive; -1: there are none */
-  GPtrArray *artifacts; /* struct artifact */
+  int workspace_fd;            /* keeps the files alive; -1: there are none */
+  struct scratch_place *place; /* so does this, where they are in a directory of the host */
+  GPtrArray *artifacts;        /* struct artifact */
 };
 
 /* All that a result is made of. What is NULL did not come about. */

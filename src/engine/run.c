@@ -71,7 +71,9 @@ struct adder_run {
   GPtrArray *inputs;    /* struct workspace_input */
   GPtrArray *artifacts; /* struct artifact */
   int workspace_fd;
+  struct scratch_place *place;
   struct usage usage;
+  gboolean refused; /* nothing that this host has is what is insisted on */
   gboolean has_isolation;
   guint isolation_level;
   GPtrArray *missing;
@@ -151,6 +153,7 @@ run_free (struct adder_run *run)
   g_ptr_array_unref (run->missing);
   g_clear_pointer (&run->artifacts, g_ptr_array_unref);
   fd_close (&run->workspace_fd);
+  scratch_place_free (run->place);
   g_clear_error (&run->failure);
   g_free (run->display);
   g_free (run->buffer);
@@ -167,17 +170,33 @@ wall_deadline_us (const struct adder_run *run)
   return g_get_monotonic_time () + (gint64)run->request->limits.value[LIMIT_WALL] * 1000;
 }
 
+/* The level that is insisted on. */
+static guint
+wanted_level (const struct adder_run *run)
+{
+  /* What is expected of each kind, where nothing else is said. */
+  static const guint standard[ISOLATIONS] = {
+      [ISOLATION_AUTO] = 2, [ISOLATION_NONE] = 0, [ISOLATION_PROCESS] = 1, [ISOLATION_NAMESPACES] = 2};
+  const struct config *config = run->engine->host->config;
+  enum isolation named = run->request->isolation;
+  if (named == ISOLATION_AUTO)
+    named = (enum isolation)isolation_find (config->isolation);
+  guint configured = g_str_equal (config->min_isolation, "auto")
+                         ? standard[named]
+                         : (guint)g_ascii_strtoull (config->min_isolation, NULL, 10);
+  return MAX (run->request->min_isolation, configured);
+}
+
 /* A sandbox that is not what the profile or the configuration insists on must not see the code. */
 static gboolean
 check_isolation (struct adder_run *run)
 {
-  const struct config *config = run->engine->host->config;
-  guint configured = (guint)g_ascii_strtoull (config->min_isolation, NULL, 10);
-  guint wanted = MAX (run->request->min_isolation, configured);
+  guint wanted = wanted_level (run);
   run->has_isolation = TRUE;
   run->isolation_level = host_isolation (run->box->ready.mechanisms, run->box->cgroup != NULL, run->missing);
   if (run->isolation_level >= wanted)
     return TRUE;
+  run->refused = TRUE;
   g_ptr_array_add (run->missing, NULL);
   g_autofree char *missing = g_strjoinv (", ", (GStrv)run->missing->pdata);
   g_ptr_array_set_size (run->missing, (int)run->missing->len - 1);
@@ -214,7 +233,11 @@ begin (struct adder_run *run)
 
   if (run->failure || !request_check (request, error))
     return FALSE;
-  struct pool *pool = pools_get (engine->pools, request->environment, error);
+  if (!host_check (engine->host, request->isolation, wanted_level (run), error)) {
+    run->refused = TRUE;
+    return FALSE;
+  }
+  struct pool *pool = pools_get (engine->pools, request->environment, request->isolation, error);
   if (!pool)
     return FALSE;
   if (request->stdin_fd >= 0) {
@@ -479,8 +502,9 @@ static void
 collect_files (struct adder_run *run)
 {
   struct box *box = run->box;
+  /* A directory of the host's tells nothing by how full its disk is. */
   if (run->facts.stop == STOP_CANCELLED ||
-      workspace_is_untouched (box->workspace_fd, &box->workspace_mark, run->inputs))
+      (!box->place && workspace_is_untouched (box->workspace_fd, &box->workspace_mark, run->inputs)))
     return;
   end_box (run);
   if (!box->ended) {
@@ -489,8 +513,10 @@ collect_files (struct adder_run *run)
   }
   run->artifacts = artifact_collect (box->workspace_fd, run->inputs, &run->request->limits, run->warnings,
                                      &run->interrupt);
-  if (run->artifacts->len > 0)
+  if (run->artifacts->len > 0) {
     run->workspace_fd = fd_steal (&box->workspace_fd);
+    run->place = g_steal_pointer (&box->place);
+  }
 }
 
 static struct verdict
@@ -552,6 +578,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
   result->exit_code = verdict->exit_code;
   result->json = result_to_json (&parts);
   result->workspace_fd = fd_steal (&run->workspace_fd);
+  result->place = g_steal_pointer (&run->place);
   result->artifacts = g_steal_pointer (&run->artifacts);
   g_atomic_int_inc (&run->engine->runs[verdict->outcome]);
   return result;
@@ -562,7 +589,7 @@ static struct adder_result *
 make_failure (struct adder_run *run)
 {
   AdderOutcome outcome = explain_outcome_of (run->failure);
-  if (run->has_isolation && g_error_matches (run->failure, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED))
+  if (run->refused)
     outcome = ADDER_OUTCOME_REFUSED;
   struct verdict verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)};
   g_autoptr (json_t) error = explain_error (outcome, run->failure);

@@ -91,23 +91,26 @@ start (struct zygote *zygote, const struct host *host, const struct layout *layo
   char **argv = plan_to_arguments (&layout->plan);
   if (!argv)
     return error_from_errno (error, ENOMEM, "cannot write the plan of a zygote");
-  const struct launch launch = {their_control, their_message, host->filter_fd, host->init_fd};
+  const struct launch launch = {their_control, their_message, host->filter_fd[zygote->isolation],
+                                host->init_fd};
   gboolean started = execute (zygote, host->launcher, argv, &launch, error);
   free (argv);
   return started;
 }
 
 struct zygote *
-zygote_start (const struct host *host, const struct environment *environment, GError **error)
+zygote_start (const struct host *host, const struct environment *environment, enum isolation isolation,
+              GError **error)
 {
   struct zygote *zygote = g_new0 (struct zygote, 1);
+  zygote->isolation = isolation;
   zygote->environment = g_strdup (environment->name);
   zygote->control_fd = zygote->message_fd = zygote->process_fd = -1;
   zygote->started_us = g_get_monotonic_time ();
   zygote->messages = g_string_new (NULL);
   g_queue_init (&zygote->crashes);
 
-  struct layout *layout = layout_new (environment, host->libexec, host->owner.uid, host->owner.gid);
+  struct layout *layout = layout_new (host, environment, isolation);
   gboolean started = start (zygote, host, layout, error);
   layout_free (layout);
   if (!started) {
@@ -308,10 +311,12 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
       .flags = flags,
       .limits = limits_maximum (),
   };
+  gboolean own = zygote->isolation == ISOLATION_NAMESPACES;
   for (int i = 0; i < LIMIT_COUNT; i++)
-    if (limit_table[i].shape)
+    if (limit_table[i].shape || !own)
       message.limits.value[i] = box->limits.value[i];
-  int r = fd_send (zygote->control_fd, &message, sizeof message, spawn, WIRE_SPAWN_FDS);
+  int r = fd_send (zygote->control_fd, &message, sizeof message, spawn,
+                   own ? WIRE_SPAWN_WORKSPACE : WIRE_SPAWN_FDS);
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     fd_close (&spawn[i]);
   if (r < 0)
@@ -335,10 +340,13 @@ zygote_note_crash (struct zygote *zygote)
 
 /* ---- ending ---- */
 
+/* Where no pid namespace ends with it, a zygote that serves is told to end, and ends its sandboxes first. */
 void
 zygote_kill (struct zygote *zygote)
 {
-  if (zygote->process_fd >= 0)
+  if (zygote->isolation != ISOLATION_NAMESPACES && zygote->state == ZYGOTE_SERVING)
+    (void)shutdown (zygote->control_fd, SHUT_RDWR);
+  else if (zygote->process_fd >= 0)
     (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
 }
 

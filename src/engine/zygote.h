@@ -17,6 +17,7 @@ enum zygote_state {
 
 struct zygote {
   enum zygote_state state;
+  enum isolation isolation;
   char *environment;
   int control_fd, message_fd; /* message_fd is -1 once nothing more can come */
   int process_fd;             /* its pidfd, or -1 as long as it is not LAUNCHED */
@@ -32,9 +33,10 @@ struct zygote {
   GQueue crashes;           /* when boxes crashed: gint64 microseconds, oldest first */
 };
 
-/* Starts the zygote of ENVIRONMENT. It must be told to end by the thread that started it, because it dies
- * with that thread. */
-struct zygote *zygote_start (const struct host *host, const struct environment *environment, GError **error);
+/* Starts the zygote of ENVIRONMENT for sandboxes of ISOLATION, for which HOST was prepared. It must be told
+ * to end by the thread that started it, because it dies with that thread. */
+struct zygote *zygote_start (const struct host *host, const struct environment *environment,
+                             enum isolation isolation, GError **error);
 
 enum zygote_news {
   ZYGOTE_NEWS_NONE,

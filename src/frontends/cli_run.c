@@ -23,7 +23,7 @@
 #include "policy/profile.h"
 
 struct run_options {
-  char *code, *out, *environment, *profile, *timeout, *memory, *stdin_file, *conversation;
+  char *code, *out, *environment, *profile, *isolation, *timeout, *memory, *stdin_file, *conversation;
   char **files, **limits, **variables;
   gboolean json, no_daemon;
   const char *file; /* FILE or "-", or NULL */
@@ -37,6 +37,7 @@ run_options_clear (struct run_options *options)
   g_free (options->out);
   g_free (options->environment);
   g_free (options->profile);
+  g_free (options->isolation);
   g_free (options->timeout);
   g_free (options->memory);
   g_free (options->stdin_file);
@@ -84,6 +85,8 @@ parse_options (int argc, char **argv, struct run_options *options, GError **erro
        "FILE"},
       {"set-env", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->variables,
        "Environment variable of the code; may be repeated", "NAME=VALUE"},
+      {"isolation", 0, 0, G_OPTION_ARG_FILENAME, &options->isolation,
+       "Kind of sandbox: auto, namespaces, process, or none (nothing is confined)", "KIND"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options->json,
        "Print the result as one JSON object, and nothing else", NULL},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Run in this process, without a daemon",
@@ -368,6 +371,7 @@ fill_request (struct submission *request, const struct run_options *options, GEr
   if (!take_code (request, options, error) ||
       !set_text (request, "environment", options->environment, error) ||
       !set_text (request, "profile", options->profile, error) ||
+      !set_text (request, "isolation", options->isolation, error) ||
       !set_text (request, "conversation", options->conversation, error) ||
       !add_limits (request, options, error) || !add_variables (request, options, error) ||
       !add_arguments (request, options, error) || !add_files (request, options, error) ||

@@ -169,6 +169,7 @@ static const struct field field_table[] = {
     {"name", adder_request_set_name, NULL},
     {"environment", adder_request_set_environment, NULL},
     {"profile", adder_request_set_profile, NULL},
+    {"isolation", adder_request_set_isolation, NULL},
     {"conversation", NULL, NULL},
     {"arguments", NULL, set_arguments},
     {"variables", NULL, set_variables},

@@ -16,7 +16,7 @@
 struct adder_request {
   char *code;
   gsize code_length;
-  char *environment, *profile, *name, *owner, *conversation;
+  char *environment, *profile, *isolation, *name, *owner, *conversation;
   GStrv arguments;
   GHashTable *variables;
   gboolean limit_is_set[LIMIT_COUNT];
@@ -59,6 +59,7 @@ adder_request_free (AdderRequest *request)
   g_free (request->code);
   g_free (request->environment);
   g_free (request->profile);
+  g_free (request->isolation);
   g_free (request->name);
   g_free (request->owner);
   g_free (request->conversation);
@@ -91,6 +92,12 @@ void
 adder_request_set_profile (AdderRequest *request, const char *name)
 {
   set_text (&request->profile, name);
+}
+
+void
+adder_request_set_isolation (AdderRequest *request, const char *kind)
+{
+  set_text (&request->isolation, kind);
 }
 
 void
@@ -235,6 +242,19 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   profile_entry_unref (entry);
 }
 
+static void
+set_isolation (struct run_request *resolved, const char *kind)
+{
+  int found = kind ? isolation_find (kind) : (int)ISOLATION_AUTO;
+  if (found < 0 && !resolved->invalid) {
+    g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)isolation_names);
+    g_autofree char *shown = g_utf8_make_valid (kind, (gssize)strnlen (kind, 40));
+    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "isolation \"%s\" is none of: %s",
+                 shown, known);
+  }
+  resolved->isolation = found < 0 ? ISOLATION_AUTO : (enum isolation)found;
+}
+
 struct run_request *
 library_resolve (AdderEngine *engine, const AdderRequest *request)
 {
@@ -250,6 +270,7 @@ library_resolve (AdderEngine *engine, const AdderRequest *request)
   copy_files (resolved, request);
   resolved->stdin_fd = duplicate (resolved, request->stdin_fd);
   resolved->watch_fd = duplicate (resolved, request->watch_fd);
+  set_isolation (resolved, request->isolation);
   apply_profile (resolved, engine, request);
   return resolved;
 }

@@ -84,15 +84,39 @@ adder_threads (PyObject *self, PyObject *none)
   return count < 0 ? raise_errno (-count) : PyLong_FromLong (count);
 }
 
+/* The list TEXTS as strings with a NULL at their end. They live as long as the zygote. */
+static const char *const *
+keep_texts (PyObject *texts)
+{
+  Py_ssize_t count = PyList_Size (texts);
+  const char **list = count < 0 ? NULL : calloc ((size_t)count + 1, sizeof *list);
+  for (Py_ssize_t i = 0; list && i < count; i++) {
+    PyObject *bytes = PyUnicode_EncodeFSDefault (PyList_GetItem (texts, i));
+    list[i] = bytes ? strdup (PyBytes_AsString (bytes)) : NULL;
+    Py_XDECREF (bytes);
+    if (!list[i])
+      return NULL;
+  }
+  return list;
+}
+
 static PyObject *
 adder_serve (PyObject *self, PyObject *arguments)
 {
   (void)self;
   struct fault fault = {0};
-  const char *info;
+  const char *info, *isolation;
+  PyObject *readable;
   Py_ssize_t size;
-  if (!PyArg_ParseTuple (arguments, "y#", &info, &size))
+  if (!PyArg_ParseTuple (arguments, "y#sO", &info, &size, &isolation, &readable))
     return NULL;
+  int kind = isolation_find (isolation);
+  if (kind <= ISOLATION_AUTO)
+    return PyErr_Format (PyExc_ValueError, "there is no such kind of isolation: %s", isolation);
+  zygote.isolation = (enum isolation)kind;
+  zygote.readable = keep_texts (readable);
+  if (!zygote.readable)
+    return PyErr_Occurred () ? NULL : PyErr_NoMemory ();
 
   zygote.before_fork = PyOS_BeforeFork;
   zygote.after_fork = PyOS_AfterFork_Parent;

@@ -2,7 +2,7 @@
 /* Theory of operation. Each step needs rights that a later one takes away: mounting needs the zygote's user
  * namespace, its /proc must be seen for a new one, id maps are written through /proc/self while the process
  * is dumpable, dropping capabilities needs CAP_SETPCAP, landlock forbids mounting, and seccomp forbids nearly
- * all of it. So the order of the table is fixed, and a step that fails ends the child: half a sandbox is
+ * all of it. So the order of a table is fixed, and a step that fails ends the child: half a sandbox is
  * none. What a host lacks is said by a step's result, and its bit is not set. */
 #include "runner/confine.h"
 
@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +21,7 @@
 #include "runner/wire.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
+#include "sandbox/memory.h"
 #include "sandbox/mounts.h"
 #include "sandbox/rlimits.h"
 
@@ -29,6 +30,9 @@
 
 /* Copies are made from here on, out of the way of the numbers that are to be settled. */
 #define SPARE_FD 64
+
+/* More than any environment has roots. */
+#define READABLE_MAX 128
 
 /* A step returns 0, LACKING when the host does not offer it, or a negative errno. */
 #define LACKING 1
@@ -100,6 +104,26 @@ mount_own (struct state *state, struct fault *fault)
   return 0;
 }
 
+/* A directory of the daemon's, where the sandbox has no mounts of its own. */
+static int
+enter_workspace (struct state *state, struct fault *fault)
+{
+  if (fchdir (state->want->workspace_fd) < 0 || chdir ("work") < 0)
+    return fault_set (fault, errno, "cannot change to the workspace");
+  return 0;
+}
+
+/* Without a pid namespace, what is left of the sandbox while it runs stays below it, where its memory and
+ * time are seen. */
+static int
+adopt_orphans (struct state *state, struct fault *fault)
+{
+  (void)state;
+  if (prctl (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot adopt orphans");
+  return 0;
+}
+
 static int
 settle_descriptors (struct state *state, struct fault *fault)
 {
@@ -111,18 +135,20 @@ settle_descriptors (struct state *state, struct fault *fault)
       state->socket_fd,
       state->proc_fd,
   };
+  int last = state->proc_fd >= 0 ? PROC_FD : WIRE_SOCKET_FD;
   /* First all out of the way, since any of them may have a number that another one shall get. */
-  for (int fd = 0; fd <= PROC_FD; fd++) {
+  for (int fd = 0; fd <= last; fd++) {
     from[fd] = fcntl (from[fd], F_DUPFD_CLOEXEC, SPARE_FD);
     if (from[fd] < 0)
       return fault_set (fault, errno, "cannot set descriptor %d aside", fd);
   }
-  for (int fd = 0; fd <= PROC_FD; fd++)
+  for (int fd = 0; fd <= last; fd++)
     if (dup3 (from[fd], fd, fd >= WIRE_SOCKET_FD ? O_CLOEXEC : 0) < 0)
       return fault_set (fault, errno, "cannot settle descriptor %d", fd);
   state->socket_fd = WIRE_SOCKET_FD;
-  state->proc_fd = PROC_FD;
-  if (!weakened (LAYER_DESCRIPTORS) && close_range (PROC_FD + 1, ~0U, 0) < 0)
+  if (state->proc_fd >= 0)
+    state->proc_fd = PROC_FD;
+  if (!weakened (LAYER_DESCRIPTORS) && close_range ((unsigned int)last + 1, ~0U, 0) < 0)
     return fault_set (fault, errno, "cannot close other descriptors");
   return 0;
 }
@@ -144,7 +170,16 @@ nest_user_namespace (struct state *state, struct fault *fault)
 static int
 limit_processes (struct state *state, struct fault *fault)
 {
-  return rlimits_apply_processes (state->want->limits, fault);
+  return rlimits_apply_processes (state->want->limits, 0, fault);
+}
+
+/* In the host's namespaces, the processes of the user count with the sandbox's; and the daemon, which may be
+ * another user there, cannot set the memory limit from outside. */
+static int
+limit_processes_and_memory (struct state *state, struct fault *fault)
+{
+  int r = rlimits_apply_processes (state->want->limits, rlimits_count_tasks (), fault);
+  return r < 0 ? r : rlimits_apply_memory (state->want->limits, memory_data_bytes (), fault);
 }
 
 static int
@@ -163,6 +198,13 @@ drop_capabilities (struct state *state, struct fault *fault)
 }
 
 static int
+clear_capabilities (struct state *state, struct fault *fault)
+{
+  (void)state;
+  return capabilities_clear (fault);
+}
+
+static int
 close_doors (struct state *state, struct fault *fault)
 {
   (void)state;
@@ -178,7 +220,34 @@ close_doors (struct state *state, struct fault *fault)
 static int
 enforce_landlock (struct state *state, struct fault *fault)
 {
-  return state->want->landlock_abi > 0 ? landlock_confine (state->want->landlock_abi, fault) : LACKING;
+  if (state->want->landlock_abi <= 0)
+    return LACKING;
+  return landlock_confine (state->want->landlock_abi, landlock_tree_rules, landlock_tree_rules_count, fault);
+}
+
+/* Where landlock is all that stands before the host's files. The workspace is where we are. */
+static int
+enforce_landlock_alone (struct state *state, struct fault *fault)
+{
+  static const struct landlock_rule own[] = {
+      {".", LANDLOCK_CHANGE, false},          {"../tmp", LANDLOCK_CHANGE, false},
+      {"/dev/null", LANDLOCK_WRITE, false},   {"/dev/zero", LANDLOCK_WRITE, true},
+      {"/dev/full", LANDLOCK_WRITE, true},    {"/dev/random", LANDLOCK_WRITE, true},
+      {"/dev/urandom", LANDLOCK_WRITE, true},
+  };
+  enum { OWN = sizeof own / sizeof own[0] };
+  struct landlock_rule rules[OWN + READABLE_MAX];
+  size_t count = OWN;
+  if (state->want->landlock_abi < LANDLOCK_ABI_ALONE)
+    return fault_set (fault, EOPNOTSUPP, "landlock version %d is not enough without namespaces",
+                      state->want->landlock_abi);
+  memcpy (rules, own, sizeof own);
+  for (const char *const *path = state->want->readable; *path; path++) {
+    if (count == OWN + READABLE_MAX)
+      return fault_set (fault, E2BIG, "there are more than %d places to read from", READABLE_MAX);
+    rules[count++] = (struct landlock_rule){*path, LANDLOCK_READ, true};
+  }
+  return landlock_confine (state->want->landlock_abi, rules, count, fault);
 }
 
 static int
@@ -187,11 +256,13 @@ install_seccomp (struct state *state, struct fault *fault)
   return filter_install (state->want->program, fault);
 }
 
-static const struct confine_step {
+struct confine_step {
   int (*run) (struct state *state, struct fault *fault);
   uint32_t mechanism; /* what holds when it returned 0 */
   enum layer layer;   /* which it is; LAYERS: none that could be left out */
-} steps[] = {
+};
+
+static const struct confine_step namespaces_steps[] = {
     {enter_namespaces, 0, LAYERS},
     {leave_zygote, 0, LAYERS},
     {mount_own, 0, LAYERS},
@@ -204,20 +275,51 @@ static const struct confine_step {
     {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
     {enforce_landlock, WIRE_LANDLOCK, LAYER_LANDLOCK},
     {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
+    {NULL, 0, LAYERS},
+};
+
+static const struct confine_step process_steps[] = {
+    {leave_zygote, 0, LAYERS},
+    {adopt_orphans, 0, LAYERS},
+    {enter_workspace, 0, LAYERS},
+    {settle_descriptors, 0, LAYERS},
+    {limit_resources, 0, LAYER_RLIMITS},
+    {limit_processes_and_memory, 0, LAYERS},
+    {clear_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
+    {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
+    {enforce_landlock_alone, WIRE_LANDLOCK, LAYER_LANDLOCK},
+    {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
+    {NULL, 0, LAYERS},
+};
+
+/* Nothing is confined; what is limited is what a mistake would cost. */
+static const struct confine_step none_steps[] = {
+    {leave_zygote, 0, LAYERS},
+    {adopt_orphans, 0, LAYERS},
+    {enter_workspace, 0, LAYERS},
+    {settle_descriptors, 0, LAYERS},
+    {limit_resources, 0, LAYER_RLIMITS},
+    {limit_processes_and_memory, 0, LAYERS},
+    {NULL, 0, LAYERS},
 };
 
 int
 confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *ret_socket_fd,
          struct fault *fault)
 {
+  static const struct confine_step *const tables[ISOLATIONS] = {
+      [ISOLATION_NONE] = none_steps,
+      [ISOLATION_PROCESS] = process_steps,
+      [ISOLATION_NAMESPACES] = namespaces_steps,
+  };
   struct state state = {.want = confinement, .socket_fd = confinement->socket_fd, .proc_fd = -1};
   int r = 0;
-  for (size_t i = 0; i < sizeof steps / sizeof steps[0] && r >= 0; i++) {
-    if (steps[i].layer != LAYERS && weakened (steps[i].layer))
+  for (const struct confine_step *step = tables[confinement->isolation]; step->run && r >= 0; step++) {
+    if (step->layer != LAYERS && weakened (step->layer))
       continue;
-    r = steps[i].run (&state, fault);
+    r = step->run (&state, fault);
     if (r == 0)
-      state.mechanisms |= steps[i].mechanism;
+      state.mechanisms |= step->mechanism;
   }
   *ret_socket_fd = state.socket_fd;
   if (r < 0)

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way of a forked child from a copy of its zygote to a confined sandbox. The pieces are in sandbox/;
- * their order, which is most of the matter, is here, as a table. */
+ * their order, which is most of the matter, is here, as a table for each kind of isolation. */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/fault.h"
 #include "sandbox/filter.h"
+#include "sandbox/isolation.h"
 #include "sandbox/limits.h"
 #include "sandbox/namespaces.h"
 
 struct confinement {
+  enum isolation isolation;
+  const char *const *readable; /* paths, NULL-terminated: what landlock lets be read where there is no tree */
   const struct limits *limits;
   const struct filter_program *program;
   const struct namespaces_seen *zygote; /* the namespaces that the child must have left */

@@ -24,7 +24,7 @@ import threading
 
 import _socket
 
-from adder_runner import tracebacks
+from adder_runner import places, tracebacks
 
 MOST, LENGTH = 16, 200
 
@@ -61,11 +61,11 @@ def kernel_limits(threads):
     return []
 
 
-def start(name, work):
-    """From here on it is the code of file NAME in folder WORK that is watched."""
+def start(name):
+    """From here on it is the code of file NAME in the workspace that is watched."""
     # The zygote has said so already, for most: what is not written to stays shared, and a page costs microseconds.
-    if main["name"] != name or main["own"][0] != work + "/":
-        main.update(name=name, own=(work + "/", "/tmp/", "/dev/shm/"))
+    if main["name"] != name or main["own"][0] != places.work + "/":
+        main.update(name=name, own=(places.work + "/", places.temporary + "/", "/dev/shm/"))
     for left in (noted, met, addresses):
         if left:
             left.clear()

@@ -15,9 +15,7 @@ import sys
 import threading
 import types
 
-from adder_runner import denials, tracebacks
-
-WORK = "/work"
+from adder_runner import denials, places, tracebacks
 
 
 def answer(payload):
@@ -30,7 +28,7 @@ def execute(request):
     name, limit = request["name"], request["value_bytes"]
     loaded_before = len(sys.modules)
     prepare_process(request)
-    denials.start(name, WORK)
+    denials.start(name)
     outcome = Outcome(name, limit)
     outcome.guard(lambda: outcome.show(run_main(request["code"], name)))
     denials.look_at_limits()
@@ -99,7 +97,7 @@ def prepare_process(request):
         os.environ[variable] = value
     if "TZ" in request["variables"]:
         __import__("time").tzset()
-    sys.path.insert(0, WORK)
+    sys.path.insert(0, places.work)
 
 
 def run_main(code, name):
@@ -110,7 +108,7 @@ def run_main(code, name):
     lines = (code + "\n").splitlines(keepends=True)  # tracebacks place their marks by lines that end
     linecache.cache[name] = (len(code), None, lines, name)
     main = types.ModuleType("__main__")
-    main.__file__ = os.path.join(WORK, name)
+    main.__file__ = os.path.join(places.work, name)
     main.__builtins__ = sys.modules["builtins"]
     sys.modules["__main__"] = main
     if body:
@@ -159,7 +157,7 @@ def workspace_modules(loaded_before):
     """Modules that the run imported from its own files. Only the newest are looked at: visiting each of the zygote's
     hundreds would cost more than most runs do."""
     newest = itertools.islice(reversed(sys.modules.values()), max(len(sys.modules) - loaded_before, 0))
-    return [module for module in newest if (getattr(module, "__file__", None) or "").startswith(WORK + "/")]
+    return [module for module in newest if (getattr(module, "__file__", None) or "").startswith(places.work + "/")]
 
 
 def take_apart(module):

@@ -4,9 +4,11 @@
 import errno
 import os
 
+from adder_runner import places
+
 NO_NETWORK = "There is no network in this sandbox. Pass data in as files instead."
 NO_MEMORY = "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."
-READ_ONLY = "Only /work, /tmp and /dev/shm can be written to."
+READ_ONLY = "Only {writable} can be written to."
 
 # (exception type names, errno values or None, words of the message or None, hint; None: missing_file says it)
 TABLE = (
@@ -33,9 +35,9 @@ def missing_file(error):
     path = error.filename if isinstance(error.filename, str) else ""
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
-        return f"There is no directory {folder} in the sandbox. Files that are passed with the run lie in /work, the current directory."
-    names = sorted(os.listdir("/work"))[:10]
-    return "The current directory is /work, which holds " + (", ".join(names) if names else "no files: none were passed with the run") + "."
+        return f"There is no directory {folder} in the sandbox. Files that are passed with the run lie in {places.work}, the current directory."
+    names = sorted(os.listdir(places.work))[:10]
+    return f"The current directory is {places.work}, which holds " + (", ".join(names) if names else "no files: none were passed with the run") + "."
 
 
 def find(error, message):
@@ -49,5 +51,5 @@ def find(error, message):
             continue
         if words is not None and words not in message:
             continue
-        return hint or missing_file(error)
+        return hint.replace("{writable}", places.writable()) if hint else missing_file(error)
     return None

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adder-zygote: makes a zygote's namespaces and file tree, then becomes Python.
+/* adder-zygote: makes a zygote's namespaces and file tree, then becomes Python. Where there shall be none
+ * (level 1 and 0), it only changes to the zygote's user.
  *
  * The daemon must not fork itself, and a process cannot write the id maps that a root daemon wants for
  * itself. So two processes share the work. The launcher clones the zygote into a new user and pid namespace
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,15 +83,10 @@ offer_to_oom_killer (void)
   }
 }
 
-/* The zygote, from its first instruction to exec. Returns only when something failed. */
+/* In namespaces of its own, with a tree of its own. */
 static int
-become_zygote (const struct plan *plan, struct fault *fault)
+enter_own_tree (const struct plan *plan, struct fault *fault)
 {
-  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-    return fault_set (fault, errno, "cannot set no_new_privs");
-  setsid ();
-  umask (022);
-  offer_to_oom_killer ();
   int r = namespaces_leave_host (fault);
   if (r < 0)
     return r;
@@ -110,11 +107,51 @@ become_zygote (const struct plan *plan, struct fault *fault)
   if (r == 0)
     r = tree_build (plan, fds, fault);
   free (fds);
+  return r;
+}
+
+/* In the host's namespaces: as a user who owns nothing, when the daemon is root. There is no pid namespace
+ * that would end with the zygote, so it does not die at once with the daemon but ends its sandboxes first
+ * (its control socket tells it); and what a sandbox leaves behind becomes its child. */
+static int
+stay_on_host (const struct plan *plan, struct fault *fault)
+{
+  if (setresgid (plan->host_gid, plan->host_gid, plan->host_gid) < 0 ||
+      setresuid (plan->host_uid, plan->host_uid, plan->host_uid) < 0)
+    return fault_set (fault, errno, "cannot become user %u", (unsigned)plan->host_uid);
+  if (prctl (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot adopt orphans");
+  if (chdir ("/") < 0)
+    return fault_set (fault, errno, "cannot change to the root directory");
+  return 0;
+}
+
+/* The zygote, from its first instruction to exec. Returns only when something failed. */
+static int
+become_zygote (const struct plan *plan, struct fault *fault)
+{
+  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot set no_new_privs");
+  setsid ();
+  umask (022);
+  offer_to_oom_killer ();
+  int r = plan->isolation == ISOLATION_NAMESPACES ? enter_own_tree (plan, fault) : stay_on_host (plan, fault);
   if (r < 0)
     return r;
 
   execve (plan->program[0], (char *const *)plan->program, (char *const *)plan->environment);
   return fault_set (fault, errno, "cannot execute %s", plan->program[0]);
+}
+
+static int
+map_ids (const struct plan *plan, pid_t pid, struct fault *fault)
+{
+  autoclose int proc = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (proc < 0)
+    return fault_set (fault, errno, "cannot open /proc");
+  char process[16];
+  snprintf (process, sizeof process, "%d", (int)pid);
+  return namespaces_map (proc, process, 0, plan->host_uid, 0, plan->host_gid, fault);
 }
 
 static int
@@ -132,9 +169,11 @@ launch (const struct plan *plan, struct fault *fault)
     return fault_set (fault, errno, "cannot drop supplementary groups");
 
   int pidfd_number = -1;
-  pid_t pid = sys_clone (CLONE_NEWUSER | CLONE_NEWPID | CLONE_PARENT, &pidfd_number);
+  bool own = plan->isolation == ISOLATION_NAMESPACES;
+  pid_t pid = sys_clone ((own ? CLONE_NEWUSER | CLONE_NEWPID : 0) | CLONE_PARENT, &pidfd_number);
   if (pid < 0)
-    return fault_set (fault, errno, "cannot make a user and a pid namespace");
+    return fault_set (fault, errno,
+                      own ? "cannot make a user and a pid namespace" : "cannot start the zygote");
   if (pid == 0) {
     char go;
     fd_close (&gate_write);
@@ -152,12 +191,8 @@ launch (const struct plan *plan, struct fault *fault)
   int r = fd_send (WIRE_LAUNCH_CONTROL, &launched, sizeof launched, &pidfd, 1);
   if (r < 0)
     return fault_set (fault, -r, "cannot tell the daemon");
-  autoclose int proc = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (proc < 0)
-    return fault_set (fault, errno, "cannot open /proc");
-  char process[16];
-  snprintf (process, sizeof process, "%d", (int)pid);
-  r = namespaces_map (proc, process, 0, plan->host_uid, 0, plan->host_gid, fault);
+  if (own)
+    r = map_ids (plan, pid, fault);
   if (r < 0)
     return r;
   r = fd_write_all (gate_write, "g", 1);

@@ -20,9 +20,10 @@
 #include "base/weaken.h"
 #include "sandbox/landlock.h"
 
-/* A sandbox from its fork until both of its processes are reaped. */
+/* A sandbox from its fork until its processes are reaped. */
 struct child {
-  pid_t worker, init; /* 0 when reaped */
+  pid_t worker, init; /* 0 when reaped, or when there is none */
+  pid_t group;        /* without a pid namespace: the process group that all of it is in; else 0 */
   int init_fd;        /* pidfd */
   int exit_fd;        /* where to report */
   struct wire_exit exit;
@@ -31,6 +32,7 @@ struct child {
 struct children {
   struct child *list;
   size_t count, room;
+  bool can_stray; /* nothing keeps processes in their group (ISOLATION_NONE) */
 };
 
 /* ---- before serving ---- */
@@ -144,18 +146,25 @@ take_over_descriptors (struct zygote *zygote, struct fault *fault)
       fcntl (WIRE_LAUNCH_INIT, F_SETFD, FD_CLOEXEC) < 0)
     return fault_set (fault, errno, "a descriptor of the launcher is missing");
   zygote->init_program_fd = WIRE_LAUNCH_INIT;
+  zygote->pid_namespace_fd = -1;
+  if (zygote->isolation != ISOLATION_NAMESPACES)
+    return 0;
 
   zygote->pid_namespace_fd = open ("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
   if (zygote->pid_namespace_fd < 0)
     return fault_set (fault, errno, "cannot open the own pid namespace");
+  return 0;
+}
 
-  /* Each sandbox that is alive costs two descriptors here. */
+/* Each sandbox that is alive costs two. */
+static void
+allow_many_descriptors (void)
+{
   struct rlimit files;
   if (getrlimit (RLIMIT_NOFILE, &files) == 0) {
     files.rlim_cur = files.rlim_max;
     setrlimit (RLIMIT_NOFILE, &files);
   }
-  return 0;
 }
 
 /* What was loaded may have written to the message pipe; what is forked from here on must not. */
@@ -181,8 +190,11 @@ serve_prepare (struct zygote *zygote, struct fault *fault)
     r = silence_standard_descriptors (fault);
   if (r < 0)
     return r;
-  zygote->namespaces = namespaces_look ();
-  zygote->mechanisms = verify_shared_namespaces ();
+  allow_many_descriptors ();
+  if (zygote->isolation == ISOLATION_NAMESPACES) {
+    zygote->namespaces = namespaces_look ();
+    zygote->mechanisms = verify_shared_namespaces ();
+  }
   zygote->landlock_abi = landlock_abi ();
   return 0;
 }
@@ -209,38 +221,120 @@ finish (struct children *children, struct child *child)
   *child = children->list[--children->count];
 }
 
+/* ---- without a pid namespace ---- */
+
+static bool
+is_worker (const struct children *children, pid_t pid)
+{
+  for (size_t i = 0; i < children->count; i++)
+    if (children->list[i].worker == pid)
+      return true;
+  return false;
+}
+
+/* Children of ours that are no workers: somebody left his group, and the worker above him is gone. Killed,
+ * they leave us theirs, whose turn it is with the next death. */
 static void
-note_death (struct children *children, pid_t pid, int status, const struct rusage *usage)
+end_strays (const struct children *children)
+{
+  char path[64];
+  int pid;
+  snprintf (path, sizeof path, "/proc/self/task/%d/children", (int)gettid ());
+  FILE *list = fopen (path, "re");
+  while (list && fscanf (list, "%d", &pid) == 1)
+    if (!is_worker (children, pid))
+      kill (pid, SIGKILL);
+  if (list)
+    fclose (list);
+}
+
+static bool
+group_is_gone (const struct child *child)
+{
+  return !child->group || (kill (-child->group, 0) < 0 && errno == ESRCH);
+}
+
+/* The daemon is gone. Waited for, because nobody might do so after us. */
+static void
+end_all (const struct children *children)
+{
+  bool any = false;
+  for (size_t i = 0; i < children->count; i++) {
+    any |= children->list[i].group != 0;
+    if (children->list[i].group)
+      kill (-children->list[i].group, SIGKILL);
+  }
+  while (any && (waitpid (-1, NULL, __WALL) > 0 || errno == EINTR))
+    ;
+}
+
+/* ---- the end of a sandbox ---- */
+
+static void
+note_worker (struct child *child, int status)
+{
+  child->worker = 0;
+  child->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
+  child->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
+  /* What the worker left running goes with its init, which would otherwise live on. */
+  if (child->init && !weakened (LAYER_CLEANUP))
+    pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
+}
+
+/* GROUP is the process group of PID. Not found: somebody whom a module left behind while it was loaded. */
+static struct child *
+find_child (struct children *children, pid_t pid, pid_t group)
 {
   for (size_t i = 0; i < children->count; i++) {
     struct child *child = &children->list[i];
-    if (child->worker != pid && child->init != pid)
-      continue;
-    count_usage (&child->exit, usage);
-    if (child->worker == pid) {
-      child->worker = 0;
-      child->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
-      child->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
-      /* What the worker left running goes with its init, which would otherwise live on. */
-      if (child->init && !weakened (LAYER_CLEANUP))
-        pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
-    } else {
-      child->init = 0;
-    }
-    if (!child->worker && (!child->init || weakened (LAYER_CLEANUP)))
-      finish (children, child);
-    return;
+    if (child->worker == pid || child->init == pid || (child->group && child->group == group))
+      return child;
   }
-  /* Somebody whom a module left behind while it was loaded: pid 1 of the zygote's namespace gets those. */
+  return NULL;
+}
+
+static void
+reap_one (struct children *children, pid_t pid)
+{
+  /* While a worker is dead but not reaped its number is nobody else's, so the signal meets its own group, all
+   * of it at once: none can leave it (seccomp), and none be born meanwhile. */
+  struct child *child = find_child (children, pid, getpgid (pid));
+  if (child && child->group && child->worker == pid && !weakened (LAYER_CLEANUP))
+    kill (-child->group, SIGKILL);
+
+  struct rusage usage;
+  int status;
+  if (wait4 (pid, &status, WNOHANG | __WALL, &usage) != pid || !child)
+    return;
+  count_usage (&child->exit, &usage);
+  if (child->worker == pid)
+    note_worker (child, status);
+  else if (child->init == pid)
+    child->init = 0;
+}
+
+static bool
+is_gone (const struct child *child)
+{
+  if (weakened (LAYER_CLEANUP))
+    return !child->worker;
+  return !child->worker && !child->init && group_is_gone (child);
 }
 
 static void
 reap_children (struct children *children)
 {
-  struct rusage usage;
-  int status;
-  for (pid_t pid; (pid = wait4 (-1, &status, WNOHANG | __WALL, &usage)) > 0;)
-    note_death (children, pid, status, &usage);
+  for (;;) {
+    siginfo_t info = {0};
+    if (waitid (P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || info.si_pid == 0)
+      break;
+    reap_one (children, info.si_pid);
+  }
+  if (children->can_stray)
+    end_strays (children);
+  for (size_t i = children->count; i-- > 0;)
+    if (is_gone (&children->list[i]))
+      finish (children, &children->list[i]);
 }
 
 /* ---- serving ---- */
@@ -283,9 +377,12 @@ serve_refuse (const struct fault *fault)
 }
 
 static int
-check_request (const struct wire_spawn *wanted, ssize_t size, size_t fds, struct fault *fault)
+check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssize_t size, size_t fds,
+               struct fault *fault)
 {
-  if (size != (ssize_t)sizeof *wanted || wanted->header.kind != WIRE_SPAWN || fds != WIRE_SPAWN_FDS)
+  size_t expected =
+      zygote->isolation == ISOLATION_NAMESPACES ? WIRE_SPAWN_WORKSPACE : (size_t)WIRE_SPAWN_WORKSPACE + 1;
+  if (size != (ssize_t)sizeof *wanted || wanted->header.kind != WIRE_SPAWN || fds != expected)
     return fault_set (fault, EPROTO, "cannot understand a request of the daemon");
   if (wanted->header.version != WIRE_VERSION)
     return fault_set (fault, EPROTO, "the daemon speaks version %u, this zygote %u", wanted->header.version,
@@ -303,12 +400,14 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
   int fds[WIRE_SPAWN_FDS];
   size_t count = 0;
   ssize_t size = fd_receive (WIRE_LAUNCH_CONTROL, &wanted, sizeof wanted, fds, WIRE_SPAWN_FDS, &count);
-  if (size == 0 || (size < 0 && size != -EMSGSIZE))
-    /* The daemon is gone. This is pid 1 of a namespace that holds every sandbox: all die with it. */
+  if (size == 0 || (size < 0 && size != -EMSGSIZE)) {
+    /* The daemon is gone. Where this is pid 1 of a namespace that holds every sandbox, all die with it. */
+    end_all (children);
     _exit (0);
+  }
 
   struct child *child = make_room (children);
-  int r = child ? check_request (&wanted, size, count, &fault)
+  int r = child ? check_request (zygote, &wanted, size, count, &fault)
                 : fault_set (&fault, ENOMEM, "cannot note another sandbox");
   if (r == 0)
     r = spawn (zygote, &wanted, fds, &spawned, ret_sandbox, &fault);
@@ -321,6 +420,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     *child = (struct child){
         .worker = spawned.worker,
         .init = spawned.init,
+        .group = zygote->isolation == ISOLATION_NAMESPACES ? 0 : spawned.worker,
         .init_fd = spawned.init_fd,
         .exit_fd = fd_steal (&fds[WIRE_SPAWN_EXIT]),
     };
@@ -338,7 +438,7 @@ int
 serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox *ret_sandbox,
        struct fault *fault)
 {
-  struct children children = {0};
+  struct children children = {.can_stray = zygote->isolation == ISOLATION_NONE};
   sigset_t mask;
   sigemptyset (&mask);
   sigaddset (&mask, SIGCHLD);

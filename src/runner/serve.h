@@ -9,8 +9,9 @@
 #include "runner/spawn.h"
 
 /* Makes sure that the zygote can be forked safely, takes over the descriptors of enum wire_launch_fd, and
- * fills ZYGOTE except for its hooks. Refuses when there is more than one thread, or a descriptor that nobody
- * knows of: a closed one would crash every sandbox, an open one lead out of it. */
+ * fills ZYGOTE except for its hooks and its isolation, which are set already. Refuses when there is more than
+ * one thread, or a descriptor that nobody knows of: a closed one would crash every sandbox, an open one lead
+ * out of it. */
 int serve_prepare (struct zygote *zygote, struct fault *fault);
 
 /* Sends WIRE_SERVING with INFO and serves. Returns 0 in each sandbox, with *RET_SANDBOX; in the zygote it

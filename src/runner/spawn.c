@@ -2,8 +2,10 @@
 #include "runner/spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,6 +72,8 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
                 int workspace_fd, struct sandbox *ret_sandbox)
 {
   const struct confinement confinement = {
+      .isolation = zygote->isolation,
+      .readable = zygote->readable,
       .limits = &wanted->limits,
       .program = &zygote->program,
       .zygote = &zygote->namespaces,
@@ -103,22 +107,47 @@ return_to_own_namespace (const struct zygote *zygote)
     _exit (EXIT_FAULT);
 }
 
+/* An init with a pid and an ipc namespace, in which the next child of ours will be. */
+static int
+enter_init (const struct zygote *zygote, pid_t *ret_init, int *ret_fd, struct fault *fault)
+{
+  int r = start_init (zygote->init_program_fd, ret_init, ret_fd, fault);
+  if (r < 0)
+    return r;
+  if (!weakened (LAYER_PID) && setns (*ret_fd, CLONE_NEWPID) < 0) {
+    r = fault_set (fault, errno, "cannot enter the pid namespace of the init");
+    kill (*ret_init, SIGKILL);
+    reap (*ret_init);
+    fd_close (ret_fd);
+    return r;
+  }
+  return 0;
+}
+
+static int
+get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds, int *ret_fd,
+               struct fault *fault)
+{
+  if (zygote->isolation == ISOLATION_NAMESPACES)
+    return mounts_make_workspace (&wanted->limits, ret_fd, fault);
+  *ret_fd = fcntl (fds[WIRE_SPAWN_WORKSPACE], F_DUPFD_CLOEXEC, 0);
+  return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
+}
+
 int
 spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds,
        struct spawned *ret_spawned, struct sandbox *ret_sandbox, struct fault *fault)
 {
+  bool own = zygote->isolation == ISOLATION_NAMESPACES;
   autoclose int workspace_fd = -1, init_fd = -1, worker_fd = -1;
   pid_t init = 0, worker = -1;
-  int r = mounts_make_workspace (&wanted->limits, &workspace_fd, fault);
+  int r = get_workspace (zygote, wanted, fds, &workspace_fd, fault);
   if (r < 0)
     return r;
-  r = start_init (zygote->init_program_fd, &init, &init_fd, fault);
+  if (own)
+    r = enter_init (zygote, &init, &init_fd, fault);
   if (r < 0)
     return r;
-  if (!weakened (LAYER_PID) && setns (init_fd, CLONE_NEWPID) < 0) {
-    r = fault_set (fault, errno, "cannot enter the pid namespace of the init");
-    goto fail;
-  }
 
   zygote->before_fork ();
   /* The C library's fork, not a bare clone: libraries have handlers of their own around it. */
@@ -131,7 +160,8 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
   }
   int err = errno;
   zygote->after_fork ();
-  return_to_own_namespace (zygote);
+  if (own)
+    return_to_own_namespace (zygote);
   if (worker < 0) {
     r = fault_set (fault, err, "cannot fork a sandbox");
     goto fail;
@@ -139,7 +169,9 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
 
   /* It cannot have been reaped: only we do that. */
   worker_fd = pidfd_open (worker, 0);
-  if (worker_fd < 0) {
+  if (!own)
+    init_fd = fcntl (worker_fd, F_DUPFD_CLOEXEC, 0);
+  if (worker_fd < 0 || init_fd < 0) {
     r = fault_set (fault, errno, "cannot open a pidfd of the sandbox");
     goto fail;
   }
@@ -154,9 +186,13 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
 
 fail:
   /* With its init dies a worker, if there is one; the init cannot end before the worker is reaped. */
-  kill (init, SIGKILL);
-  if (worker > 0)
+  if (init > 0)
+    kill (init, SIGKILL);
+  if (worker > 0) {
+    kill (worker, SIGKILL);
     reap (worker);
-  reap (init);
+  }
+  if (init > 0)
+    reap (init);
   return r;
 }

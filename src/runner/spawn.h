@@ -8,12 +8,15 @@
 #include "base/fault.h"
 #include "runner/wire.h"
 #include "sandbox/filter.h"
+#include "sandbox/isolation.h"
 #include "sandbox/namespaces.h"
 
 /* What a zygote found out and keeps before it serves; the same for all of its sandboxes. */
 struct zygote {
-  int init_program_fd;  /* the static adder-init */
-  int pid_namespace_fd; /* its own */
+  enum isolation isolation;
+  const char *const *readable; /* see confine.h */
+  int init_program_fd;         /* the static adder-init */
+  int pid_namespace_fd;        /* its own */
   struct filter_program program;
   struct namespaces_seen namespaces;
   uint32_t mechanisms; /* those that sandboxes share with it, verified */
@@ -27,7 +30,7 @@ struct zygote {
 
 /* A sandbox as its zygote sees it. */
 struct spawned {
-  pid_t worker, init;     /* in the zygote's pid namespace */
+  pid_t worker, init;     /* in the zygote's pid namespace; without namespaces there is no init */
   int worker_fd, init_fd; /* pidfds */
   int workspace_fd;
 };
@@ -41,9 +44,9 @@ struct sandbox {
 
 enum spawn_side { SPAWN_ZYGOTE, SPAWN_SANDBOX };
 
-/* Makes a sandbox as WANTED. FDS are those of enum wire_spawn_fd and stay the caller's. Returns SPAWN_ZYGOTE
- * with *RET_SPAWNED, whose descriptors are the caller's and whose processes it must reap; or, in the new
- * process, SPAWN_SANDBOX with *RET_SANDBOX, confined; or a negative errno with FAULT, and nothing is left. A
- * child that cannot be confined says so on its socket and does not return. */
+/* Makes a sandbox as WANTED. FDS are those of enum wire_spawn_fd (-1: not there) and stay the caller's.
+ * Returns SPAWN_ZYGOTE with *RET_SPAWNED, whose descriptors are the caller's and whose processes it must
+ * reap; or, in the new process, SPAWN_SANDBOX with *RET_SANDBOX, confined; or a negative errno with FAULT,
+ * and nothing is left. A child that cannot be confined says so on its socket and does not return. */
 int spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds,
            struct spawned *ret_spawned, struct sandbox *ret_sandbox, struct fault *fault);

@@ -7,9 +7,8 @@ import re
 import sys
 import traceback
 
-from adder_runner import hints
+from adder_runner import hints, places
 
-WORKSPACE = ("/work/", "/workspace/", "/tmp/")
 UNCARRIED = re.compile("[\0\ud800-\udfff]")
 RUNNER = os.path.dirname(__file__) + "/"
 
@@ -85,7 +84,7 @@ def has_user_frame(summary, name):
 def is_user_file(filename, name):
     if filename.startswith((RUNNER, "<frozen ")):
         return False
-    return filename == name or filename.startswith(WORKSPACE) or filename.startswith("<")
+    return filename == name or filename.startswith((places.work + "/", "/workspace/", places.temporary + "/")) or filename.startswith("<")
 
 
 class Omitted(traceback.FrameSummary):

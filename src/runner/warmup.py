@@ -35,8 +35,8 @@ frame[frame.x > 50].sort_values("y").head()
 """
 
 
-# In the zygote's own /tmp. A sandbox has another one, in which matplotlib makes the folder anew should it want to write.
-FONT_FOLDER = "/tmp/.matplotlib"
+# In the zygote's own home. A sandbox has another one, in which matplotlib makes the folder anew should it want to write.
+FONT_FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".matplotlib")
 
 
 def stage_fonts():
@@ -83,14 +83,14 @@ def warm():
         try:
             for code in typical():
                 outcome = execution.Outcome(NAME, LIMIT)
-                denials.start(NAME, execution.WORK)
+                denials.start(NAME)
                 outcome.guard(lambda: outcome.show(execution.run_main(code, NAME)))
                 denials.look_at_limits()
                 outcome.message()
         finally:
             sys.modules["__main__"], sys.stdout = saved
             linecache.cache.pop(NAME, None)
-            denials.start("main.py", execution.WORK)
+            denials.start("main.py")
 
 
 def rehearse():

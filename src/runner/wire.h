@@ -40,7 +40,8 @@ struct wire_spawn {
   struct wire_control_header header;
   uint32_t flags;
   uint32_t reserved;
-  /* Shape limits are what is wanted; the others are the most that hand-out may ask for. */
+  /* Shape limits are what is wanted; the others are the most that hand-out may ask for. Without namespaces
+   * all are what is wanted: there hand-out cannot change them. */
   struct limits limits;
 };
 
@@ -50,14 +51,16 @@ enum wire_spawn_fd {
   WIRE_SPAWN_STDERR,
   WIRE_SPAWN_EXIT, /* write end of the pipe on which the zygote reports struct wire_exit; it never enters the
                       sandbox */
+  WIRE_SPAWN_WORKSPACE, /* without namespaces only: a directory with work, tmp and tmp/output in it */
   WIRE_SPAWN_FDS,
 };
 
 enum wire_spawned_fd {
   WIRE_SPAWNED_WORKER,    /* pidfd of the process that will run the code */
-  WIRE_SPAWNED_INIT,      /* pidfd of its init: a SIGKILL there ends every process of the sandbox */
-  WIRE_SPAWNED_WORKSPACE, /* root of the workspace's tmpfs, with the directories work and tmp (and tmp/output)
-                             in it */
+  WIRE_SPAWNED_INIT,      /* pidfd of its init: a SIGKILL there ends every process of the sandbox. Without
+                             namespaces the worker's: with that the zygote ends the rest of its process group */
+  WIRE_SPAWNED_WORKSPACE, /* root of the workspace, with the directories work and tmp (and tmp/output) in it
+                           */
   WIRE_SPAWNED_FDS,
 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A zygote: load an environment's modules, warm up, then serve sandboxes for as long as the daemon lives.
 
-Started by adder-zygote as `python -I -B zygote.py --environment NAME --modules A,B`. It never runs user code. The call
+Started by adder-zygote as `python -I -B zygote.py --environment NAME --modules A,B --isolation KIND [--readable PATH]...`. It never runs user code. The call
 of `serve` comes back only in a sandbox, confined and about to be parked.
 """
 
@@ -13,7 +13,7 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [__file__.rpartition("/")[0]]
 sys.modules["adder_runner"] = package
 
-from adder_runner import _adder, denials, execution, reseed, warmup  # noqa: E402
+from adder_runner import _adder, denials, execution, places, reseed, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -58,8 +58,10 @@ def prepare(modules):
     }
 
 
-def park(environment):
+def park(isolation):
     """In a sandbox: become different from all others, wait for the one request, answer it."""
+    if isolation != "namespaces":
+        places.settle()
     reseed.everything()
     gc.enable()
     _adder.ready()
@@ -75,14 +77,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--environment", required=True)
     parser.add_argument("--modules", default="")
+    parser.add_argument("--isolation", required=True)
+    parser.add_argument("--readable", action="append", default=[], help="what a sandbox without a file tree may read")
     options = parser.parse_args()
     modules = [name for name in options.modules.split(",") if name]
     information = prepare(modules)
     sys.argv = [""]
     # In every sandbox each line leaves at once: a caller sees progress, and a crash loses nothing that was printed.
     sys.stdout.reconfigure(line_buffering=True)
-    _adder.serve(json.dumps(information).encode())
-    park(options.environment)
+    _adder.serve(json.dumps(information).encode(), options.isolation, options.readable)
+    park(options.isolation)
 
 
 main()

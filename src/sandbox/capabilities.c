@@ -16,7 +16,7 @@
 #define CAPABILITIES_MAX 64
 
 static int
-verify (struct fault *fault)
+verify_sets (struct fault *fault)
 {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[2] = {{0}};
@@ -25,12 +25,21 @@ verify (struct fault *fault)
   for (int i = 0; i < 2; i++)
     if (data[i].effective || data[i].permitted || data[i].inheritable)
       return fault_set (fault, EPERM, "capabilities are left after dropping them");
+  for (int cap = 0; cap < CAPABILITIES_MAX; cap++)
+    if (prctl (PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) > 0)
+      return fault_set (fault, EPERM, "ambient capability %d is left after dropping it", cap);
+  return 0;
+}
+
+static int
+verify_bounds (struct fault *fault)
+{
   for (int cap = 0; cap < CAPABILITIES_MAX; cap++) {
     int has = prctl (PR_CAPBSET_READ, cap, 0, 0, 0);
     if (has < 0)
       break;
-    if (has > 0 || prctl (PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) > 0)
-      return fault_set (fault, EPERM, "capability %d is left after dropping it", cap);
+    if (has > 0)
+      return fault_set (fault, EPERM, "capability %d is left in the bounding set", cap);
   }
   if (prctl (PR_GET_SECUREBITS, 0, 0, 0, 0) != LOCKED_BITS)
     return fault_set (fault, EPERM, "the securebits are not as they were set");
@@ -38,22 +47,29 @@ verify (struct fault *fault)
 }
 
 int
-capabilities_drop (struct fault *fault)
+capabilities_clear (struct fault *fault)
 {
   if (prctl (PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
     return fault_set (fault, errno, "cannot clear the ambient capabilities");
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  const struct __user_cap_data_struct none[2] = {{0}};
+  if (sys_capset (&header, none) < 0)
+    return fault_set (fault, errno, "cannot drop the capabilities");
+  return verify_sets (fault);
+}
+
+int
+capabilities_drop (struct fault *fault)
+{
   for (int cap = 0; cap < CAPABILITIES_MAX; cap++)
     if (prctl (PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
       if (errno == EINVAL && cap > 0)
         break;
       return fault_set (fault, errno, "cannot drop capability %d from the bounding set", cap);
     }
-  /* Both of the above and the securebits need CAP_SETPCAP, so the effective set goes last. */
+  /* That and the securebits need CAP_SETPCAP, so the effective set goes last. */
   if (prctl (PR_SET_SECUREBITS, LOCKED_BITS, 0, 0, 0) < 0)
     return fault_set (fault, errno, "cannot lock the securebits");
-  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  const struct __user_cap_data_struct none[2] = {{0}};
-  if (sys_capset (&header, none) < 0)
-    return fault_set (fault, errno, "cannot drop the capabilities");
-  return verify (fault);
+  int r = capabilities_clear (fault);
+  return r < 0 ? r : verify_bounds (fault);
 }

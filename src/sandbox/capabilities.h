@@ -9,3 +9,7 @@
  * a user namespace, which fills every set again. Returns 0, or a negative errno with FAULT; what was dropped
  * by then stays dropped. */
 int capabilities_drop (struct fault *fault);
+
+/* The same for a process that may not touch its bounding set, having no rights to begin with: the other four
+ * sets. With no_new_privs the bounding set gives nothing. */
+int capabilities_clear (struct fault *fault);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/syscalls.h"
@@ -16,19 +17,24 @@
    LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER |                   \
    LANDLOCK_ACCESS_FS_TRUNCATE)
 
-static const struct {
-  const char *path;
-  uint64_t access;
-  int optional; /* a host that masks /proc gives no fresh one */
-} rules[] = {
-    {"/", ACCESS_READ, 0},
-    {"/dev", LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE,
-     0},                                         /* open ("/dev/null", O_TRUNC) */
-    {"/proc", LANDLOCK_ACCESS_FS_WRITE_FILE, 1}, /* thread names are set there */
-    {"/work", ACCESS_CHANGE, 0},
-    {"/tmp", ACCESS_CHANGE, 0},
-    {"/dev/shm", ACCESS_CHANGE, 0},
+static const uint64_t rights[] = {
+    [LANDLOCK_READ] = ACCESS_READ,
+    [LANDLOCK_WRITE] = ACCESS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE,
+    [LANDLOCK_CHANGE] = ACCESS_READ | ACCESS_CHANGE,
 };
+
+/* Those that a file has; the kernel refuses the others in its rule. */
+#define ACCESS_FILE                                                                                          \
+  (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |               \
+   LANDLOCK_ACCESS_FS_TRUNCATE)
+
+const struct landlock_rule landlock_tree_rules[] = {
+    {"/", LANDLOCK_READ, false},          {"/dev", LANDLOCK_WRITE, false},
+    {"/proc", LANDLOCK_WRITE, true}, /* thread names are set there; a host that masks it gives none */
+    {"/work", LANDLOCK_CHANGE, false},    {"/tmp", LANDLOCK_CHANGE, false},
+    {"/dev/shm", LANDLOCK_CHANGE, false},
+};
+const size_t landlock_tree_rules_count = sizeof landlock_tree_rules / sizeof landlock_tree_rules[0];
 
 /* What each version added; a version handles all that came before it. */
 static const struct {
@@ -51,8 +57,30 @@ landlock_abi (void)
   return abi > 0 ? abi : 0;
 }
 
+static int
+add_rule (int ruleset, const struct landlock_rule *rule, uint64_t handled, struct fault *fault)
+{
+  struct stat info;
+  autoclose int fd = open (rule->path, O_PATH | O_CLOEXEC);
+  if (fd < 0 || fstat (fd, &info) < 0) {
+    if (rule->optional && fd < 0)
+      return 0;
+    return fault_set (fault, errno, "cannot open %s for a landlock rule", rule->path);
+  }
+  /* Version 1 always refuses to move a file to another directory, so a rule that allows it cannot be given
+   * there. */
+  struct landlock_path_beneath_attr attributes = {
+      .allowed_access =
+          rights[rule->right] & handled & (S_ISDIR (info.st_mode) ? ~UINT64_C (0) : ACCESS_FILE),
+      .parent_fd = fd,
+  };
+  if (sys_landlock_add_rule (ruleset, LANDLOCK_RULE_PATH_BENEATH, &attributes, 0) < 0)
+    return fault_set (fault, errno, "cannot add a landlock rule for %s", rule->path);
+  return 0;
+}
+
 int
-landlock_confine (int abi, struct fault *fault)
+landlock_confine (int abi, const struct landlock_rule *rules, size_t count, struct fault *fault)
 {
   struct syscalls_landlock_ruleset ruleset = {0};
   size_t size = 0;
@@ -65,22 +93,10 @@ landlock_confine (int abi, struct fault *fault)
   autoclose int fd = sys_landlock_create_ruleset (&ruleset, size, 0);
   if (fd < 0)
     return fault_set (fault, errno, "cannot create a landlock ruleset");
-
-  for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-    autoclose int directory = open (rules[i].path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) {
-      if (rules[i].optional)
-        continue;
-      return fault_set (fault, errno, "cannot open %s for a landlock rule", rules[i].path);
-    }
-    /* Version 1 always refuses to move a file to another directory, so a rule that allows it cannot be given
-     * there. */
-    struct landlock_path_beneath_attr rule = {
-        .allowed_access = rules[i].access & ruleset.handled_access_fs,
-        .parent_fd = directory,
-    };
-    if (sys_landlock_add_rule (fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
-      return fault_set (fault, errno, "cannot add a landlock rule for %s", rules[i].path);
+  for (size_t i = 0; i < count; i++) {
+    int r = add_rule (fd, &rules[i], ruleset.handled_access_fs, fault);
+    if (r < 0)
+      return r;
   }
   if (sys_landlock_restrict_self (fd, 0) < 0)
     return fault_set (fault, errno, "cannot enforce landlock");

@@ -4,11 +4,36 @@
  * sockets (the network namespace is shared by a zygote's sandboxes), signals, TCP. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/fault.h"
 
 /* The kernel's Landlock version, or 0 when it has none or was started without it. */
 int landlock_abi (void);
 
-/* Confines the calling thread: read and execute everywhere, write below /work, /tmp and /dev/shm, nothing
- * else; to the letter that ABI (at least 1) knows. Needs no_new_privs, and all mounting to be done. */
-int landlock_confine (int abi, struct fault *fault);
+enum landlock_right {
+  LANDLOCK_READ,   /* and execute */
+  LANDLOCK_WRITE,  /* to files that are there, after READ: devices, /proc */
+  LANDLOCK_CHANGE, /* files and directories in it, after READ */
+};
+
+/* What may be done to PATH, a file or a directory with all that is below it. */
+struct landlock_rule {
+  const char *path;
+  enum landlock_right right;
+  bool optional; /* it need not be there */
+};
+
+/* The rules of a sandbox that has a file tree of its own: read and execute everywhere, write below /work,
+ * /tmp and /dev/shm. */
+extern const struct landlock_rule landlock_tree_rules[];
+extern const size_t landlock_tree_rules_count;
+
+/* The first version that is enough where there is no file tree behind it: before, whatever can be named can
+ * be truncated. */
+#define LANDLOCK_ABI_ALONE 3
+
+/* Confines the calling thread to COUNT RULES, and to no TCP, no abstract sockets of others and no signals to
+ * others; to the letter that ABI (at least 1) knows. Needs no_new_privs, and all mounting to be done. */
+int landlock_confine (int abi, const struct landlock_rule *rules, size_t count, struct fault *fault);

@@ -35,6 +35,8 @@ struct limit_row {
   const char *name; /* as in results, profiles and requests: "wall_ms", "memory_bytes", "pids" */
   enum limit_unit unit;
   bool shape; /* fixed when a sandbox is parked, so it selects the pool; the others are applied at hand-out */
+  bool inside; /* held by the sandbox's own resource limits: part of the shape where these cannot be set from
+                  outside (isolation without namespaces) */
   uint64_t minimum, standard, maximum;
   const char *text; /* one line for people */
 };

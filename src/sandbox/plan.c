@@ -36,8 +36,8 @@ char **
 plan_to_arguments (const struct plan *plan)
 {
   size_t environment = count_strings (plan->environment), program = count_strings (plan->program);
-  /* argv[0], --map UID GID, --, NULL; four words for each step, two for each variable */
-  size_t words = 1 + 3 + 4 * plan->step_count + 2 * environment + 1 + program + 1;
+  /* argv[0], --isolation KIND, --map UID GID, --, NULL; four words for each step, two for each variable */
+  size_t words = 1 + 2 + 3 + 4 * plan->step_count + 2 * environment + 1 + program + 1;
   char **list = malloc (words * sizeof *list + 2 * NUMBER_BYTES);
   if (!list)
     return NULL;
@@ -47,6 +47,8 @@ plan_to_arguments (const struct plan *plan)
 
   const char **at = (const char **)list;
   *at++ = "adder-zygote";
+  *at++ = "--isolation";
+  *at++ = isolation_names[plan->isolation];
   *at++ = "--map";
   *at++ = number;
   *at++ = number + NUMBER_BYTES;
@@ -134,6 +136,7 @@ plan_from_arguments (struct plan *ret_plan, int argc, char **argv, struct fault 
     goto fail;
   }
 
+  plan.isolation = ISOLATION_NAMESPACES;
   int i = 1;
   while (i < argc && strcmp (argv[i], "--") != 0) {
     int left = argc - i - 1;
@@ -144,6 +147,14 @@ plan_from_arguments (struct plan *ret_plan, int argc, char **argv, struct fault 
       }
       mapped = true;
       i += 3;
+    } else if (strcmp (argv[i], "--isolation") == 0 && left >= 1) {
+      int kind = isolation_find (argv[i + 1]);
+      if (kind < 0 || kind == ISOLATION_AUTO) {
+        r = fault_set (fault, EINVAL, "--isolation takes a kind, not %.40s", argv[i + 1]);
+        goto fail;
+      }
+      plan.isolation = (enum isolation)kind;
+      i += 2;
     } else if (strcmp (argv[i], "--step") == 0 && left >= 3) {
       r = parse_step (&plan.steps[plan.step_count], argv + i + 1, fault);
       if (r < 0)

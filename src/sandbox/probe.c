@@ -413,7 +413,7 @@ find_level (const struct probe *probe)
   if (!probe->seccomp)
     return 0;
   if (probe->userns != PROBE_USERNS_OK || !probe->line[PROBE_KERNEL].good)
-    return 1;
+    return probe->landlock_abi >= LANDLOCK_ABI_ALONE ? 1 : 0;
   return probe->cgroup_mode == CGROUP_NONE ? 2 : 3;
 }
 

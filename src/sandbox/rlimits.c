@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/rlimits.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum rlimit_source { FIXED, FROM_LIMIT, FROM_MS };
 
@@ -61,7 +65,33 @@ rlimits_apply (const struct limits *limits, struct fault *fault)
 }
 
 int
-rlimits_apply_processes (const struct limits *limits, struct fault *fault)
+rlimits_apply_processes (const struct limits *limits, uint64_t others, struct fault *fault)
 {
-  return set (RLIMIT_NPROC, "RLIMIT_NPROC", limits->value[LIMIT_PIDS], fault);
+  return set (RLIMIT_NPROC, "RLIMIT_NPROC", limits->value[LIMIT_PIDS] + others, fault);
+}
+
+uint64_t
+rlimits_count_tasks (void)
+{
+  uint64_t count = 0;
+  DIR *proc = opendir ("/proc");
+  for (struct dirent *at; proc && (at = readdir (proc));) {
+    char path[sizeof at->d_name + sizeof "/task"];
+    struct stat process, tasks;
+    if (at->d_name[0] < '0' || at->d_name[0] > '9' || fstatat (dirfd (proc), at->d_name, &process, 0) < 0)
+      continue;
+    snprintf (path, sizeof path, "%s/task", at->d_name);
+    /* A directory has a link for each of its own and two more. */
+    if (process.st_uid == geteuid () && fstatat (dirfd (proc), path, &tasks, 0) == 0 && tasks.st_nlink > 2)
+      count += tasks.st_nlink - 2;
+  }
+  if (proc)
+    closedir (proc);
+  return count;
+}
+
+int
+rlimits_apply_memory (const struct limits *limits, uint64_t have_bytes, struct fault *fault)
+{
+  return set (RLIMIT_DATA, "RLIMIT_DATA", limits->value[LIMIT_MEMORY] + have_bytes, fault);
 }

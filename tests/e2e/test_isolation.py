@@ -116,8 +116,17 @@ def inside(adder, preparation, *arguments, user="unshare -U --map-user=1234 --ma
 def test_without_user_namespaces(make_adder):
     adder = make_adder()
     ended = inside(adder, NO_MORE, "run", "--no-daemon", "--env", "system", "-c", "print(1)")
-    assert ended.returncode == 125 and ended.stdout == ""
+    assert ended.returncode == 126 and ended.stdout == ""
     assert "user namespace" in ended.stderr and len(ended.stderr.strip().splitlines()) == 1
+    assert "max_user_namespaces" in ended.stderr and "min_isolation = 1" in ended.stderr
+
+
+def test_without_user_namespaces_where_that_is_allowed(make_adder):
+    adder = make_adder("[sandbox]\nmin_isolation = 1\n")
+    ended = inside(adder, NO_MORE, "run", "--no-daemon", "--json", "--env", "system", "-c", "print(1)")
+    result = harness.Adder.parse(ended.stdout, ended.stderr, ended.returncode)
+    assert (result.outcome, result.stdout) == ("ok", "1\n")
+    assert result.isolation["level"] == 1 and "user_namespace" in result.isolation["missing"]
 
 
 def test_doctor_without_user_namespaces(make_adder):

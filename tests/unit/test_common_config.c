@@ -66,7 +66,8 @@ test_defaults (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer da
   struct config *config = config_load (NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (config->environment, ==, "science");
-  g_assert_cmpstr (config->min_isolation, ==, "2");
+  g_assert_cmpstr (config->min_isolation, ==, "auto");
+  g_assert_cmpstr (config->isolation, ==, "auto");
   g_assert_cmpuint (config->parked, ==, g_get_num_processors () + 2);
   g_assert_cmpuint (config->idle_exit_ms, ==, 600000);
   g_assert_false (config->log_code);
@@ -105,7 +106,8 @@ static const struct bad bad_files[] = {
     {"[pool]\nzygote_age_ms = 1s\n", "[pool]", "zygote_age_ms", "1 min"},
     {"[pool]\nno_such_key = 1\n", "[pool]", "no_such_key", "no such key"},
     {"[no such group]\nx = 1\n", "[no such group]", "x", "no such key"},
-    {"[sandbox]\nmin_isolation = 4\n", "[sandbox]", "min_isolation", "0, 1, 2, 3"},
+    {"[sandbox]\nmin_isolation = 4\n", "[sandbox]", "min_isolation", "auto, 0, 1, 2, 3"},
+    {"[sandbox]\nisolation = full\n", "[sandbox]", "isolation", "auto, none, process, namespaces"},
     {"[sandbox]\nroot_uid = 0\n", "[sandbox]", "root_uid", "1"},
     {"[sandbox]\nroot_uid = 4294967295\n", "[sandbox]", "root_uid", "4294967294"},
     {"[log]\ncode = yes\n", "[log]", "code", "true"},

@@ -64,8 +64,10 @@ test_min_isolation (void)
   g_autoptr (AdderEngine) engine =
       new_engine ("[pool]\nparked = 1\n[sandbox]\ncgroup = none\nmin_isolation = 3\n");
   g_autoptr (json_t) result = run (engine, new_request ("1"), "refused", 126);
-  g_assert_nonnull (strstr (error_at (result, "message"),
-                            "isolation level 3 is asked for, this host gives 2: cgroup missing"));
+  g_assert_nonnull (
+      strstr (error_at (result, "message"),
+              "isolation level 3 is asked for (min_isolation), this host gives 2: control groups: "
+              "switched off by [sandbox] cgroup = none"));
 }
 
 /* Without control groups the daemon itself looks after memory and processor time. */

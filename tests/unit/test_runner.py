@@ -15,7 +15,7 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [str(RUNNER)]
 sys.modules.setdefault("adder_runner", package)
 
-from adder_runner import denials, execution, hints, tracebacks  # noqa: E402
+from adder_runner import denials, execution, hints, places, tracebacks  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -25,7 +25,7 @@ QUIET = {"exit_code": 0, "value": None, "error": None, "out_of_memory": False, "
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """run(code) -> (result message, what was printed)."""
-    monkeypatch.setattr(execution, "WORK", str(tmp_path))
+    monkeypatch.setattr(places, "work", str(tmp_path))
 
     def start(code, **changes):
         request = {"code": code, "name": "main.py", "arguments": [], "variables": {}, "environment": "test", "value_bytes": 4096, **changes}

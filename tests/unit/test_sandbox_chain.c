@@ -41,7 +41,8 @@ static const char zygote_program[] =
     "    exec(compile('x = [str(i) for i in range(1000)]; print(x[5])', 'x', 'exec'), {})\n"
     "huge = _adder.collapse()\n"
     "pages = _adder.learn(rehearse)\n"
-    "_adder.serve(json.dumps({'huge': huge, 'pages': pages, 'threads': _adder.threads()}).encode())\n"
+    "_adder.serve(json.dumps({'huge': huge, 'pages': pages, 'threads': _adder.threads()}).encode(), "
+    "'namespaces', [])\n"
     "_adder.ready()\n"
     "payload, given = _adder.receive()\n"
     "names = {'given': given, 'result': None}\n"
@@ -165,6 +166,7 @@ fill_plan (struct plan *plan, struct plan_step *steps, const struct way *way)
   steps[n++] = (struct plan_step){PLAN_BIND, runner, "/runner"};
   steps[n++] = (struct plan_step){PLAN_TEXT, zygote_program, "/program.py"};
   *plan = (struct plan){
+      .isolation = ISOLATION_NAMESPACES,
       .host_uid = geteuid () == 0 ? (way->uid ? way->uid : ROOT_MAPS) : geteuid (),
       .host_gid = geteuid () == 0 ? (way->uid ? way->uid : ROOT_MAPS) : getegid (),
       .steps = steps,
@@ -287,9 +289,9 @@ box_spawn (struct daemon *daemon, const struct limits *limits, uint32_t flags)
   g_assert_cmpint (pipe2 (out, O_CLOEXEC), ==, 0);
   g_assert_cmpint (pipe2 (err, O_CLOEXEC), ==, 0);
   g_assert_cmpint (pipe2 (end, O_CLOEXEC), ==, 0);
-  const int fds[WIRE_SPAWN_FDS] = {pair[1], out[1], err[1], end[1]};
-  g_assert_cmpint (fd_send (daemon->control_fd, &spawn, sizeof spawn, fds, WIRE_SPAWN_FDS), ==, 0);
-  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+  const int fds[WIRE_SPAWN_WORKSPACE] = {pair[1], out[1], err[1], end[1]};
+  g_assert_cmpint (fd_send (daemon->control_fd, &spawn, sizeof spawn, fds, WIRE_SPAWN_WORKSPACE), ==, 0);
+  for (int i = 0; i < WIRE_SPAWN_WORKSPACE; i++)
     close (fds[i]);
   box->socket_fd = pair[0];
   box->stdout_fd = out[0];

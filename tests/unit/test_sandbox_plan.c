@@ -40,6 +40,7 @@ test_plan_there_and_back (void)
   const char *environment[] = {"A=1", "B=", NULL};
   const char *program[] = {"/usr/bin/python3", "--", "--map", NULL};
   struct plan plan = {
+      .isolation = ISOLATION_PROCESS,
       .host_uid = 100000,
       .host_gid = 4294967294u,
       .steps = steps,
@@ -52,6 +53,7 @@ test_plan_there_and_back (void)
   char **arguments = plan_to_arguments (&plan);
   g_assert_cmpstr (arguments[0], ==, "adder-zygote");
   g_assert_cmpint (plan_from_arguments (&back, count_arguments (arguments), arguments, &fault), ==, 0);
+  g_assert_cmpint (back.isolation, ==, ISOLATION_PROCESS);
   g_assert_cmpuint (back.host_uid, ==, 100000);
   g_assert_cmpuint (back.host_gid, ==, 4294967294u);
   g_assert_cmpuint (back.step_count, ==, G_N_ELEMENTS (steps));
@@ -90,6 +92,8 @@ test_plan_refused (void)
       {"z --map 1 2 --step bind", "cannot understand argument 4: --step"},
       {"z --map 1 2 --env A -- /x", "--env takes NAME=VALUE, not A"},
       {"z --map 1 2 --env =A -- /x", "--env takes NAME=VALUE, not =A"},
+      {"z --isolation full --map 1 2 -- /x", "--isolation takes a kind, not full"},
+      {"z --isolation auto --map 1 2 -- /x", "--isolation takes a kind, not auto"},
       {"z --map 1 2 --verbose -- /x", "cannot understand argument 4: --verbose"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {

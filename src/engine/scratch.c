@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workspaces as directories. */
+#include "engine/scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/log.h"
+
+/* The directory of a process holds a lock on itself: whose lock is gone, is dead. */
+struct scratch {
+  char *path, *home;
+  int fd;
+  struct workspace_owner owner;
+  gint64 places; /* made so far: their names */
+};
+
+struct scratch_place {
+  struct scratch *scratch;
+  char name[24];
+};
+
+#define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* ---- sweeping ---- */
+
+/* Deeper than this nothing can have been made within a run's time; it bounds what a sweep remembers. */
+#define DEPTH_MOST 1000000
+
+/* Empties DIRECTORY as far as that goes at once. Returns the name of a directory in it that is not empty, or
+ * NULL: it is empty, or cannot be emptied. */
+static char *
+remove_entries (int directory)
+{
+  int listed = openat (directory, ".", OPEN_DIRECTORY);
+  DIR *stream = listed >= 0 ? fdopendir (listed) : NULL;
+  char *full = NULL;
+  if (!stream) {
+    fd_close (&listed);
+    return NULL;
+  }
+  for (struct dirent *entry; !full && (entry = readdir (stream));) {
+    if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
+      continue;
+    if (unlinkat (directory, entry->d_name, 0) == 0)
+      continue;
+    if (errno == EISDIR && unlinkat (directory, entry->d_name, AT_REMOVEDIR) < 0 &&
+        (errno == ENOTEMPTY || errno == EEXIST))
+      full = g_strdup (entry->d_name);
+  }
+  closedir (stream);
+  return full;
+}
+
+/* A directory may have been made without any rights. chmod of /proc/self/fd reaches what an O_PATH descriptor
+ * stands for, and nothing that a link might lead to. */
+static int
+enter (int directory, const char *name)
+{
+  int fd = openat (directory, name, OPEN_DIRECTORY);
+  if (fd >= 0 || errno != EACCES)
+    return fd;
+  autoclose int node = openat (directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", node);
+  return node >= 0 && chmod (path, 0700) == 0 ? openat (directory, name, OPEN_DIRECTORY) : -1;
+}
+
+static gboolean
+is_same (int fd, const struct stat *expected)
+{
+  struct stat info;
+  return fstat (fd, &info) == 0 && info.st_ino == expected->st_ino && info.st_dev == expected->st_dev;
+}
+
+/* Goes down and up again with one descriptor, however deep the tree is. On the way up it makes sure that it
+ * comes back to where it was: a process that was not confined could move directories meanwhile. */
+static void
+remove_tree (int parent, const char *name)
+{
+  g_autoptr (GArray) way = g_array_new (FALSE, FALSE, sizeof (struct stat));
+  int directory = enter (parent, name);
+  struct stat here;
+  while (directory >= 0 && way->len < DEPTH_MOST && fstat (directory, &here) == 0) {
+    (void)fchmod (directory, 0700);
+    g_autofree char *full = remove_entries (directory);
+    int next = -1;
+    if (full) {
+      next = enter (directory, full);
+      g_array_append_val (way, here);
+    } else if (way->len > 0) {
+      next = openat (directory, "..", OPEN_DIRECTORY);
+      if (next >= 0 && !is_same (next, &g_array_index (way, struct stat, way->len - 1)))
+        fd_close (&next);
+      g_array_set_size (way, way->len - 1);
+    }
+    fd_close (&directory);
+    directory = next;
+  }
+  fd_close (&directory);
+  if (unlinkat (parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+    log_warning ("cannot remove the workspace %s: %s", name, g_strerror (errno));
+}
+
+/* What killed daemons of this user left: our name, our own, and nobody holds the lock. */
+static void
+sweep (const char *parent, const char *prefix)
+{
+  g_autoptr (GDir) list = g_dir_open (parent, 0, NULL);
+  autoclose int directory = open (parent, OPEN_DIRECTORY);
+  for (const char *name; list && directory >= 0 && (name = g_dir_read_name (list));) {
+    struct stat info;
+    if (!g_str_has_prefix (name, prefix))
+      continue;
+    autoclose int fd = openat (directory, name, OPEN_DIRECTORY);
+    if (fd >= 0 && fstat (fd, &info) == 0 && info.st_uid == geteuid () && flock (fd, LOCK_EX | LOCK_NB) == 0)
+      remove_tree (directory, name);
+  }
+}
+
+/* ---- the directory of this process ---- */
+
+/* As a user of its own a sandbox must be able to pass through ours and to own what is below it. */
+static gboolean
+give_away (int directory, const char *name, const struct workspace_owner *owner)
+{
+  return !owner->assume || fchownat (directory, name, owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+struct scratch *
+scratch_new (const struct workspace_owner *owner, GError **error)
+{
+  g_autofree char *prefix = g_strdup_printf ("adder-%u-", (unsigned)geteuid ());
+  g_autofree char *path = g_strdup_printf ("%s/%sXXXXXX", g_get_tmp_dir (), prefix);
+  sweep (g_get_tmp_dir (), prefix);
+  if (!g_mkdtemp_full (path, owner->assume ? 0711 : 0700)) {
+    error_from_errno (error, errno, "cannot make a directory for workspaces in %s", g_get_tmp_dir ());
+    return NULL;
+  }
+  struct scratch *scratch = g_atomic_rc_box_new0 (struct scratch);
+  scratch->owner = *owner;
+  scratch->home = g_build_filename (path, "zygote", NULL);
+  scratch->fd = open (path, OPEN_DIRECTORY);
+  scratch->path = g_steal_pointer (&path);
+  /* The umask does not count here. */
+  if (scratch->fd < 0 || fchmod (scratch->fd, owner->assume ? 0711 : 0700) < 0 ||
+      flock (scratch->fd, LOCK_EX | LOCK_NB) < 0 || mkdirat (scratch->fd, "zygote", 0700) < 0 ||
+      !give_away (scratch->fd, "zygote", owner)) {
+    error_from_errno (error, errno, "cannot prepare the directory for workspaces %s", scratch->path);
+    scratch_unref (scratch);
+    return NULL;
+  }
+  return scratch;
+}
+
+static void
+clear (gpointer data)
+{
+  struct scratch *scratch = data;
+  g_autofree char *parent = g_path_get_dirname (scratch->path);
+  g_autofree char *name = g_path_get_basename (scratch->path);
+  autoclose int directory = open (parent, OPEN_DIRECTORY);
+  if (directory >= 0)
+    remove_tree (directory, name);
+  fd_close (&scratch->fd);
+  g_free (scratch->path);
+  g_free (scratch->home);
+}
+
+void
+scratch_unref (struct scratch *scratch)
+{
+  if (scratch)
+    g_atomic_rc_box_release_full (scratch, clear);
+}
+
+const char *
+scratch_home (const struct scratch *scratch)
+{
+  return scratch->home;
+}
+
+/* ---- a workspace ---- */
+
+struct scratch_place *
+scratch_make (struct scratch *scratch, int *ret_fd, GError **error)
+{
+  static const char *const directories[] = {"work", "tmp", "tmp/output"};
+  struct scratch_place *place = g_new0 (struct scratch_place, 1);
+  place->scratch = g_atomic_rc_box_acquire (scratch);
+  g_snprintf (place->name, sizeof place->name, "%" G_GINT64_FORMAT,
+              __atomic_add_fetch (&scratch->places, 1, __ATOMIC_RELAXED));
+  autoclose int fd = -1;
+  gboolean made = mkdirat (scratch->fd, place->name, 0700) == 0;
+  if (made)
+    fd = openat (scratch->fd, place->name, OPEN_DIRECTORY);
+  for (gsize i = 0; fd >= 0 && made && i < G_N_ELEMENTS (directories); i++)
+    made = mkdirat (fd, directories[i], 0755) == 0 && give_away (fd, directories[i], &scratch->owner);
+  if (fd < 0 || !made || !give_away (scratch->fd, place->name, &scratch->owner)) {
+    error_from_errno (error, errno, "cannot make a workspace in %s", scratch->path);
+    scratch_place_free (place);
+    return NULL;
+  }
+  *ret_fd = fd_steal (&fd);
+  return place;
+}
+
+void
+scratch_place_free (struct scratch_place *place)
+{
+  if (!place)
+    return;
+  remove_tree (place->scratch->fd, place->name);
+  scratch_unref (place->scratch);
+  g_free (place);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workspaces as directories of the host, for sandboxes that have no mounts of their own (isolation level 1
+ * and 0). One directory of this process below the temporary one, in it one for each sandbox. Swept when they
+ * are no longer needed; what a killed daemon left is swept by the next one of the same user. Any thread may
+ * call. */
+#pragma once
+
+#include <glib.h>
+
+#include "engine/workspace.h"
+
+struct scratch;
+
+/* Makes the directory of this process; in it are directories of OWNER. */
+struct scratch *scratch_new (const struct workspace_owner *owner, GError **error);
+
+/* A reference less; the directory goes with the last one. NULL is allowed. */
+void scratch_unref (struct scratch *scratch);
+
+/* A directory in it for what zygotes leave behind. */
+const char *scratch_home (const struct scratch *scratch);
+
+struct scratch_place;
+
+/* Makes a workspace, with work, tmp and tmp/output; *RET_FD is its directory, the caller's. */
+struct scratch_place *scratch_make (struct scratch *scratch, int *ret_fd, GError **error);
+
+/* Removes it with all that is in it. No process of its sandbox may live. NULL is allowed. */
+void scratch_place_free (struct scratch_place *place);

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a sandbox's own files are: the current directory of its code, and the place for temporary files. Without mounts of
+its own (isolation level 1 and 0) both are somewhere in a directory of the host."""
+
+import os
+import sys
+
+work, temporary = "/work", "/tmp"
+
+
+def settle():
+    """Takes the current directory for the workspace, with the place for temporary files beside it."""
+    global work, temporary
+    work = os.getcwd()
+    temporary = os.path.join(os.path.dirname(work), "tmp")
+    os.environ.update(HOME=temporary, TMPDIR=temporary)
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = None
+
+
+def writable():
+    """Words for a hint."""
+    return f"{work}, {temporary} and /dev/shm" if work == "/work" else f"{work} and {temporary}"
