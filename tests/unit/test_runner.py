@@ -270,17 +270,17 @@ def test_what_an_uncaught_exception_tells(run, code, noted, met):
 
 
 def test_denials_are_few_short_and_different():
-    denials.start("main.py", "/work")
+    denials.start("main.py")
     for index in range(50):
         denials.note("file", f"{index // 2}" + "\ud800" * 1000)
     assert len(denials.noted) == denials.MOST
     assert all(len(entry["detail"]) == denials.LENGTH and "\ud800" not in entry["detail"] for entry in denials.noted)
-    denials.start("main.py", "/work")
+    denials.start("main.py")
     assert denials.collect() == {"denials": [], "limits_met": []}
 
 
 @pytest.mark.parametrize("event, arguments", [("open", (b"/\0x", "r", 0)), ("open", ("/x" * 5000, None, 1)), ("os.mkdir", (None,)), ("socket.getaddrinfo", (3,)), ("no.such", ())])
 def test_odd_arguments_of_events_are_no_matter(event, arguments):
-    denials.start("main.py", "/work")
+    denials.start("main.py")
     denials.audit(event, arguments)
     assert all(len(entry["detail"]) <= denials.LENGTH for entry in denials.noted)
