@@ -395,7 +395,7 @@ static enum spawn_side
 serve_request (const struct zygote *zygote, struct children *children, struct sandbox *ret_sandbox)
 {
   struct wire_spawn wanted;
-  struct spawned spawned;
+  struct spawned spawned = {.worker_fd = -1, .init_fd = -1, .workspace_fd = -1};
   struct fault fault = {0};
   int fds[WIRE_SPAWN_FDS];
   size_t count = 0;
