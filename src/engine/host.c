@@ -273,7 +273,7 @@ build_filter (struct host *host, enum isolation isolation, GError **error)
 gboolean
 host_prepare (struct host *host, enum isolation isolation, GError **error)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&host->lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&host->lock);
   if (host->filter_fd[isolation] < 0 && !build_filter (host, isolation, error))
     return FALSE;
   if (isolation != ISOLATION_NAMESPACES && !host->scratch)
