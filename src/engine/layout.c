@@ -23,7 +23,7 @@ static const struct plan_step fixed_steps[] = {
     {PLAN_TEXT, PASSWD, "/etc/passwd"},
     {PLAN_TEXT, GROUP, "/etc/group"},
     {PLAN_TEXT, "passwd: files\ngroup: files\nhosts: files dns\n", "/etc/nsswitch.conf"},
-    {PLAN_TEXT, "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n", "/etc/hosts"},
+    {PLAN_TEXT, "127.0.0.1 localhost adder\n::1 localhost adder\n", "/etc/hosts"},
     {PLAN_COPY, "/etc/ld.so.cache", "/etc/ld.so.cache"},
     {PLAN_COPY, "/etc/localtime", "/etc/localtime"},
     {PLAN_COPY, "/etc/mime.types", "/etc/mime.types"},

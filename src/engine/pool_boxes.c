@@ -230,14 +230,14 @@ pool_spawn_next (struct pool *pool)
 /* ---- parking ---- */
 
 /* The limits that most runs have are set ahead, so that hand-out need not. */
-static void
-put_into_cgroup (struct pool *pool, struct box *box)
+static gboolean
+put_into_cgroup (struct pool *pool, struct box *box, GError **error)
 {
   struct cgroup_node *node = pool->pools->host->cgroups;
   struct fault fault = {0};
   char name[32];
   if (!node)
-    return;
+    return TRUE;
   g_snprintf (name, sizeof name, "run-%" G_GUINT64_FORMAT, box->number);
   box->cgroup_limits = (struct cgroup_limits){
       .memory_bytes = limit_table[LIMIT_MEMORY].standard,
@@ -246,19 +246,23 @@ put_into_cgroup (struct pool *pool, struct box *box)
   if (cgroup_create (node, name, &box->cgroup_limits, &box->cgroup, &fault) == 0 &&
       cgroup_attach (box->cgroup, box->worker_pid, &fault) == 0) {
     box->memory_fd = cgroup_watch_memory (box->cgroup);
-    return;
+    return TRUE;
   }
-  /* The run goes on without, and its result says so. */
-  log_warning ("a sandbox of %s is in no control group: %s: %s", pool->name, fault.step,
-               g_strerror (fault.err));
   cgroup_remove (g_steal_pointer (&box->cgroup), NULL);
+  return error_from_fault (&fault, error);
 }
 
-/* The zygote of BOX has answered: a sandbox is on its way, or not. */
+/* The zygote of BOX has answered: a sandbox is on its way. One that its control group does not hold is not made
+ * do with: what the kernel was to count, the filter allows. */
 void
 pool_box_spawned (struct pool *pool, struct box *box)
 {
-  put_into_cgroup (pool, box);
+  g_autoptr (GError) error = NULL;
+  if (!put_into_cgroup (pool, box, &error)) {
+    pool_box_end (pool, box);
+    pool_spawn_failed (pool, error);
+    return;
+  }
   box->deadline_us = g_get_monotonic_time () + PARK_US;
   g_queue_push_tail_link (&pool->parking, &box->link);
 }
