@@ -126,11 +126,13 @@ const struct seccomp_rule seccomp_rules[] = {
     "mq_open io_setup io_submit memfd_secret" },
 
   /* From here on, an argument decides. */
-  { ALLOW, WHEN_ALWAYS, "threads and processes without namespaces of their own",
-    "clone", ONE_OF (0, "flags", ANY_NAMESPACE, { "no namespace", 0 }) },
+  { ALLOW, WHEN_ALWAYS, "threads and processes without namespaces of their own, below their parent",
+    "clone", ONE_OF (0, "flags", ANY_NAMESPACE | CLONE_PARENT, { "no namespace", 0 }) },
   { EPERM, WHEN_ALWAYS, "a namespace of its own would give a process rights, and with them the attack surface of root",
     "clone", HAS (0, "flags", VALUE (CLONE_NEWUSER), VALUE (CLONE_NEWNS), VALUE (CLONE_NEWCGROUP), VALUE (CLONE_NEWUTS),
                   VALUE (CLONE_NEWIPC), VALUE (CLONE_NEWPID), VALUE (CLONE_NEWNET)) },
+  { EPERM, WHEN_ALWAYS, "a child of one's parent would be the zygote's, and out of sight of who adds up the sandbox's processes",
+    "clone", HAS (0, "flags", VALUE (CLONE_PARENT)) },
 
   { ALLOW, WHEN_ALWAYS, "terminals are looked at and set, but not typed into: no TIOCSTI, TIOCLINUX, TIOCSETD",
     "ioctl", ONE_OF (1, "request", INT_MASK, VALUE (TCGETS), VALUE (TCSETS), VALUE (TCSETSW), VALUE (TCSETSF),

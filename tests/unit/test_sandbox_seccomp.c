@@ -144,6 +144,7 @@ static const struct expectation {
     {"clone", {CLONE_NEWUSER | SIGCHLD}, FAILS (EPERM), 0, 99},
     {"clone", {HIGH | CLONE_NEWUSER}, FAILS (EPERM), 0, 99},
     {"clone", {CLONE_NEWNS}, FAILS (EPERM), 0, 99},
+    {"clone", {CLONE_PARENT | SIGCHLD}, FAILS (EPERM), 0, 99},
     {"clone", {CLONE_NEWPID | CLONE_NEWNET}, FAILS (EPERM), 0, 99},
     {"clone", {CLONE_NEWCGROUP}, FAILS (EPERM), 0, 99},
 
