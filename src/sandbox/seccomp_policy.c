@@ -168,8 +168,8 @@ const struct seccomp_rule seccomp_rules[] = {
 
   { ALLOW, WHEN_SHARED, "others of the same user could be held back: the caller itself goes by the number 0",
     "prlimit64 sched_setaffinity", ONE_OF (0, "pid", INT_MASK, { "0", 0 }) },
-  { ALLOW, WHEN_SHARED, "the same",
-    "setpriority", ONE_OF (1, "who", INT_MASK, { "0", 0 }) },
+  { EPERM, WHEN_SHARED, "the same; here the number 0 can mean all processes of the user",
+    "setpriority" },
 
   { ALLOW, WHEN_SIGNALS_SHARED, "not F_SETOWN, F_SETOWN_EX, F_SETSIG: they have the kernel signal anybody of the same user",
     "fcntl", ONE_OF (1, "command", INT_MASK, VALUE (F_DUPFD), VALUE (F_GETFD), VALUE (F_SETFD), VALUE (F_GETFL),

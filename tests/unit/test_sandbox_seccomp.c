@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -214,8 +215,8 @@ static const struct expectation shared_expectations[] = {
     {"prlimit64", {1}, FAILS (ENOSYS), 0, 99},
     {"sched_setaffinity", {0}, ALLOWED, 0, 99},
     {"sched_setaffinity", {77}, FAILS (ENOSYS), 0, 99},
-    {"setpriority", {0, 0}, ALLOWED, 0, 99},
-    {"setpriority", {0, 77}, FAILS (ENOSYS), 0, 99},
+    {"setpriority", {PRIO_USER, 0}, FAILS (EPERM), 0, 99},
+    {"setpriority", {PRIO_PROCESS, 77}, FAILS (EPERM), 0, 99},
     {"fcntl", {0, F_DUPFD_CLOEXEC}, ALLOWED, 0, 99},
     {"fcntl", {0, F_SETLKW}, ALLOWED, 0, 99},
     {"fcntl", {0, F_SETOWN}, FAILS (ENOSYS), 0, 5},
