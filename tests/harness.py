@@ -100,6 +100,7 @@ LIMITS = {
     "workspace_bytes",
     "workspace_files",
     "shm_bytes",
+    "cpu_percent",
     "output_bytes",
     "reply_bytes",
     "value_bytes",

@@ -66,6 +66,7 @@ set_cgroup_limits (struct box *box, const struct limits *limits, GError **error)
   const struct cgroup_limits wanted = {
       .memory_bytes = limits->value[LIMIT_MEMORY],
       .pids = limits->value[LIMIT_PIDS],
+      .cpu_percent = (uint32_t)limits->value[LIMIT_CPU_PERCENT],
   };
   if (wanted.memory_bytes == box->cgroup_limits.memory_bytes && wanted.pids == box->cgroup_limits.pids)
     return TRUE;

@@ -242,6 +242,7 @@ put_into_cgroup (struct pool *pool, struct box *box, GError **error)
   box->cgroup_limits = (struct cgroup_limits){
       .memory_bytes = limit_table[LIMIT_MEMORY].standard,
       .pids = limit_table[LIMIT_PIDS].standard,
+      .cpu_percent = (uint32_t)box->limits.value[LIMIT_CPU_PERCENT],
   };
   if (cgroup_create (node, name, &box->cgroup_limits, &box->cgroup, &fault) == 0 &&
       cgroup_attach (box->cgroup, box->worker_pid, &fault) == 0) {
@@ -252,8 +253,8 @@ put_into_cgroup (struct pool *pool, struct box *box, GError **error)
   return error_from_fault (&fault, error);
 }
 
-/* The zygote of BOX has answered: a sandbox is on its way. One that its control group does not hold is not made
- * do with: what the kernel was to count, the filter allows. */
+/* The zygote of BOX has answered: a sandbox is on its way. One that its control group does not hold is not
+ * made do with: what the kernel was to count, the filter allows. */
 void
 pool_box_spawned (struct pool *pool, struct box *box)
 {

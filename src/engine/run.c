@@ -187,6 +187,17 @@ wanted_level (const struct adder_run *run)
   return MAX (run->request->min_isolation, configured);
 }
 
+/* Nothing stands in for a control group here. */
+static gboolean
+check_quota (const struct host *host, const struct limits *limits, GError **error)
+{
+  if (limits->value[LIMIT_CPU_PERCENT] == 0 || host->cgroups)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "cpu_percent needs control groups, which this host does not give: %s", host->cgroup_reason);
+  return FALSE;
+}
+
 /* A sandbox that is not what the profile or the configuration insists on must not see the code. */
 static gboolean
 check_isolation (struct adder_run *run)
@@ -233,7 +244,8 @@ begin (struct adder_run *run)
 
   if (run->failure || !request_check (request, error))
     return FALSE;
-  if (!host_check (engine->host, request->isolation, wanted_level (run), error)) {
+  if (!host_check (engine->host, request->isolation, wanted_level (run), error) ||
+      !check_quota (engine->host, &request->limits, error)) {
     run->refused = TRUE;
     return FALSE;
   }

@@ -15,6 +15,10 @@ const struct limit_row limit_table[LIMIT_COUNT] = {
                     "time from start to end"},
     [LIMIT_CPU] = {"cpu_ms", UNIT_MS, false, true, 1, 30 * SECOND, 3600 * SECOND,
                    "processor time of all processes of the run"},
+    [LIMIT_CPU_PERCENT] =
+        {"cpu_percent", UNIT_COUNT, true, false, 0, 0, 100 * 1024,
+         "share of the processors, in percent of one (250: two and a half); 0: all that is free. "
+         "Needs control groups"},
     [LIMIT_MEMORY] = {"memory_bytes", UNIT_BYTES, false, true, 8 * MIB, 1 * GIB, 64 * GIB,
                       "memory of all processes of the run, beyond what the warm interpreter shares"},
     [LIMIT_PIDS] = {"pids", UNIT_COUNT, false, true, 1, 64, 4096, "processes and threads at once"},

@@ -9,13 +9,15 @@
 #include <stdint.h>
 
 enum limit {
-  LIMIT_WALL,       /* ms from hand-out to the end */
-  LIMIT_CPU,        /* ms of processor time, all processes of the run together */
-  LIMIT_MEMORY,     /* bytes, all processes of the run together, beyond what the warm interpreter shares */
-  LIMIT_PIDS,       /* processes and threads at once */
-  LIMIT_FILE_SIZE,  /* bytes, one file (RLIMIT_FSIZE) */
-  LIMIT_OPEN_FILES, /* descriptors of one process */
-  LIMIT_WORKSPACE,  /* bytes of the workspace: /work and /tmp together */
+  LIMIT_WALL,        /* ms from hand-out to the end */
+  LIMIT_CPU,         /* ms of processor time, all processes of the run together */
+  LIMIT_CPU_PERCENT, /* of one processor, all processes of the run together; 0: as much as there is. Needs a
+                        control group */
+  LIMIT_MEMORY,      /* bytes, all processes of the run together, beyond what the warm interpreter shares */
+  LIMIT_PIDS,        /* processes and threads at once */
+  LIMIT_FILE_SIZE,   /* bytes, one file (RLIMIT_FSIZE) */
+  LIMIT_OPEN_FILES,  /* descriptors of one process */
+  LIMIT_WORKSPACE,   /* bytes of the workspace: /work and /tmp together */
   LIMIT_WORKSPACE_FILES, /* inodes of the workspace */
   LIMIT_SHM,             /* bytes of /dev/shm */
   LIMIT_OUTPUT,          /* bytes drained from stdout and stderr together before the run is ended */

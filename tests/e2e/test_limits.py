@@ -302,6 +302,20 @@ def test_a_limit_that_is_not_met_is_not_told(adder, name):
     assert result.outcome == "ok" and result.denials == []
 
 
+BURN = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+
+
+def test_share_of_the_processors(adder):
+    """A fifth of a processor takes five times as long; whatever else the host does, it only adds to that. Where no control
+    group can hold it, it is refused rather than forgotten."""
+    result = adder.run(BURN, "--limit", "cpu_percent=20")
+    if adder.run("1").isolation["level"] < 3:
+        assert result.outcome == "refused" and "cpu_percent needs control groups" in result.error["message"]
+    else:
+        assert result.outcome == "ok" and result.limits["cpu_percent"] == 20
+        assert result.usage["wall_ms"] > 3 * result.usage["cpu_ms"] > 0
+
+
 # Limits that end a run, or cut what comes back, and how the result says so; each with its number.
 TOLD = {
     "wall_ms": (["wall_ms=600"], BUSY, "error", "600 ms (wall_ms)"),
@@ -318,7 +332,7 @@ TOLD = {
 
 
 def test_every_limit_is_told_somewhere():
-    assert {name.partition(",")[0] for name in MET} | set(TOLD) | {"stdin_bytes"} == harness.LIMITS
+    assert {name.partition(",")[0] for name in MET} | set(TOLD) | {"stdin_bytes", "cpu_percent"} == harness.LIMITS
 
 
 @pytest.mark.parametrize("name", TOLD)
