@@ -9,6 +9,7 @@
 #include "common/config.h"
 #include "fuzz/fuzz.h"
 #include "policy/profile.h"
+#include "sandbox/isolation.h"
 
 static void
 check_refusal (const GError *error)
@@ -33,7 +34,8 @@ check_config (const char *file)
   FUZZ_REQUIRE (config->max_running >= 1 && config->max_running <= 4096);
   FUZZ_REQUIRE (config->root_uid >= 1 && config->root_uid < G_MAXUINT32);
   FUZZ_REQUIRE (!config->socket || config->socket[0] == '/');
-  FUZZ_REQUIRE (strlen (config->min_isolation) == 1 && config->environment[0] != '\0');
+  FUZZ_REQUIRE (strcmp (config->min_isolation, "auto") == 0 || strlen (config->min_isolation) == 1);
+  FUZZ_REQUIRE (isolation_find (config->isolation) >= 0 && config->environment[0] != '\0');
   FILE *null = fopen ("/dev/null", "we");
   FUZZ_REQUIRE (null);
   config_show (config, TRUE, null);
