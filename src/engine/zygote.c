@@ -27,6 +27,9 @@
 #define CRASH_SPAN_US  ((gint64)3600 * G_USEC_PER_SEC)
 #define END_WAIT_MS    10000
 
+/* The launcher ends by itself within milliseconds, unless it is stuck. */
+#define LAUNCHER_WAIT_MS 2000
+
 /* A fork of a large zygote takes milliseconds, on a host that thrashes a second: after this long it is stuck.
  */
 #define ANSWER_US (10 * G_USEC_PER_SEC)
@@ -34,6 +37,18 @@
 /* Descriptors are handed over at fixed numbers (enum wire_launch_fd); what lies above them is out of their
  * way. */
 #define ABOVE_LAUNCH 10
+
+/* Returns FALSE when the process behind PIDFD did not end within WAIT_MS. */
+static gboolean
+wait_for_end (int pidfd, int wait_ms)
+{
+  struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+  int r;
+  do
+    r = poll (&ended, 1, wait_ms);
+  while (r < 0 && errno == EINTR);
+  return r != 0;
+}
 
 /* ---- starting ---- */
 
@@ -65,13 +80,20 @@ execute (struct zygote *zygote, const char *launcher, char *const *argv, const s
   posix_spawn_file_actions_adddup2 (&actions, control, WIRE_LAUNCH_CONTROL);
   posix_spawn_file_actions_adddup2 (&actions, filter, WIRE_LAUNCH_FILTER);
   posix_spawn_file_actions_adddup2 (&actions, init, WIRE_LAUNCH_INIT);
-  int r = posix_spawn (&zygote->launcher, launcher, &actions, NULL, argv, environment);
+  pid_t pid;
+  int r = posix_spawn (&pid, launcher, &actions, NULL, argv, environment);
   posix_spawn_file_actions_destroy (&actions);
-  if (r != 0) {
-    zygote->launcher = 0;
+  if (r != 0)
     return error_from_errno (error, r, "cannot start %s", launcher);
-  }
-  return TRUE;
+  zygote->launcher_fd = pidfd_open (pid, 0);
+  /* ESRCH: it has ended, and the embedding program ignores SIGCHLD, which has the kernel reap. */
+  if (zygote->launcher_fd >= 0 || errno == ESRCH)
+    return TRUE;
+  error_from_errno (error, errno, "cannot open a pidfd of %s", launcher);
+  kill (pid, SIGKILL);
+  while (waitpid (pid, NULL, 0) < 0 && errno == EINTR)
+    ;
+  return FALSE;
 }
 
 static gboolean
@@ -105,7 +127,7 @@ zygote_start (const struct host *host, const struct environment *environment, en
   struct zygote *zygote = g_new0 (struct zygote, 1);
   zygote->isolation = isolation;
   zygote->environment = g_strdup (environment->name);
-  zygote->control_fd = zygote->message_fd = zygote->process_fd = -1;
+  zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = -1;
   zygote->started_us = g_get_monotonic_time ();
   zygote->messages = g_string_new (NULL);
   g_queue_init (&zygote->crashes);
@@ -160,14 +182,20 @@ useful_message (struct zygote *zygote)
 
 /* ---- the control protocol ---- */
 
-/* The launcher ends by itself within milliseconds, and only afterwards is it certain whether there is a
- * zygote. An embedding program that ignores SIGCHLD has it reaped already. */
+/* Only when the launcher has ended is it certain whether there is a zygote. */
 static void
 reap_launcher (struct zygote *zygote)
 {
-  while (zygote->launcher > 0 && waitpid (zygote->launcher, NULL, 0) < 0 && errno == EINTR)
+  if (zygote->launcher_fd < 0)
+    return;
+  if (!wait_for_end (zygote->launcher_fd, LAUNCHER_WAIT_MS)) {
+    log_warning ("the launcher of the zygote of %s does not end and is killed", zygote->environment);
+    (void)pidfd_send_signal (zygote->launcher_fd, SIGKILL, NULL, 0);
+  }
+  siginfo_t info;
+  while (waitid (P_PIDFD, (id_t)zygote->launcher_fd, &info, WEXITED) < 0 && errno == EINTR)
     ;
-  zygote->launcher = 0;
+  fd_close (&zygote->launcher_fd);
 }
 
 static enum zygote_news
@@ -354,12 +382,7 @@ static void
 reap (struct zygote *zygote)
 {
   zygote_kill (zygote);
-  struct pollfd ended = {.fd = zygote->process_fd, .events = POLLIN};
-  int r;
-  do
-    r = poll (&ended, 1, END_WAIT_MS);
-  while (r < 0 && errno == EINTR);
-  if (r == 0)
+  if (!wait_for_end (zygote->process_fd, END_WAIT_MS))
     log_warning ("the zygote of %s was killed and does not end", zygote->environment);
   /* It sends no signal when it ends (exit_signal 0), which only __WALL waits for. */
   siginfo_t info;

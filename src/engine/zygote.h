@@ -21,7 +21,7 @@ struct zygote {
   char *environment;
   int control_fd, message_fd; /* message_fd is -1 once nothing more can come */
   int process_fd;             /* its pidfd, or -1 as long as it is not LAUNCHED */
-  pid_t launcher;             /* to be waited for, or 0 */
+  int launcher_fd;            /* pidfd, to be waited for, or -1 */
   gint64 started_us;
   struct zygote_info *info; /* when it serves */
   GString *messages;        /* the end of what it wrote to its standard error */
