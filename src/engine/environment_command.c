@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -87,12 +88,14 @@ short_environment (const char *const *settings)
 static void
 prepare_child (gpointer data)
 {
-  (void)data;
+  const struct command *command = data;
   sigset_t none;
   sigemptyset (&none);
   sigprocmask (SIG_SETMASK, &none, NULL);
   signal (SIGPIPE, SIG_DFL);
   umask (022);
+  if (command->alone)
+    setpgid (0, 0);
   /* We wait in the thread that started it, so this ends it when Adder is killed, and not before. */
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -145,6 +148,22 @@ read_streams (const struct command *command, struct stream streams[2], gint64 de
   return TRUE;
 }
 
+/* A program may close its streams and stay. Returns FALSE when DEADLINE_US was before its end. */
+static gboolean
+wait_until_ended (GPid pid, gint64 deadline_us)
+{
+  autoclose int process = pidfd_open (pid, 0);
+  struct pollfd ended = {.fd = process, .events = POLLIN};
+  for (;;) {
+    gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
+    if (process < 0 || left_ms <= 0)
+      return FALSE;
+    int r = poll (&ended, 1, (int)MIN (left_ms, G_MAXINT));
+    if (r != 0 && !(r < 0 && errno == EINTR))
+      return r > 0;
+  }
+}
+
 static int
 wait_for (GPid pid)
 {
@@ -163,18 +182,18 @@ command_run (const struct command *command, int *ret_status, GError **error)
   GPid pid = 0;
   struct stream streams[2] = {{.fd = -1}, {.fd = -1, .is_stderr = TRUE}};
   if (!g_spawn_async_with_pipes ("/", (char **)command->argv, environment,
-                                 G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES, prepare_child, NULL, &pid,
-                                 NULL, &streams[0].fd, &streams[1].fd, &cause)) {
+                                 G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES, prepare_child,
+                                 (gpointer)command, &pid, NULL, &streams[0].fd, &streams[1].fd, &cause)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot run %s: %s", command->argv[0],
                  cause->message);
     return FALSE;
   }
   for (int i = 0; i < 2; i++)
     streams[i].line = g_string_new (NULL);
-  gboolean in_time =
-      read_streams (command, streams, g_get_monotonic_time () + (gint64)command->timeout_ms * 1000);
+  gint64 deadline_us = g_get_monotonic_time () + (gint64)command->timeout_ms * 1000;
+  gboolean in_time = read_streams (command, streams, deadline_us) && wait_until_ended (pid, deadline_us);
   if (!in_time)
-    kill (pid, SIGKILL);
+    kill (command->alone ? -pid : pid, SIGKILL);
   int status = wait_for (pid);
   for (int i = 0; i < 2; i++) {
     fd_close (&streams[i].fd);

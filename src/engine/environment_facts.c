@@ -206,7 +206,7 @@ ask (const char *python, GError **error)
   const char *const argv[] = {python, "-I", "-B", "-c", probe_code, NULL};
   struct answer answer = {NULL, NULL};
   struct command command = {
-      .argv = argv, .timeout_ms = PROBE_TIMEOUT_MS, .line = take_answer, .data = &answer};
+      .argv = argv, .timeout_ms = PROBE_TIMEOUT_MS, .alone = TRUE, .line = take_answer, .data = &answer};
   int status = 0;
   gboolean ran = command_run (&command, &status, error);
   g_autofree char *object = answer.object;

@@ -31,6 +31,7 @@ struct command {
   const char *const *argv;     /* argv[0] is an absolute path; no shell is involved */
   const char *const *settings; /* further NAME=VALUE for its environment, or NULL */
   guint timeout_ms;
+  gboolean alone; /* in a process group of its own, so that at the deadline what it started is killed too */
   command_line_func line; /* NULL: output is thrown away */
   gpointer data;
 };
