@@ -36,8 +36,10 @@ verify_bounds (struct fault *fault)
 {
   for (int cap = 0; cap < CAPABILITIES_MAX; cap++) {
     int has = prctl (PR_CAPBSET_READ, cap, 0, 0, 0);
-    if (has < 0)
+    if (has < 0 && errno == EINVAL && cap > 0)
       break;
+    if (has < 0)
+      return fault_set (fault, errno, "cannot read capability %d of the bounding set", cap);
     if (has > 0)
       return fault_set (fault, EPERM, "capability %d is left in the bounding set", cap);
   }

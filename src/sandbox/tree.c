@@ -225,9 +225,10 @@ become_root (int root, struct fault *fault)
   if (sys_pivot_root (".", ".") < 0)
     return fault_set (fault, errno, "cannot make the new tree the root");
   /* The old root now lies over the new one; there may be more than one layer of it. */
+  int layers = 0;
   while (umount2 (".", MNT_DETACH) == 0)
-    ;
-  if (errno != EINVAL)
+    layers++;
+  if (errno != EINVAL || layers == 0)
     return fault_set (fault, errno, "cannot unmount the old root");
   if (chdir ("/") < 0)
     return fault_set (fault, errno, "cannot change to the new root");
