@@ -106,18 +106,24 @@ box_new (struct pool *pool, const struct limits *limits, struct scratch *scratch
   return box;
 }
 
+/* One that has ended already has no id any more, and nobody needs it: its socket says why it ended. */
+static gboolean
+look_at (int process_fd, pid_t *ret_pid)
+{
+  *ret_pid = process_id (process_fd);
+  return *ret_pid > 0 || errno == ESRCH;
+}
+
 gboolean
 box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error)
 {
   box->worker_fd = fds[WIRE_SPAWNED_WORKER];
   box->init_fd = fds[WIRE_SPAWNED_INIT];
   box->workspace_fd = fds[WIRE_SPAWNED_WORKSPACE];
-  box->worker_pid = process_id (box->worker_fd);
-  box->init_pid = process_id (box->init_fd);
-  gboolean alive = box->worker_pid > 0 && box->init_pid > 0;
+  gboolean known = look_at (box->worker_fd, &box->worker_pid) && look_at (box->init_fd, &box->init_pid);
   if (box->init_pid == box->worker_pid)
     box->init_pid = 0;
-  if (alive)
+  if (known)
     return TRUE;
   return error_from_errno (error, errno, "cannot look at the processes of a sandbox");
 }
@@ -139,8 +145,13 @@ box_kill (struct box *box)
 gboolean
 box_has_died (const struct box *box)
 {
-  struct pollfd end = {.fd = box->exit_fd, .events = POLLIN};
-  return poll (&end, 1, 0) > 0;
+  /* A process that was killed shows at once; the zygote's report of it comes later. */
+  struct pollfd ends[] = {
+      {.fd = box->worker_fd, .events = POLLIN},
+      {.fd = box->init_fd, .events = POLLIN},
+      {.fd = box->exit_fd, .events = POLLIN},
+  };
+  return poll (ends, G_N_ELEMENTS (ends), 0) > 0;
 }
 
 gboolean

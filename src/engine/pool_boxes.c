@@ -259,7 +259,8 @@ void
 pool_box_spawned (struct pool *pool, struct box *box)
 {
   g_autoptr (GError) error = NULL;
-  if (!put_into_cgroup (pool, box, &error)) {
+  /* Of one that died meanwhile, its socket says why. */
+  if (!box_has_died (box) && !put_into_cgroup (pool, box, &error) && !box_has_died (box)) {
     pool_box_end (pool, box);
     pool_spawn_failed (pool, error);
     return;
@@ -325,6 +326,12 @@ parking_bound (uint32_t kind)
   }
 }
 
+static void
+set_ended (GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "it ended while it was being parked");
+}
+
 static gboolean
 take_ready (struct box *box, uint32_t kind, const char *data, gsize length, GError **error)
 {
@@ -362,13 +369,17 @@ pool_box_speaks (struct pool *pool, struct box *box)
   case CHANNEL_WAIT:
     return;
   case CHANNEL_FRAME:
-    if (take_ready (box, kind, data, length, &error)) {
+    if (!take_ready (box, kind, data, length, &error))
+      break;
+    /* Without an id it was dead when we heard of it. */
+    if (box->worker_pid > 0) {
       park (pool, box);
       return;
     }
+    set_ended (&error);
     break;
   default:
-    g_set_error (&error, ADDER_ERROR, ADDER_ERROR_FAILED, "it ended while it was being parked");
+    set_ended (&error);
   }
   parking_failed (pool, box, error);
 }
