@@ -194,12 +194,20 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
   return chosen;
 }
 
+/* What was put off until now is so no longer: a time that lies behind would be no deadline for the thread. */
+static void
+end_delay (struct pool *pool)
+{
+  if (g_get_monotonic_time () >= pool->spawn_us)
+    pool->spawn_us = 0;
+}
+
 static gboolean
 may_spawn (const struct pool *pool)
 {
   /* Parking is work for a processor: more at once than there are would only delay the first. */
   return pool->current && !pool->current->spawning && !pool->stale &&
-         pool->parking.length <= pool->pools->host->cpus && g_get_monotonic_time () >= pool->spawn_us;
+         pool->parking.length <= pool->pools->host->cpus && pool->spawn_us == 0;
 }
 
 void
@@ -209,6 +217,7 @@ pool_spawn_next (struct pool *pool)
   struct limits limits;
   gboolean calm;
   int spawn[WIRE_SPAWN_FDS];
+  end_delay (pool);
   if (!may_spawn (pool) || !choose_shape (pool, &limits, &calm))
     return;
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
@@ -420,7 +429,7 @@ pool_boxes_deadline_us (struct pool *pool)
   for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
     for (GList *link = lists[i]->head; link; link = link->next)
       deadline_us = pool_earlier (deadline_us, ((struct box *)link->data)->deadline_us);
-  if (pool->current && pool->spawn_us > g_get_monotonic_time ())
+  if (pool->current && pool->spawn_us > 0)
     deadline_us = pool_earlier (deadline_us, pool->spawn_us);
   return deadline_us;
 }
