@@ -148,20 +148,22 @@ read_streams (const struct command *command, struct stream streams[2], gint64 de
   return TRUE;
 }
 
-/* A program may close its streams and stay. Returns FALSE when DEADLINE_US was before its end. */
+/* A program may close its streams and stay. Returns FALSE when DEADLINE_US was before its end. Where it
+ * cannot be watched (no descriptor is left), its end is simply waited for. */
 static gboolean
 wait_until_ended (GPid pid, gint64 deadline_us)
 {
   autoclose int process = pidfd_open (pid, 0);
   struct pollfd ended = {.fd = process, .events = POLLIN};
-  for (;;) {
+  while (process >= 0) {
     gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
-    if (process < 0 || left_ms <= 0)
+    if (left_ms <= 0)
       return FALSE;
     int r = poll (&ended, 1, (int)MIN (left_ms, G_MAXINT));
     if (r != 0 && !(r < 0 && errno == EINTR))
       return r > 0;
   }
+  return TRUE;
 }
 
 static int
@@ -200,8 +202,8 @@ command_run (const struct command *command, int *ret_status, GError **error)
     g_string_free (streams[i].line, TRUE);
   }
   if (!in_time) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT, "%s did not end within %u seconds",
-                 command->argv[0], command->timeout_ms / 1000);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s did not end within %u seconds", command->argv[0],
+                 command->timeout_ms / 1000);
     return FALSE;
   }
   *ret_status = status;
