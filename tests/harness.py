@@ -465,6 +465,7 @@ class Adder:
             self.own(path)
         self.variables = variables or {}
         self.environment = None  # --env of every run, unless the test says another
+        self.wrapper = []  # a program that runs each command, with its arguments
         if config:
             self.configure(config)
 
@@ -510,7 +511,7 @@ class Adder:
         }
 
     def command(self, *arguments):
-        return [*self.user.prefix, str(self.installation.program), *map(str, arguments)]
+        return [*self.user.prefix, *self.wrapper, str(self.installation.program), *map(str, arguments)]
 
     def popen(self, *arguments, **options):
         options = {

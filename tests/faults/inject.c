@@ -5,13 +5,16 @@
  * The calls of COMMAND and its descendants wait for this program (SECCOMP_RET_USER_NOTIF), which lets them go
  * on unless a line of FILE, read anew each time, fits:
  *
- *     CALL ERRNO|return=NUMBER [who=NAME] [N=VALUE]... [N&BITS]... [from=COUNT]
+ *     CALL ERRNO|return=NUMBER|hold [who=NAME] [N=VALUE]... [N&BITS]... [from=COUNT] [to=COUNT]
  *
- * NAME is the name of the calling process, N=VALUE and N&BITS look at its Nth argument, and from=3 spares the
- * first two calls since FILE last changed. Each call that a line was applied to is noted in FILE.hits. */
+ * NAME is the name of the calling process, N=VALUE and N&BITS look at its Nth argument, and from=3 to=4 fits
+ * the third and fourth of such calls of each process. A call that is held waits until FILE no longer says so.
+ * Each call that a line was applied to is noted in FILE.hits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -19,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/syscall.h>
@@ -28,22 +32,27 @@
 #include "base/fd.h"
 
 #define LINES_MAX 16
+#define HELD_MAX  64
+#define LOOK_MS   10 /* how often FILE is looked at while calls are held */
 
 struct fault_line {
   char call[32], who[16];
   int err;
   int64_t value;
+  bool hold;
   struct {
     bool wanted;
     uint64_t mask, value;
   } argument[6];
-  unsigned from, seen;
+  unsigned from, to, seen; /* SEEN: by CALLER */
+  uint32_t caller;
 };
 
 struct plan {
   char text[4096];
   struct fault_line line[LINES_MAX];
   size_t count;
+  unsigned version;
 };
 
 /* ---- the file ---- */
@@ -65,8 +74,10 @@ parse_word (struct fault_line *line, const char *word)
   unsigned argument;
   int64_t value;
   if (sscanf (word, "return=%" SCNi64, &line->value) == 1 || sscanf (word, "who=%15s", line->who) == 1 ||
-      sscanf (word, "from=%u", &line->from) == 1)
+      sscanf (word, "from=%u", &line->from) == 1 || sscanf (word, "to=%u", &line->to) == 1)
     return true;
+  if (strcmp (word, "hold") == 0)
+    return line->hold = true;
   bool equals = sscanf (word, "%u=%" SCNi64, &argument, &value) == 2;
   if (equals || sscanf (word, "%u&%" SCNi64, &argument, &value) == 2) {
     line->argument[argument % 6].wanted = true;
@@ -82,7 +93,7 @@ static void
 parse (struct plan *plan, const char *text)
 {
   char copy[sizeof plan->text], *lines, *words;
-  *plan = (struct plan){.count = 0};
+  *plan = (struct plan){.version = plan->version + 1};
   snprintf (plan->text, sizeof plan->text, "%s", text);
   snprintf (copy, sizeof copy, "%s", text);
   for (char *at = strtok_r (copy, "\n", &lines); at && plan->count < LINES_MAX;
@@ -91,6 +102,7 @@ parse (struct plan *plan, const char *text)
     char *word = strtok_r (at, " ", &words);
     snprintf (line->call, sizeof line->call, "%s", word ? word : "");
     line->from = 1;
+    line->to = UINT_MAX;
     while ((word = strtok_r (NULL, " ", &words)))
       if (!parse_word (line, word)) {
         fprintf (stderr, "inject: cannot understand %s\n", word);
@@ -108,7 +120,7 @@ read_file (int fd, char *text, size_t size)
   text[have] = '\0';
 }
 
-/* Counts begin anew when the file was changed. No file: no faults. */
+/* No file: no faults. */
 static void
 refresh (struct plan *plan, const char *path)
 {
@@ -120,6 +132,12 @@ refresh (struct plan *plan, const char *path)
 }
 
 /* ---- the calls ---- */
+
+static struct {
+  struct seccomp_notif call[HELD_MAX];
+  size_t count;
+  unsigned version; /* of the plan that they were last held against */
+} held;
 
 static void
 name_of (pid_t pid, char *name, size_t size)
@@ -140,7 +158,13 @@ find_line (struct plan *plan, const struct seccomp_notif *call, const char *call
     for (int n = 0; n < 6 && fits; n++)
       fits = !line->argument[n].wanted ||
              (call->data.args[n] & line->argument[n].mask) == line->argument[n].value;
-    if (fits && ++line->seen >= line->from)
+    if (!fits)
+      continue;
+    if (line->caller != call->pid)
+      line->seen = 0;
+    line->caller = call->pid;
+    line->seen++;
+    if (line->seen >= line->from && line->seen <= line->to)
       return line;
   }
   return NULL;
@@ -157,29 +181,55 @@ note_hit (const char *path, const char *call, const char *who)
 }
 
 static void
-answer (int listener, struct plan *plan, const char *path)
+respond (int listener, uint64_t id, const struct fault_line *line)
 {
-  struct seccomp_notif *call = NULL;
-  struct seccomp_notif_resp *reply = NULL;
+  struct seccomp_notif_resp reply = {
+      .id = id,
+      .flags = line ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
+      .error = line ? -line->err : 0,
+      .val = line ? line->value : 0,
+  };
+  /* ENOENT: the caller was killed meanwhile. */
+  (void)ioctl (listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+}
+
+static void
+decide (int listener, struct plan *plan, const char *path, const struct seccomp_notif *call)
+{
   char who[16];
-  if (seccomp_notify_alloc (&call, &reply) < 0)
-    exit (125);
-  /* ENOENT: the caller was killed before we came to it. */
-  if (seccomp_notify_receive (listener, call) == 0) {
-    char *call_name = seccomp_syscall_resolve_num_arch (SCMP_ARCH_NATIVE, call->data.nr);
-    refresh (plan, path);
-    name_of ((pid_t)call->pid, who, sizeof who);
-    struct fault_line *line = find_line (plan, call, call_name ? call_name : "", who);
-    reply->id = call->id;
-    reply->flags = line ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    reply->error = line ? -line->err : 0;
-    reply->val = line ? line->value : 0;
-    if (line)
-      note_hit (path, call_name, who);
-    (void)seccomp_notify_respond (listener, reply);
-    free (call_name);
-  }
-  seccomp_notify_free (call, reply);
+  char *name = seccomp_syscall_resolve_num_arch (SCMP_ARCH_NATIVE, call->data.nr);
+  refresh (plan, path);
+  name_of ((pid_t)call->pid, who, sizeof who);
+  struct fault_line *line = find_line (plan, call, name ? name : "", who);
+  if (line)
+    note_hit (path, name, who);
+  if (line && line->hold && held.count < HELD_MAX)
+    held.call[held.count++] = *call;
+  else
+    respond (listener, call->id, line);
+  free (name);
+}
+
+static void
+receive (int listener, struct plan *plan, const char *path)
+{
+  struct seccomp_notif call = {0};
+  if (ioctl (listener, SECCOMP_IOCTL_NOTIF_RECV, &call) == 0)
+    decide (listener, plan, path, &call);
+}
+
+/* Looks at each held call again. */
+static void
+release (int listener, struct plan *plan, const char *path)
+{
+  refresh (plan, path);
+  if (held.version == plan->version)
+    return;
+  held.version = plan->version;
+  size_t count = held.count;
+  held.count = 0;
+  for (size_t i = 0; i < count; i++)
+    decide (listener, plan, path, &held.call[i]);
 }
 
 /* ---- the whole ---- */
@@ -248,12 +298,14 @@ main (int argc, char **argv)
   struct plan plan = {.count = 0};
   for (;;) {
     struct pollfd ready = {.fd = listener, .events = POLLIN};
-    if (poll (&ready, 1, -1) < 0 && errno != EINTR)
+    if (poll (&ready, 1, held.count > 0 ? LOOK_MS : -1) < 0 && errno != EINTR)
       return 125;
     if (ready.revents & POLLIN)
-      answer (listener, &plan, argv[1]);
+      receive (listener, &plan, argv[1]);
     else if (ready.revents & POLLHUP) /* nobody has the filter any more */
       break;
+    if (held.count > 0)
+      release (listener, &plan, argv[1]);
   }
   waitpid (child, &status, 0);
   return WIFEXITED (status) ? WEXITSTATUS (status) : 128 + WTERMSIG (status);

@@ -2,9 +2,7 @@
 """Kernels that lack something: either all holds at the level that the result tells, or every run is refused with one
 sentence that names what is missing and how to get it."""
 import json
-import os
 import signal
-import subprocess
 
 import pytest
 
@@ -53,7 +51,6 @@ FEATURES = {
     "seccomp-filter": Refused("seccomp", "isolation level 2", "seccomp=unconfined"),
     "user-namespaces": Refused("user namespaces", "user namespaces", "--security-opt seccomp=unconfined"),
 }
-
 
 
 def refusal(expected):
@@ -134,7 +131,7 @@ def full_level(adder):
 
 def check_doctor(served, expected):
     """doctor tells the same as a run: a mechanism that is not good, and how to get it."""
-    told = served.call("doctor", "--json")
+    told = served.inside.call("doctor", "--json")
     found = json.loads(told.stdout)
     if expected.fact:
         fact = next(item for item in found["mechanisms"] if item["name"] == expected.fact)
@@ -185,7 +182,7 @@ def test_without(serve, tools, feature):
 
 
 @pytest.mark.parametrize("version", range(1, 6))
-def test_older_landlock(serve, tools, tmp_path_factory, common_directory, version):
+def test_older_landlock(serve, tools, common_directory, version):
     """The kernel tells a version, and knows of each what it added."""
     file = common_directory / f"landlock-{version}"
     file.write_text(f"landlock_create_ruleset return={version} 2=1")

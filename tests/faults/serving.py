@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adders that run under a wrapper: on a poorer host (`without`), or with system calls that fail when a test wants them to
+(`inject`)."""
+import copy
+import os
+import signal
+import subprocess
+
+import harness
+from harness import wait_until
+
+# One sandbox is parked: what a test switches on is met by the very next one.
+CONFIG = "[environment]\ndefault = system\n\n[pool]\nparked = 1\n"
+
+# The calls that can be made to fail.
+CALLS = (
+    "accept4 capget capset chdir clone clone3 close_range dup2 dup3 eventfd2 execve execveat fchdir fcntl fsconfig "
+    "fsmount fsopen landlock_add_rule landlock_create_ruleset landlock_restrict_self mkdirat mount mount_setattr "
+    "move_mount open_tree openat2 pidfd_open pipe2 pivot_root prctl prlimit64 seccomp sethostname setns setresgid "
+    "setresuid setsid signalfd4 socketpair symlinkat umount2 unshare"
+).split()
+
+
+def wrapped(adder, wrapper):
+    """The same Adder, whose commands run under WRAPPER."""
+    other = copy.copy(adder)
+    other.wrapper = [str(word) for word in wrapper]
+    return other
+
+
+class Served:
+    """An Adder whose daemon runs under WRAPPER, in the foreground."""
+
+    def __init__(self, adder, wrapper):
+        self.adder, self.inside = adder, wrapped(adder, wrapper)
+        self.log = adder.directory / "serve.log"
+        with open(self.log, "wb") as log:
+            self.process = self.inside.popen("serve", stdout=log, stderr=log, start_new_session=True)
+        wait_until(lambda: self.process.poll() is not None or adder.daemon(), "the daemon to answer")
+        self.pid = adder.daemon()
+        family = [self.process.pid, *(process.pid for process in harness.descendants(self.process.pid))]
+        assert self.pid in family, self.log.read_text()
+
+    def stop(self):
+        """Ends the daemon and asserts that nothing of it stays. `inject` ends only when all that it watches has."""
+        assert self.adder.daemon() == self.pid, "the daemon has lived through it: " + self.log.read_text()
+        self.adder.stop()
+        assert self.process.wait(harness.DEADLINE) == 0, self.log.read_text()
+
+
+def count(pid, what):
+    """Entries of a folder of /proc/PID, or None where they may not be seen."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/{what}"))
+    except OSError:
+        return None
+
+
+class Faults(Served):
+    """A daemon whose system calls CALLS fail while lines of a file say so (see inject.c)."""
+
+    def __init__(self, adder, tools):
+        self.file, self.hits = adder.directory / "faults", adder.directory / "faults.hits"
+        super().__init__(adder, [tools / "inject", self.file, *CALLS, "--"])
+
+    def set(self, line):
+        """From now on this fault and no other."""
+        self.hits.write_text("")
+        self.adder.own(self.hits)
+        new = self.file.with_suffix(".new")
+        new.write_text(line)
+        new.chmod(0o644)
+        new.replace(self.file)
+
+    def clear(self):
+        self.file.unlink(missing_ok=True)
+
+    def wait_hit(self):
+        """Waits until a call is made that the fault applies to."""
+        wait_until(self.hits.read_text, f"a call to be hit by {self.file.read_text()}")
+
+    def family(self):
+        return [harness.Process(self.pid), *harness.descendants(self.pid)]
+
+    def one(self, name):
+        """The one living process of the daemon that is called NAME."""
+        [process] = [process for process in self.family() if process.name == name and process.alive()]
+        return process
+
+    def drop_zygote(self):
+        """Has the pool start a new zygote, which then meets the faults of its start."""
+        self.kill(self.one("python3"))
+
+    def drop_parked(self):
+        """Has the zygote make a new sandbox."""
+        self.kill(self.one("adder-init"))
+
+    @staticmethod
+    def kill(process):
+        process.signal(signal.SIGKILL)
+        wait_until(lambda: not process.alive(), f"{process} to be dead")
+
+    def at_rest(self):
+        """What there is of the daemon when nothing runs and one sandbox is parked: the same before a fault and after."""
+
+        def look():
+            status = self.adder.status()
+            [pool] = status["engine"]["pools"]
+            if status["connections"] or status["engine"]["running"]:
+                return None
+            if (pool["zygotes"], pool["parked"], pool["parking"]) != (1, 1, 0):
+                return None
+            family = sorted(self.family(), key=lambda process: process.name)
+            return {
+                "processes": [(process.name, process.state in "ZX") for process in family],
+                "descriptors": [count(process.pid, "fd") for process in family],
+                "threads": [count(process.pid, "task") for process in family],
+                "mounts": harness.host_mounts(),
+                "cgroups": len([path for path in harness.host_cgroups() if f"adder-{self.pid}" in path]),
+            }
+
+        return wait_until(look, "the pool to be full and nothing to run")
+
+    def works(self):
+        """Whether a run works: after a fault the pool may still be waiting to try again."""
+        result = self.adder.run("print(1)")
+        return result.outcome == "ok" and result.stdout == "1\n"
