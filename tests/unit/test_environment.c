@@ -354,7 +354,7 @@ test_deadline (struct place *place, gconstpointer data)
   struct command command = {.argv = argv, .timeout_ms = 100};
   int status = -1;
   g_assert_false (command_run (&command, &status, &error));
-  assert_error (&error, ADDER_ERROR_TIMEOUT, "did not end within");
+  assert_error (&error, ADDER_ERROR_FAILED, "did not end within");
   g_assert_cmpint (status, ==, -1);
 }
 
