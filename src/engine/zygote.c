@@ -382,8 +382,12 @@ static void
 reap (struct zygote *zygote)
 {
   zygote_kill (zygote);
-  if (!wait_for_end (zygote->process_fd, END_WAIT_MS))
-    log_warning ("the zygote of %s was killed and does not end", zygote->environment);
+  if (!wait_for_end (zygote->process_fd, END_WAIT_MS)) {
+    /* It was only asked to, or the kernel is slow about it. */
+    (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+    if (!wait_for_end (zygote->process_fd, END_WAIT_MS))
+      log_warning ("the zygote of %s was killed and does not end", zygote->environment);
+  }
   /* It sends no signal when it ends (exit_signal 0), which only __WALL waits for. */
   siginfo_t info;
   (void)waitid (P_PIDFD, (id_t)zygote->process_fd, &info, WEXITED | WNOHANG | __WALL);
