@@ -132,14 +132,13 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
 /* ---- options ---- */
 
 /* GLib's own --help converts to the locale's character set, and would print question marks in a C locale. */
-G_GNUC_NORETURN static void
+static void
 print_options (GOptionContext *context)
 {
   g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
   g_auto (GStrv) parts = g_strsplit (help, "\xe2\x80\xa6", -1);
   g_autofree char *text = g_strjoinv ("...", parts);
   fputs (text, stdout);
-  exit (0);
 }
 
 gboolean
@@ -163,8 +162,12 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
                  problem->message + 1);
     return FALSE;
   }
-  if (help)
+  if (help) {
     print_options (context);
+    g_clear_pointer (&context, g_option_context_free);
+    g_clear_pointer (&summary, g_free);
+    exit (0);
+  }
   int given = *argc - 1;
   if (given < least)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),
