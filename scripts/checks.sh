@@ -48,6 +48,27 @@ check_cppcheck() {
     -D__linux__ -D__x86_64__ -D_GNU_SOURCE -I src -I include
 }
 
+# gcc's analyzer, over all that is in the programs. It differs from version to version, so this one is named. Nothing is
+# suppressed: where it could not know, the source says it.
+check_analyzer() {
+  (CC=gcc-12 configure build-analyzer -Dc_args=-fanalyzer &&
+    compile build-analyzer -k 0 adder src/runner/adder-zygote src/runner/adder-init src/runner/_adder.abi3.so) 2>&1
+}
+
+# No program that could be installed knows the switch that leaves layers out; the build made for it does.
+check_weaken() {
+  for file in build/adder build/libadder.so build/src/runner/adder-zygote build/src/runner/adder-init \
+    build/src/runner/_adder.abi3.so build-release/adder build-release/libadder.so build-release/src/runner/adder-zygote \
+    build-release/src/runner/adder-init build-release/src/runner/_adder.abi3.so; do
+    [ -f "$file" ] || { echo "$file is not there"; return 1; }
+    if grep -aq ADDER_WEAKEN "$file"; then
+      echo "$file holds ADDER_WEAKEN"
+      return 1
+    fi
+  done
+  grep -aq ADDER_WEAKEN build-weaken/adder || { echo "build-weaken/adder lacks it: is it still called so?"; return 1; }
+}
+
 # What CONTRIBUTING.md bans, in code; comments and strings may name them.
 check_banned() {
   banned='sprintf|vsprintf|strcpy|strcat|strncat|strtok|atoi|atol|atof|strtol|strtoul|strtoll|strtoull|system|popen|tmpnam|tempnam|mktemp|gets|alloca|assert'

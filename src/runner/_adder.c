@@ -89,15 +89,19 @@ static const char *const *
 keep_texts (PyObject *texts)
 {
   Py_ssize_t count = PyList_Size (texts);
-  const char **list = count < 0 ? NULL : calloc ((size_t)count + 1, sizeof *list);
+  char **list = count < 0 ? NULL : calloc ((size_t)count + 1, sizeof *list);
   for (Py_ssize_t i = 0; list && i < count; i++) {
     PyObject *bytes = PyUnicode_EncodeFSDefault (PyList_GetItem (texts, i));
     list[i] = bytes ? strdup (PyBytes_AsString (bytes)) : NULL;
     Py_XDECREF (bytes);
-    if (!list[i])
+    if (!list[i]) {
+      while (i > 0)
+        free (list[--i]);
+      free (list);
       return NULL;
+    }
   }
-  return list;
+  return (const char *const *)list;
 }
 
 static PyObject *
