@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configuration and profiles, as people write them. The first byte chooses. What is taken keeps to its bounds;
- * what is not is refused in one sentence that can be shown. */
+/* Configuration and profiles, as people write them. The first byte chooses. What is taken keeps to its
+ * bounds; what is not is refused in one sentence that can be shown. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
