@@ -13,6 +13,9 @@ enum layer {
   LAYER_READONLY,    /* that tree is read-only */
   LAYER_NET,         /* a network namespace */
   LAYER_CGROUP_NAMESPACE,
+  LAYER_ZYGOTE_PID, /* a pid namespace around those of the sandboxes, which cannot be left out alone */
+  LAYER_ZYGOTE_IPC, /* the same for ipc */
+  LAYER_UTS,        /* a host name of its own */
   /* a sandbox's own */
   LAYER_PID,         /* a pid namespace of its own */
   LAYER_IPC,         /* an ipc namespace of its own */

@@ -106,7 +106,7 @@ is_below (const char *path, const char *directory)
 static void
 add_whole_host (struct layout *layout)
 {
-  static const char *const own[] = {"proc", "dev", "tmp", "work", "workspace", "adder", NULL};
+  static const char *const own[] = {"proc", "tmp", "work", "workspace", "adder", NULL};
   g_autoptr (GDir) top = g_dir_open ("/", 0, NULL);
   for (const char *name; top && (name = g_dir_read_name (top));) {
     g_autofree char *path = g_strconcat ("/", name, NULL);
@@ -117,7 +117,7 @@ add_whole_host (struct layout *layout)
     }
   }
   for (gsize i = 0; i < G_N_ELEMENTS (fixed_steps); i++)
-    if (fixed_steps[i].kind == PLAN_DEVICE || fixed_steps[i].kind == PLAN_LINK)
+    if (fixed_steps[i].kind == PLAN_DEVICE)
       g_array_append_val (layout->steps, fixed_steps[i]);
 }
 

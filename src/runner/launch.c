@@ -25,6 +25,7 @@
 
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "base/weaken.h"
 #include "runner/wire.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/plan.h"
@@ -170,7 +171,8 @@ launch (const struct plan *plan, struct fault *fault)
 
   int pidfd_number = -1;
   bool own = plan->isolation == ISOLATION_NAMESPACES;
-  pid_t pid = sys_clone ((own ? CLONE_NEWUSER | CLONE_NEWPID : 0) | CLONE_PARENT, &pidfd_number);
+  int spaces = CLONE_NEWUSER | (weakened (LAYER_ZYGOTE_PID) ? 0 : CLONE_NEWPID);
+  pid_t pid = sys_clone ((own ? spaces : 0) | CLONE_PARENT, &pidfd_number);
   if (pid < 0)
     return fault_set (fault, errno,
                       own ? "cannot make a user and a pid namespace" : "cannot start the zygote");

@@ -103,7 +103,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
 static void
 return_to_own_namespace (const struct zygote *zygote)
 {
-  if (setns (zygote->pid_namespace_fd, CLONE_NEWPID) < 0)
+  if (!weakened (LAYER_PID) && setns (zygote->pid_namespace_fd, CLONE_NEWPID) < 0)
     _exit (EXIT_FAULT);
 }
 

@@ -13,7 +13,7 @@ PROMISE = re.compile(
     r"# Must (?:(?P<refused>be refused)|end as (?P<ends>\w+(?:\|\w+)*)|(?P<harmless>do no harm)): (?P<what>\S.*\.)"
 )
 KEYS = re.compile(
-    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|alone|toothless): (?P<value>\S.*)"
+    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|alone|teeth|toothless|toothless above 1): (?P<value>\S.*)"
 )
 
 
@@ -26,7 +26,7 @@ class Case:
     kind: str  # one of KINDS
     what: str  # the attack, a sentence for people
     outcomes: tuple = ("ok",)  # those with which it may end; harmless: any
-    layers: dict = dataclasses.field(default_factory=dict)  # level: the layers, each of which stops it there
+    layers: dict = dataclasses.field(default_factory=dict)  # level: the walls there, each enough by itself
     levels: tuple = PROMISED
     users: tuple = ()  # names; empty: all
     needs: str = "system"  # the environment
@@ -34,7 +34,9 @@ class Case:
     result: str = "True"  # an expression over the result that must be true
     files: tuple = ()  # paths of files that lie beside the code
     alone: str = ""  # why it is not tried among neighbours
+    teeth: tuple = ()  # users as whom it would succeed without the layers; empty: all
     toothless: str = ""  # why it cannot succeed even without the layers
+    toothless_above_1: str = ""  # the same, where there are namespaces
     victim: str = ""  # code of the sandbox that is attacked
 
     @property
@@ -98,7 +100,9 @@ def read(path):
         result=keys.get("result", "True"),
         files=tuple(beside(path, name) for name in keys.get("files", "").split()),
         alone=keys.get("alone", ""),
+        teeth=tuple(keys.get("teeth", "").split()),
         toothless=keys.get("toothless", ""),
+        toothless_above_1=keys.get("toothless above 1", ""),
         victim=victim.read_text(encoding="utf-8") if victim.exists() else "",
     )
 

@@ -9,6 +9,7 @@ import secrets
 import selectors
 import subprocess
 import tempfile
+import threading
 
 import bait
 import harness
@@ -16,6 +17,8 @@ import harness
 LANES = 3  # attacks at once; each has bait of its own, so that it is known who took it
 NEIGHBOURS = 100
 ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxes are for the host
+
+LACKING = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT")  # a kernel without it says so
 
 LEVELS = {3: "", 2: "cgroup = none\n"}  # level: what the group [sandbox] of the configuration needs for it
 
@@ -90,6 +93,17 @@ class Performance:
         return None
 
 
+    def refused(self):
+        """What attempt.all_refused() said of attempts that came to nothing: those that the host's kernel does not have, and
+        others."""
+        said = [line.split(" ") for line in self.result.stdout.splitlines() if line.startswith("refused ")]
+        names = {" ".join(words[1:-1]): words[-1] for words in said}
+        return (
+            [name for name, error in names.items() if error in LACKING],
+            [name for name, error in names.items() if error not in LACKING],
+        )
+
+
 class Lines:
     """What a command prints, line by line."""
 
@@ -162,14 +176,14 @@ class Stage:
         self.pool = concurrent.futures.ThreadPoolExecutor(LANES)
         self.lanes, self.bait_count = queue.SimpleQueue(), 0
         self.neighbours, self.started = [], {}
-        self.files = {}
+        self.files, self.lock = {}, threading.Lock()
         self.start_daemon()
 
     # ---- the daemon ----
 
     def start_daemon(self):
         """Makes sure that what follows hits sandboxes, and that they are of the level that is asked for."""
-        ended = self.adder.call("run", "--json", "--env", "system", "-c", CONFINED)
+        ended = self.adder.call("run", "--json", "--env", "system", "-c", CONFINED if not self.setting.off else "1")
         try:
             result = harness.Result(harness.strict_json(ended.stdout), ended.returncode)
             assert result.outcome == "ok", result
@@ -282,8 +296,11 @@ class Stage:
         ]
 
     def readable(self, path):
-        """A copy where the user can read it."""
-        return self.adder.file(path.name, path.read_bytes())
+        """A copy where the user can read it, made once: another lane may be reading it."""
+        with self.lock:
+            if path not in self.files:
+                self.files[path] = self.adder.file(path.name, path.read_bytes())
+            return self.files[path]
 
     # ---- the end ----
 

@@ -28,7 +28,7 @@ def layers(case):
     texts += [
         f"at {level}: {', '.join(case.layers[level])}" for level in case.levels[1:] if case.layers[level] != case.layers[upper]
     ]
-    return "; ".join(texts) + (f" ({case.toothless})" if case.toothless else "")
+    return "; ".join(texts) + "".join(f" ({why})" for why in (case.toothless, case.toothless_above_1) if why)
 
 
 def rows(cases):

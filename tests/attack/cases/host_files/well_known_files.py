@@ -1,0 +1,22 @@
+# Must be refused: reading what hosts have in /etc, /var, /run, /boot, /root, /home and /sys.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: tree
+# levels: 3 2
+import os
+
+READABLE = """/etc/shadow /etc/gshadow /etc/sudoers /etc/fstab /etc/machine-id /etc/hostname /etc/resolv.conf
+/etc/ssh/sshd_config /etc/debian_version /etc/os-release /etc/hosts.equiv /etc/crontab /var/lib/dpkg/status /var/log/dpkg.log
+/run/utmp /root/.bashrc /boot/vmlinuz /sys/kernel/uevent_seqnum /sys/devices/system/cpu/online""".split()
+EMPTY = ["/sys", "/root", "/home", "/run", "/boot", "/mnt", "/srv", "/media", "/var/log", "/var/spool"]
+
+
+def listed(path):
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
+found = [path for path in READABLE if os.access(path, os.R_OK) and not os.path.islink(path)]
+found += [path for path in EMPTY if listed(path)]
+print(f"BREACH {found}" if found else "held")

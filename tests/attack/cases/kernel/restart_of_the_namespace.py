@@ -1,0 +1,9 @@
+# Must be refused: the reboot call, by which the owner of a pid namespace kills everything in it.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: nest + capabilities + seccomp
+# levels: 3 2
+# files: attempt.py
+import attempt
+
+# The magic numbers are right and the command is none: EINVAL says that only the command was wrong.
+attempt.all_refused({"reboot": lambda: attempt.call("reboot", 0xFEE1DEAD, 672274793, 0x12345678, 0)})

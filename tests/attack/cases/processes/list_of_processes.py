@@ -1,0 +1,9 @@
+# Must be refused: seeing a process of the host or of another sandbox in /proc.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: proc
+# levels: 3 2
+import os
+
+own = {1, os.getpid()}
+others = [name for name in os.listdir("/proc") if name.isdigit() and int(name) not in own]
+print(f"BREACH {others[:5]}" if others else "held")

@@ -1,0 +1,18 @@
+# Must be refused: signalling the zygote, from which the other sandboxes are made.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: pid + landlock
+# levels: 3 2
+# files: attempt.py
+import os
+import signal
+
+import attempt
+
+zygote = os.getppid() or 4000000
+attempt.all_refused(
+    {
+        "look": lambda: os.kill(zygote, 0),
+        "continue": lambda: os.kill(zygote, signal.SIGCONT),
+    },
+    attempt.REFUSALS | {"ESRCH"},
+)
