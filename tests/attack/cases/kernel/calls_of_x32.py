@@ -7,5 +7,5 @@ import attempt
 attempts = {}
 if attempt.COLUMN == 0:
     for number in (39, 57, 101, 165, 520):
-        attempts[str(number)] = lambda number=number: attempt.raw(number | 0x40000000, 0, 0, 0)
+        attempts[f"x32 call {number}"] = lambda number=number: attempt.raw(number | 0x40000000, 0, 0, 0)
 attempt.all_refused(attempts)
