@@ -55,8 +55,10 @@ class Bait:
         open_directory.mkdir()
         self.file.write_text(self.word)
         for path, mode in ((self.directory, 0o755), (open_directory, 0o777), (self.file, 0o666)):
+            if os.geteuid() == 0:
+                os.chown(path, self.uid, self.uid)
             path.chmod(mode)
-        self.open_directory = open_directory
+        self.open_directory, self.written = open_directory, self.file.stat().st_mtime_ns
         self.variables.update(BAIT_FILE=str(self.file), BAIT_DIRECTORY=str(open_directory))
 
     def harm_to_files(self):
@@ -64,6 +66,8 @@ class Bait:
             yield "the file was written to"
         if self.file.stat().st_mode & 0o777 != 0o666:
             yield "the file's mode was changed"
+        if self.file.stat().st_mtime_ns != self.written:
+            yield "the file's time was changed"
         if os.listdir(self.open_directory):
             yield f"files were left: {os.listdir(self.open_directory)}"
 

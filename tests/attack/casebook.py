@@ -13,7 +13,7 @@ PROMISE = re.compile(
     r"# Must (?:(?P<refused>be refused)|end as (?P<ends>\w+(?:\|\w+)*)|(?P<harmless>do no harm)): (?P<what>\S.*\.)"
 )
 KEYS = re.compile(
-    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|alone|teeth|toothless|toothless above 1): (?P<value>\S.*)"
+    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|alone|teeth|toothless|toothless above 1|toothless at 1): (?P<value>\S.*)"
 )
 
 
@@ -35,8 +35,7 @@ class Case:
     files: tuple = ()  # paths of files that lie beside the code
     alone: str = ""  # why it is not tried among neighbours
     teeth: tuple = ()  # users as whom it would succeed without the layers; empty: all
-    toothless: str = ""  # why it cannot succeed even without the layers
-    toothless_above_1: str = ""  # the same, where there are namespaces
+    toothless: dict = dataclasses.field(default_factory=dict)  # level: why it cannot win there even without the layers
     victim: str = ""  # code of the sandbox that is attacked
 
     @property
@@ -75,6 +74,13 @@ def beside(path, name):
     raise ValueError(f"{path}: there is no file {name} beside it or in {CASES}")
 
 
+def toothless(keys, levels):
+    found = {
+        level: keys.get("toothless above 1" if level > 1 else "toothless at 1") or keys.get("toothless") for level in levels
+    }
+    return {level: why for level, why in found.items() if why}
+
+
 def read(path):
     text = path.read_text(encoding="utf-8")
     promise, keys = head_of(path, text)
@@ -101,8 +107,7 @@ def read(path):
         files=tuple(beside(path, name) for name in keys.get("files", "").split()),
         alone=keys.get("alone", ""),
         teeth=tuple(keys.get("teeth", "").split()),
-        toothless=keys.get("toothless", ""),
-        toothless_above_1=keys.get("toothless above 1", ""),
+        toothless=toothless(keys, levels),
         victim=victim.read_text(encoding="utf-8") if victim.exists() else "",
     )
 

@@ -20,7 +20,7 @@ ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxe
 
 LACKING = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT")  # a kernel without it says so
 
-LEVELS = {3: "", 2: "cgroup = none\n"}  # level: what the group [sandbox] of the configuration needs for it
+LEVELS = {3: "", 2: "cgroup = none\n", 1: "isolation = process\nmin_isolation = 1\n"}  # level: what the group [sandbox] of the configuration needs for it
 
 CONFIGURATION = """
 [environment]
@@ -171,7 +171,7 @@ class Stage:
         configuration = CONFIGURATION + LEVELS[setting.level]
         if setting.off:
             variables["ADDER_WEAKEN"] = ",".join(setting.off)
-            configuration += "min_isolation = 0\n"
+            configuration = configuration.replace("min_isolation = 1\n", "") + "min_isolation = 0\n"
         self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
         self.pool = concurrent.futures.ThreadPoolExecutor(LANES)
         self.lanes, self.bait_count = queue.SimpleQueue(), 0

@@ -28,7 +28,7 @@ def layers(case):
     texts += [
         f"at {level}: {', '.join(case.layers[level])}" for level in case.levels[1:] if case.layers[level] != case.layers[upper]
     ]
-    return "; ".join(texts) + "".join(f" ({why})" for why in (case.toothless, case.toothless_above_1) if why)
+    return "; ".join(texts) + "".join(f" ({why})" for why in dict.fromkeys(case.toothless.values()))
 
 
 def rows(cases):

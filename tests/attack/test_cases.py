@@ -73,21 +73,21 @@ def layers_of(walls):
 
 
 def has_teeth(case, user, level):
-    toothless = case.toothless or (case.toothless_above_1 and level > 1)
-    return not toothless and belongs(case, user, level) and (not case.teeth or user.name in case.teeth)
+    return level not in case.toothless and belongs(case, user, level) and (not case.teeth or user.name in case.teeth)
 
 
 def teeth_plays():
-    """(setting, case, success), those of one setting together, since each is a daemon. Where the layers are the same at two
-    levels, the upper one stands for both."""
+    """(setting, case, success), those of one setting together, since each is a daemon. Level 3 stands for level 2 where the
+    layers are the same: the sandboxes differ in their control groups alone."""
     found = {}
     for user in harness.users():
         for case in CASES:
             seen = []
             for level in levels(user):
-                if not has_teeth(case, user, level) or case.layers[level] in seen:
+                kind = (level > 1, case.layers.get(level))
+                if not has_teeth(case, user, level) or kind in seen:
                     continue
-                seen.append(case.layers[level])
+                seen.append(kind)
                 for off, success in teeth_of(case, level):
                     setting = stage.Setting(user, level, off=off)
                     found.setdefault(setting, []).append((case, success))

@@ -21,6 +21,7 @@ CALLS = {
     "add_key": (248, 217),
     "adjtimex": (159, 171),
     "bpf": (321, 280),
+    "capget": (125, 90),
     "capset": (126, 91),
     "chroot": (161, 51),
     "clock_adjtime": (305, 266),

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: descriptors
 import os
+import stat
 
-given = {0, 1, 2, 3}
-directory = os.open("/proc/self/fd", os.O_RDONLY)
-names = {int(name) for name in os.listdir(directory)} - given - {directory}
+# Standard input, output and error, and the sandbox's own socket.
+GIVEN = 4
 found = []
-for number in names:
+for number in range(1024):
     try:
-        found.append(os.readlink(f"/proc/self/fd/{number}"))
+        mode = os.fstat(number).st_mode
     except OSError:
-        pass  # the one with which it was listed
-kinds = [os.readlink(f"/proc/self/fd/{number}").partition(":")[0] for number in given]
-found += [kind for kind in kinds if kind not in ("pipe", "socket", "/dev/null", "/memfd")]
+        continue
+    if number >= GIVEN or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)):
+        found.append((number, oct(mode)))
 print(f"BREACH {found}" if found else "held")

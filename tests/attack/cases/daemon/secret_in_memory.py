@@ -1,6 +1,7 @@
 # Must be refused: finding a variable of the daemon's environment in the memory that a sandbox shares with its zygote.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: environment
+# levels: 3 2
 # limits: wall_ms=60s cpu_ms=60s
 import os
 import re

@@ -1,7 +1,7 @@
 # Must be refused: connecting to the daemon's own socket, to run code with other limits.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: tree
-# stopped by at 1: landlock
+# stopped by at 1: seccomp
 # teeth: nobody user
 import os
 import socket

@@ -1,8 +1,11 @@
 # Must be refused: finding what /proc has beside processes: sysctls, kernel symbols, memory, keys, timers.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: proc
-# levels: 3 2
+# stopped by at 1: landlock
 import os
 
-names = [name for name in os.listdir("/proc") if not name.isdigit() and name not in ("self", "thread-self")]
+try:
+    names = [name for name in os.listdir("/proc") if not name.isdigit() and name not in ("self", "thread-self")]
+except OSError:
+    names = []
 print(f"BREACH {names}" if names else "held")

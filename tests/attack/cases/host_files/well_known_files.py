@@ -1,13 +1,20 @@
 # Must be refused: reading what hosts have in /etc, /var, /run, /boot, /root, /home and /sys.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: tree
-# levels: 3 2
+# stopped by at 1: landlock
 import os
 
 READABLE = """/etc/shadow /etc/gshadow /etc/sudoers /etc/fstab /etc/machine-id /etc/hostname /etc/resolv.conf
-/etc/ssh/sshd_config /etc/debian_version /etc/os-release /etc/hosts.equiv /etc/crontab /var/lib/dpkg/status /var/log/dpkg.log
+/etc/ssh/sshd_config /etc/debian_version /etc/hosts.equiv /etc/crontab /var/lib/dpkg/status /var/log/dpkg.log
 /run/utmp /root/.bashrc /boot/vmlinuz /sys/kernel/uevent_seqnum /sys/devices/system/cpu/online""".split()
-EMPTY = ["/sys", "/root", "/home", "/run", "/boot", "/mnt", "/srv", "/media", "/var/log", "/var/spool"]
+LISTED = ["/sys", "/root", "/home", "/run", "/boot", "/mnt", "/srv", "/media", "/var/log", "/var/spool"]
+
+
+def read(path):
+    try:
+        return open(path, "rb").read(10)
+    except OSError:
+        return b""
 
 
 def listed(path):
@@ -17,6 +24,5 @@ def listed(path):
         return []
 
 
-found = [path for path in READABLE if os.access(path, os.R_OK) and not os.path.islink(path)]
-found += [path for path in EMPTY if listed(path)]
+found = [path for path in READABLE if read(path)] + [path for path in LISTED if listed(path)]
 print(f"BREACH {found}" if found else "held")

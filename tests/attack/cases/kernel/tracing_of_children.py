@@ -3,7 +3,6 @@
 # stopped by: seccomp
 # files: attempt.py
 import ctypes
-import os
 import subprocess
 
 import attempt
@@ -12,17 +11,15 @@ PTRACE_TRACEME, PTRACE_SEIZE, DONTNEED = 0, 0x4206, 4
 # A program of its own can be looked into, as this process cannot; once it has said a word it is that program.
 child = subprocess.Popen(["sh", "-c", "echo here; read word"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 child.stdout.readline()
-with open(f"/proc/{child.pid}/maps") as maps:
-    start = int(maps.readline().split("-")[0], 16)
 buffer = ctypes.create_string_buffer(8)
-local = attempt.block(ctypes.addressof(buffer), 8, form="=QQ")
-remote = attempt.block(start, 8, form="=QQ")
+# Its memory lies elsewhere: EFAULT says that the kernel looked.
+vector = attempt.block(ctypes.addressof(buffer), 8, form="=QQ")
 attempt.all_refused(
     {
         "ask": lambda: attempt.call("ptrace", PTRACE_TRACEME, 0, 0, 0),
         "seize": lambda: attempt.call("ptrace", PTRACE_SEIZE, child.pid, 0, 0),
-        "read memory": lambda: attempt.call("process_vm_readv", child.pid, local, 1, remote, 1, 0),
+        "read memory": lambda: attempt.call("process_vm_readv", child.pid, vector, 1, vector, 1, 0),
         "descriptor": lambda: attempt.call("pidfd_getfd", attempt.call("pidfd_open", child.pid, 0), 0, 0),
-        "process_madvise": lambda: attempt.call("process_madvise", -1, remote, 1, DONTNEED, 0),
+        "process_madvise": lambda: attempt.call("process_madvise", -1, vector, 1, DONTNEED, 0),
     }
 )

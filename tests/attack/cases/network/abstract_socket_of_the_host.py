@@ -1,7 +1,7 @@
 # Must be refused: connecting to an abstract Unix socket of the host.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: net + landlock
-# stopped by at 1: landlock
+# stopped by at 1: landlock + seccomp
 import os
 import socket
 

@@ -1,7 +1,7 @@
 # Must be refused: connecting to a Unix socket of the host that every user may connect to.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: tree
-# levels: 3 2
+# stopped by at 1: seccomp
 import os
 import socket
 

@@ -1,7 +1,7 @@
 # Must be refused: listing the descriptors of a process of the host that has the same user id.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid/zygote-pid/proc
-# levels: 3 2
+# stopped by at 1: landlock
 import os
 
 try:

@@ -1,9 +1,12 @@
 # Must be refused: seeing a process of the host or of another sandbox in /proc.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: proc
-# levels: 3 2
+# stopped by at 1: landlock
 import os
 
 own = {1, os.getpid()}
-others = [name for name in os.listdir("/proc") if name.isdigit() and int(name) not in own]
+try:
+    others = [name for name in os.listdir("/proc") if name.isdigit() and int(name) not in own]
+except OSError:
+    others = []
 print(f"BREACH {others[:5]}" if others else "held")

@@ -1,7 +1,7 @@
 # Must be refused: changing priority, processors and resource limits of a process of the host that has the same user id.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid/zygote-pid
-# levels: 3 2
+# stopped by at 1: seccomp
 # files: attempt.py
 import os
 import resource

@@ -1,7 +1,7 @@
 # Must be refused: signalling the zygote, from which the other sandboxes are made.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid + landlock
-# levels: 3 2
+# stopped by at 1: landlock
 # files: attempt.py
 import os
 import signal

@@ -1,7 +1,7 @@
 # Must be refused: tracing the zygote, reading its memory and taking its descriptors.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid + nest + capabilities + landlock + seccomp
-# levels: 3 2
+# stopped by at 1: landlock + seccomp
 # files: attempt.py
 import ctypes
 import os
