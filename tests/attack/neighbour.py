@@ -16,13 +16,14 @@ child = os.fork()
 if child == 0:
     signal.pause()
     os._exit(1)
-listener = socket.socket(socket.AF_UNIX)
+listener = None
 try:
+    listener = socket.socket(socket.AF_UNIX)
     listener.bind("\0adder-neighbour")
     listener.listen()
     listener.setblocking(False)
 except OSError:
-    pass  # no names for sockets here at all, or another has it: then that one listens
+    listener = None  # there are no sockets at this level, or another has the name: then that one listens
 
 
 def breaches():
@@ -32,7 +33,7 @@ def breaches():
         yield "files are not what they were"
     if os.waitpid(child, os.WNOHANG | os.WUNTRACED) != (0, 0):
         yield "the child is not alive"
-    if listener.getsockname():
+    if listener:
         try:
             listener.accept()
             yield "a stranger connected"

@@ -177,6 +177,8 @@ class Stage:
         self.lanes, self.bait_count = queue.SimpleQueue(), 0
         self.neighbours, self.started = [], {}
         self.files, self.lock = {}, threading.Lock()
+        # At level 1 whatever the user has running counts, the crowd and what else the host does in his name.
+        self.pids = 1024 if setting.level == 1 else 64
         self.start_daemon()
 
     # ---- the daemon ----
@@ -218,7 +220,7 @@ class Stage:
 
     def gather_crowd(self):
         code = (pathlib.Path(__file__).parent / "neighbour.py").read_text()
-        options = ["--limit", "wall_ms=1h", "--limit", "memory_bytes=64M", "--limit", "pids=4"]
+        options = ["--limit", "wall_ms=1h", "--limit", "memory_bytes=64M", "--limit", f"pids={self.pids}"]
         self.neighbours = [Watcher(self.adder.start(code, *options, env="system")) for _ in range(NEIGHBOURS)]
         for neighbour in self.neighbours:
             wrong = neighbour.suffered()
@@ -285,7 +287,7 @@ class Stage:
         return victim
 
     def options(self, case, variables, *more):
-        limits = {"wall_ms": "10s", **dict(limit.split("=", 1) for limit in case.limits)}
+        limits = {"wall_ms": "10s", "pids": self.pids, **dict(limit.split("=", 1) for limit in case.limits)}
         return [
             "run",
             *more,

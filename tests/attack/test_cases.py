@@ -107,7 +107,8 @@ class Theatre:
     """One stage at a time: it is taken down when another is asked for."""
 
     def __init__(self, request, directory):
-        self.request, self.directory, self.stage = request, directory, None
+        self.request, self.directory = request, directory
+        self.stage, self.setting, self.ready = None, None, False
 
     def installation(self, setting):
         if not setting.off:
@@ -116,10 +117,13 @@ class Theatre:
 
     def stage_of(self, setting):
         """The stage of SETTING. When it is new, all cases that were chosen for it are started at once."""
-        if self.stage is None or self.stage.setting != setting:
+        if self.setting != setting:
             self.close()
+            self.setting = setting
             self.stage = stage.Stage(self.installation(setting), setting, self.directory)
             self.stage.perform(self.chosen(setting))
+            self.ready = True
+        assert self.ready, f"the stage {setting} did not come to be: the first test on it says why"
         return self.stage
 
     def chosen(self, setting):
@@ -130,7 +134,7 @@ class Theatre:
     def close(self):
         if self.stage:
             self.stage.close()
-        self.stage = None
+        self.stage, self.setting, self.ready = None, None, False
 
 
 @pytest.fixture(scope="session")
