@@ -53,9 +53,10 @@ def plain_plays():
         for level in levels(user):
             for crowd in (False, True):
                 setting = stage.Setting(user, level, crowd)
+                marks = [pytest.mark.quick] if level == max(levels(user)) and not crowd else []
                 for case in CASES:
                     if belongs(case, user, level) and not (crowd and case.alone):
-                        yield setting, case
+                        yield pytest.param(setting, case, marks=marks)
                 yield setting, AFTERWARDS
 
 

@@ -76,59 +76,6 @@ def test_names_can_be_seen_at_all(adder):
     wait_until(lambda: not with_name(word), "it to be gone")
 
 
-@pytest.mark.parametrize("number", [9, 15, 19, 11, 2])
-def test_kill_everybody(adder, number):
-    """Everybody is this sandbox: itself is not among them, its init is not killed."""
-    result = adder.run(
-        "import os\n" f"try: os.kill(-1, {number})\n" "except ProcessLookupError: pass\n" "print('here')",
-        *LONG,
-    )
-    assert result.outcome in ("ok", "crashed")
-
-
-def test_child_kills_everybody(adder):
-    result = adder.run(
-        "import os, signal\n"
-        "if os.fork() == 0:\n"
-        "    os.kill(-1, 9)\n"
-        "    os._exit(0)\n"
-        "signal.pause()",
-        *LONG,
-    )
-    assert (result.outcome, result.signal, result.exit_status) == ("crashed", "SIGKILL", 137)
-
-
-def test_kill_the_group(adder):
-    result = adder.run("import os\nos.kill(0, 9)", *LONG)
-    assert (result.outcome, result.signal) == ("crashed", "SIGKILL")
-
-
-def test_kill_init(adder):
-    result = adder.run(
-        "import os, signal\n"
-        "for n in range(1, 65):\n"
-        "    try: os.kill(1, n)\n"
-        "    except OSError: pass\n"
-        "print('here')",
-        *LONG,
-    )
-    assert (result.outcome, result.stdout) == ("ok", "here\n")
-
-
-def test_child_stops_the_main_program(adder):
-    result = adder.run(
-        "import os, signal\n"
-        "if os.fork() == 0:\n"
-        "    os.kill(os.getppid(), signal.SIGSTOP)\n"
-        "    os._exit(0)\n"
-        "import time\n"
-        "while True: time.sleep(1)",
-        "--limit",
-        "wall_ms=1000",
-    )
-    assert result.outcome == "timeout"
-
-
 @pytest.mark.parametrize("numbers", ["[0]", "[1]", "[2]", "[3]", "[0, 1, 2]", "[0, 1, 2, 3]", "range(1000)"])
 def test_closed_descriptors(adder, numbers):
     result = adder.run(

@@ -1,0 +1,11 @@
+# Must be refused: having a mount that may be written to, beside the sandbox's own.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: readonly
+# levels: 3 2
+OWN = {"/work", "/tmp", "/dev/shm", "/proc"}
+found = []
+for line in open("/proc/self/mountinfo"):
+    point, options = line.split()[4:6]
+    if point not in OWN and "ro" not in options.split(","):
+        found.append(point)
+print(f"BREACH {found[:5]}" if found else "held")

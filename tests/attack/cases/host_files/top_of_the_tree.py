@@ -1,0 +1,9 @@
+# Must be refused: finding directories at the top of the tree that a sandbox does not need.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: tree
+# levels: 3 2
+import os
+
+KNOWN = set("adder bin dev etc lib lib32 lib64 libx32 proc sbin tmp usr work workspace".split())
+found = set(os.listdir("/")) - KNOWN
+print(f"BREACH {found}" if found else "held")
