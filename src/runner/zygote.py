@@ -13,7 +13,7 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [__file__.rpartition("/")[0]]
 sys.modules["adder_runner"] = package
 
-from adder_runner import _adder, denials, execution, places, reseed, warmup  # noqa: E402
+from adder_runner import _adder, children, denials, execution, places, reseed, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -44,6 +44,7 @@ def prepare(modules):
     denials.kernel_limits = _adder.limits_met
     _adder.watch(denials.audit)
     warmup.settle()
+    children.watch()
     gc.collect()
     gc.freeze()  # children never visit these objects, so their pages stay shared
     huge_bytes = _adder.collapse()

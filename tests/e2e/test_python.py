@@ -427,6 +427,17 @@ THINGS = {
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             print(sum(pool.map(lambda x: x * x, range(100))))
         """,
+    "multiprocessing by new interpreters": """
+        import multiprocessing
+
+        def square(x):
+            return x * x
+
+        if __name__ == "__main__":
+            for method in ("spawn", "forkserver"):
+                with multiprocessing.get_context(method).Pool(2) as pool:
+                    assert pool.map(square, range(5)) == [0, 1, 4, 9, 16]
+    """,
     "multiprocessing": """
         import multiprocessing
         def square(x):
