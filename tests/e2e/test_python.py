@@ -429,15 +429,15 @@ THINGS = {
         """,
     "multiprocessing by new interpreters": """
         import multiprocessing
-
         def square(x):
             return x * x
-
         if __name__ == "__main__":
+            sums = set()
             for method in ("spawn", "forkserver"):
                 with multiprocessing.get_context(method).Pool(2) as pool:
-                    assert pool.map(square, range(5)) == [0, 1, 4, 9, 16]
-    """,
+                    sums.add(sum(pool.map(square, range(100))))
+            print(*sums)
+        """,
     "multiprocessing": """
         import multiprocessing
         def square(x):
