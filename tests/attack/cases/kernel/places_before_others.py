@@ -7,7 +7,8 @@ import os
 import attempt
 
 OTHER, IDLE_CLASS = 0, 3 << 13
-attributes = attempt.block(48, OTHER, 0, 0, 0, 0, 0, 0, form="=IIQiIQQQ")
+nice = os.getpriority(os.PRIO_PROCESS, 0)
+attributes = attempt.block(48, OTHER, 0, nice, 0, 0, 0, 0, form="=IIQiIQQQ")
 attempt.all_refused(
     {
         "scheduler": lambda: os.sched_setscheduler(0, OTHER, os.sched_param(0)),

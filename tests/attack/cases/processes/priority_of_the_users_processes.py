@@ -1,16 +1,13 @@
-# Must be refused: making every other process of the same user wait behind all others, by nice(2) for a whole user.
+# Must be refused: setting the priority of every process of the same user at once.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
 # levels: 1
 import os
 
-bait = int(os.environ["BAIT_PID"])
+# To what it is already, so that without the filter nobody on the host has to wait.
+nice = os.getpriority(os.PRIO_PROCESS, 0)
 try:
-    os.setpriority(os.PRIO_USER, 0, 17)
+    os.setpriority(os.PRIO_USER, 0, nice)
+    print("BREACH")
 except OSError:
-    pass
-try:
-    changed = os.getpriority(os.PRIO_PROCESS, bait) == 17
-except OSError:
-    changed = False
-print("BREACH" if changed else "held")
+    print("held")
