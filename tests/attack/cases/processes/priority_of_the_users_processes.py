@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
 # levels: 1
+# files: attempt.py
 import os
 
-# To what it is already, so that without the filter nobody on the host has to wait.
+import attempt
+
+# To what it is already, so that without the filter nobody on the host has to wait. EACCES is the kernel's word for one that
+# waits more than that: it took the call up.
 nice = os.getpriority(os.PRIO_PROCESS, 0)
-try:
-    os.setpriority(os.PRIO_USER, 0, nice)
-    print("BREACH")
-except OSError:
-    print("held")
+attempt.all_refused({"all": lambda: os.setpriority(os.PRIO_USER, 0, nice)}, attempt.REFUSALS - {"EACCES"})
