@@ -7,6 +7,7 @@ import pathlib
 import queue
 import secrets
 import selectors
+import signal
 import subprocess
 import tempfile
 import threading
@@ -328,6 +329,10 @@ class Stage:
             self.lanes.get().close()
         self.dismiss_crowd()
         self.adder.kill()
+        if self.setting.off:
+            # What ends a sandbox may be among the layers that were off; no other stage has this installation now.
+            for process in self.adder.installation.processes():
+                process.signal(signal.SIGKILL)
 
 
 CONFINED = """

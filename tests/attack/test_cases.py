@@ -196,5 +196,11 @@ def test_teeth(theatre, setting, case, success):
     assert not toothless, f"{case.path}: even without {off} some of it is refused: {toothless}"
 
 
+def test_layers_cannot_be_switched_off(installation):
+    """But in a build that is made for it."""
+    holding = [path for path in installation.files().values() if b"ADDER_WEAKEN" in pathlib.Path(path).read_bytes()]
+    assert holding == []
+
+
 def test_table_is_current():
     assert table.current() == table.made(CASES), "python3 tests/attack/table.py --write makes it anew"
