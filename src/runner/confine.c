@@ -217,6 +217,17 @@ close_doors (struct state *state, struct fault *fault)
   return 0;
 }
 
+/* Without namespaces the daemon, should it be the same user, has no right to look into a process that is not
+ * dumpable, and could not tell which memory forks share. Landlock and seccomp keep others out. */
+static int
+close_doors_but_one (struct state *state, struct fault *fault)
+{
+  int r = close_doors (state, fault);
+  if (r == 0 && prctl (PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+    r = fault_set (fault, errno, "cannot become dumpable");
+  return r;
+}
+
 static int
 enforce_landlock (struct state *state, struct fault *fault)
 {
@@ -286,7 +297,7 @@ static const struct confine_step process_steps[] = {
     {limit_resources, 0, LAYER_RLIMITS},
     {limit_processes_and_memory, 0, LAYERS},
     {clear_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
-    {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
+    {close_doors_but_one, WIRE_NO_NEW_PRIVS, LAYERS},
     {enforce_landlock_alone, WIRE_LANDLOCK, LAYER_LANDLOCK},
     {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
     {NULL, 0, LAYERS},

@@ -21,7 +21,9 @@ static const struct rlimit_row {
     {RLIMIT_CPU, "RLIMIT_CPU", FROM_MS, LIMIT_CPU, 0},
     {RLIMIT_FSIZE, "RLIMIT_FSIZE", FROM_LIMIT, LIMIT_FILE_SIZE, 0},
     {RLIMIT_NOFILE, "RLIMIT_NOFILE", FROM_LIMIT, LIMIT_OPEN_FILES, 0},
-    {RLIMIT_CORE, "RLIMIT_CORE", FIXED, 0, 0},
+    /* Not 0, which a core_pattern that is a pipe does not mind; 1 is "none" to a pipe, and too little for a
+       file (fs/coredump.c). */
+    {RLIMIT_CORE, "RLIMIT_CORE", FIXED, 0, 1},
     {RLIMIT_STACK, "RLIMIT_STACK", FIXED, 0, 8 << 20},
     /* What counts against the host's user outside every namespace, or lets a process push others aside, is
        not given. */

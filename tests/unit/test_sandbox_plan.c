@@ -150,7 +150,7 @@ check_rlimits (void)
   /* The host's own hard limit is lower than what was asked for. */
   if (getrlimit (RLIMIT_NOFILE, &now) < 0 || now.rlim_cur != 100 || now.rlim_max != 100)
     return 4;
-  if (getrlimit (RLIMIT_CORE, &now) < 0 || now.rlim_max != 0)
+  if (getrlimit (RLIMIT_CORE, &now) < 0 || now.rlim_max != 1)
     return 5;
   return 0;
 }
