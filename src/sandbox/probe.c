@@ -240,33 +240,37 @@ probe_namespaces (struct probe *probe)
  * not know the call. A filter around us may lack them on a kernel that has them all. */
 static const struct {
   const char *name;
+  bool basic; /* level 1 needs it too; these come first */
   long number;
   long argument[5];
 } calls[] = {
-    {"openat2", SYS_openat2, {-1}},
-    {"close_range", SYS_close_range, {1, 0}},
-    {"open_tree", SYS_open_tree, {-1, 0, -1}},
-    {"move_mount", SYS_move_mount, {-1, 0, -1, 0, -1}},
-    {"fsopen", SYS_fsopen, {0, -1}},
-    {"fsconfig", SYS_fsconfig, {-1, -1}},
-    {"fsmount", SYS_fsmount, {-1, -1, -1}},
-    {"mount_setattr", SYS_mount_setattr, {-1, 0, -1}},
-    {"setns", SYS_setns, {-1}},
-    {"execveat", SYS_execveat, {-1}},
-    {"pidfd_open", SYS_pidfd_open, {-1}},
-    {"pidfd_send_signal", SYS_pidfd_send_signal, {-1}},
-    {"memfd_create", SYS_memfd_create, {0, -1}},
+    {"openat2", true, SYS_openat2, {-1}},
+    {"close_range", true, SYS_close_range, {1, 0}},
+    {"pidfd_open", true, SYS_pidfd_open, {-1}},
+    {"pidfd_send_signal", true, SYS_pidfd_send_signal, {-1}},
+    {"memfd_create", true, SYS_memfd_create, {0, -1}},
+    {"execveat", false, SYS_execveat, {-1}},
+    {"setns", false, SYS_setns, {-1}},
+    {"open_tree", false, SYS_open_tree, {-1, 0, -1}},
+    {"move_mount", false, SYS_move_mount, {-1, 0, -1, 0, -1}},
+    {"fsopen", false, SYS_fsopen, {0, -1}},
+    {"fsconfig", false, SYS_fsconfig, {-1, -1}},
+    {"fsmount", false, SYS_fsmount, {-1, -1, -1}},
+    {"mount_setattr", false, SYS_mount_setattr, {-1, 0, -1}},
 };
 
-/* The first of them that is not there, or NULL. */
+/* The first of them that is not there, or NULL. *RET_BASIC: all those of level 1 are there. */
 static const char *
-find_lacking_call (void)
+find_lacking_call (bool *ret_basic)
 {
+  *ret_basic = true;
   for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
     const long *argument = calls[i].argument;
     long r = syscall (calls[i].number, argument[0], argument[1], argument[2], argument[3], argument[4]);
-    if (r < 0 && errno == ENOSYS)
+    if (r < 0 && errno == ENOSYS) {
+      *ret_basic = !calls[i].basic;
       return calls[i].name;
+    }
   }
   return NULL;
 }
@@ -281,7 +285,7 @@ probe_kernel (struct probe *probe)
   if (sscanf (name.release, "%u.%u", &probe->major, &probe->minor) != 2)
     probe->major = probe->minor = 0;
   bool recent = is_at_least (probe, KERNEL_MAJOR, KERNEL_MINOR);
-  const char *lacking = find_lacking_call ();
+  const char *lacking = find_lacking_call (&probe->basic_calls);
   line->good = recent && !lacking;
   line->state = line->good ? "ok" : recent ? "lacking" : "old";
   TEXT (line, "Linux %s on %s%s%s", name.release, name.machine, lacking ? " without " : "",
@@ -410,7 +414,7 @@ probe_huge_pages (struct probe *probe)
 static unsigned
 find_level (const struct probe *probe)
 {
-  if (!probe->seccomp)
+  if (!probe->seccomp || !probe->basic_calls)
     return 0;
   if (probe->userns != PROBE_USERNS_OK || !probe->line[PROBE_KERNEL].good)
     return probe->landlock_abi >= LANDLOCK_ABI_ALONE ? 1 : 0;

@@ -55,6 +55,7 @@ struct probe {
   char release[65]; /* "6.18.44" as uname says */
   unsigned major, minor;
   bool root;
+  bool basic_calls; /* the system calls that level 1 needs too */
   enum probe_userns userns;
   bool fresh_proc;
   bool seccomp;
