@@ -59,6 +59,9 @@ engine_close (struct engine *engine)
 gboolean
 engine_warm (struct engine *engine, const char *environment, GError **error)
 {
+  /* Nothing is made ready that no run could use. */
+  if (!host_check (engine->host, ISOLATION_AUTO, host_least_level (engine->host, ISOLATION_AUTO), error))
+    return FALSE;
   struct pool *pool = pools_get (engine->pools, environment ? environment : engine->host->config->environment,
                                  ISOLATION_AUTO, error);
   return pool && pool_warm (pool, error);

@@ -78,11 +78,27 @@ obstacle (const struct host *host, guint level, guint wanted)
 {
   if (level == 2)
     return PROBE_CGROUP;
+  if (!host->probe.basic_calls)
+    return PROBE_KERNEL;
   if (!host->probe.seccomp)
     return PROBE_SECCOMP;
   if (wanted == 1)
     return PROBE_LANDLOCK;
   return host->probe.line[PROBE_KERNEL].good ? PROBE_USER_NAMESPACES : PROBE_KERNEL;
+}
+
+guint
+host_least_level (const struct host *host, enum isolation isolation)
+{
+  /* What is expected of each kind, where nothing else is said. */
+  static const guint standard[ISOLATIONS] = {
+      [ISOLATION_AUTO] = 2, [ISOLATION_NONE] = 0, [ISOLATION_PROCESS] = 1, [ISOLATION_NAMESPACES] = 2};
+  const struct config *config = host->config;
+  if (isolation == ISOLATION_AUTO)
+    isolation = (enum isolation)isolation_find (config->isolation);
+  return g_str_equal (config->min_isolation, "auto")
+             ? standard[isolation]
+             : (guint)g_ascii_strtoull (config->min_isolation, NULL, 10);
 }
 
 gboolean

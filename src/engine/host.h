@@ -36,6 +36,9 @@ struct host {
 struct host *host_new (struct config *config, GError **error);
 void host_free (struct host *host);
 
+/* The level below which the configuration lets nothing run of the kind ISOLATION. */
+guint host_least_level (const struct host *host, enum isolation isolation);
+
 /* Whether a run may be made with ISOLATION (ISOLATION_AUTO: the host's best) where at least the level WANTED
  * is asked for: FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how to get it. */
 gboolean host_check (const struct host *host, enum isolation isolation, guint wanted, GError **error);

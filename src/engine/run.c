@@ -174,17 +174,7 @@ wall_deadline_us (const struct adder_run *run)
 static guint
 wanted_level (const struct adder_run *run)
 {
-  /* What is expected of each kind, where nothing else is said. */
-  static const guint standard[ISOLATIONS] = {
-      [ISOLATION_AUTO] = 2, [ISOLATION_NONE] = 0, [ISOLATION_PROCESS] = 1, [ISOLATION_NAMESPACES] = 2};
-  const struct config *config = run->engine->host->config;
-  enum isolation named = run->request->isolation;
-  if (named == ISOLATION_AUTO)
-    named = (enum isolation)isolation_find (config->isolation);
-  guint configured = g_str_equal (config->min_isolation, "auto")
-                         ? standard[named]
-                         : (guint)g_ascii_strtoull (config->min_isolation, NULL, 10);
-  return MAX (run->request->min_isolation, configured);
+  return MAX (run->request->min_isolation, host_least_level (run->engine->host, run->request->isolation));
 }
 
 /* Nothing stands in for a control group here. */
