@@ -61,5 +61,5 @@ def faulty(faults):
     yield faults
     faults.clear()
     wait_until(faults.works, "a run to work now that the fault is gone")
-    wait_until(lambda: faults.at_rest() == before, f"nothing but {before} to be there")
+    faults.wait_rest(before)
     assert faults.adder.daemon() == faults.pid

@@ -212,6 +212,32 @@ def test_without_control_groups(serve, user, preparation):
     check(serve(wrapper), Works(level=2, fact="control groups"))
 
 
+# Of those without which there is no level 2: what level 1 needs as well, and what it does not.
+LEVEL_1_TOO = ["close_range", "openat2", "pidfd", "memfd", "seccomp"]
+LEVEL_2_ONLY = ["mount_setattr", "mount-by-descriptor", "execveat", "setns", "user-namespaces"]
+LEVEL_1 = "[sandbox]\nmin_isolation = 1\n"
+
+
+@pytest.mark.parametrize("feature", LEVEL_2_ONLY)
+def test_level_1_where_it_is_allowed(serve, tools, feature):
+    served = serve([tools / "without", feature, "--"], LEVEL_1)
+    for check in (prints, has_files, limits_memory, limits_time):
+        check(served.adder)
+    result = served.adder.run("1")
+    assert result.isolation["level"] == 1 and "user_namespace" in result.isolation["missing"]
+    served.stop()
+
+
+@pytest.mark.parametrize("feature", LEVEL_1_TOO)
+def test_below_level_1(serve, tools, feature):
+    """That nothing is confined is never a fallback."""
+    served = serve([tools / "without", feature, "--"], LEVEL_1)
+    result = served.adder.run("print(1)")
+    assert (result.outcome, result.stdout) == ("refused", "")
+    assert "isolation level 1 is asked for" in result.error["message"] and FEATURES[feature].words[-1] in result.error["message"]
+    served.stop()
+
+
 def test_lowest_level_is_kept(serve, tools):
     """What is not reached is refused, with both levels in the sentence."""
     served = serve([tools / "without", "landlock", "--"], "[sandbox]\ncgroup = none\nmin_isolation = 3\n")

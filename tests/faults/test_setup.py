@@ -237,6 +237,7 @@ def test_run_below_what_it_should_have(faulty, user):
     """What only deepens the defence is done without when the kernel refuses it, and the result says so."""
     if faulty.adder.run("1").isolation["missing"] not in ([], ["cgroup"]):
         pytest.skip("this host lacks more than control groups")
+    faulty.at_rest()
     faulty.set(f"fsmount EPERM to=1 {SANDBOX}")  # as where a container masks its /proc
     faulty.drop_parked()
 
