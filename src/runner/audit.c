@@ -162,6 +162,11 @@ audit_limits_met (bool threads)
       {met->pids, LIMIT_PIDS},
       {is_shared_memory_full (), LIMIT_SHM},
   };
+  bool any = false;
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+    any |= limits[i].met;
+  if (!any)
+    Py_RETURN_NONE;
   PyObject *list = PyList_New (0);
   for (size_t i = 0; list && i < sizeof limits / sizeof limits[0]; i++) {
     if (!limits[i].met)

@@ -17,6 +17,6 @@ int audit_watch (PyObject *watcher);
  * too. Returns 0 or a negative errno. */
 int audit_note_limits (void);
 
-/* The names of the limits that were met, as a new list; NULL with an exception. THREADS: the code has some.
- */
+/* The names of the limits that were met as a new list, None when there are none, which is the usual and costs
+ * three system calls; NULL with an exception. THREADS: the code has some. */
 PyObject *audit_limits_met (bool threads);

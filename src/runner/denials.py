@@ -23,6 +23,7 @@ import sys
 import threading
 
 import _socket
+import _thread
 
 from adder_runner import places, tracebacks
 
@@ -52,22 +53,21 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 noted = []
 met = set()
-main = {"name": None, "own": ()}
+main = {"name": None, "work": None, "own": ()}
 addresses = {}  # what a thread resolved last, of numbers and local names: the socket that follows is refused
 
 
 def kernel_limits(threads):
-    """The names of limits that were met, caught or not; the zygote puts the extension's in its place. THREADS: there are some."""
-    return []
+    """The names of limits that were met, caught or not, or None; the zygote puts the extension's in its place. THREADS: how many
+    there are beside the first."""
 
 
 def start(name):
-    """From here on it is the code of file NAME in the workspace that is watched."""
+    """From here on it is the code of file NAME in the workspace that is watched, and nothing is noted yet."""
     # The zygote has said so already, for most: what is not written to stays shared, and a page costs microseconds.
-    if main["name"] != name or main["own"][0] != places.work + "/":
-        main.update(name=name, own=(places.work + "/", places.temporary + "/", "/dev/shm/"))
-    for left in (noted, met, addresses):
-        if left:
+    if noted or met or addresses or main["name"] != name or main["work"] != places.work:
+        main.update(name=name, work=places.work, own=(places.work + "/", places.temporary + "/", "/dev/shm/"))
+        for left in (noted, met, addresses):
             left.clear()
 
 
@@ -80,8 +80,8 @@ def note(kind, detail):
 def look_at_limits():
     """To be called before the code's files are closed, for it is they that fill what is full."""
     try:
-        names = kernel_limits(threading.active_count() > 1)
-        if names:
+        names = kernel_limits(_thread._count())
+        if names is not None:
             met.update(names)
     except Exception:  # whatever the code left of the interpreter, there will be a result
         pass
@@ -96,7 +96,7 @@ def is_full(path):
 
 def collect():
     """What the result message says of denials."""
-    return {"denials": noted, "limits_met": sorted(met)}
+    return {"denials": noted, "limits_met": sorted(met) if met else []}
 
 
 # ---- audit events ----
