@@ -18,9 +18,15 @@ import types
 from adder_runner import denials, places, tracebacks
 
 
+# json.loads looks for an encoding and for white space with a regular expression, which in a process that never used one costs
+# a tenth of a short run. The daemon sends UTF-8 that begins with the object.
+scan = json.JSONDecoder().scan_once
+
+
 def answer(payload):
     """The result message, as bytes, for the request message PAYLOAD."""
-    return json.dumps(execute(json.loads(payload))).encode()
+    message = execute(scan(payload.decode(), 0)[0])
+    return QUIET_TEXT if message == QUIET else json.dumps(message).encode()
 
 
 def execute(request):
@@ -88,6 +94,11 @@ class Outcome:
             "warnings": self.warnings,
             **denials.collect(),
         }
+
+
+# How most runs end, ready to be sent.
+QUIET = Outcome("", 0).message()
+QUIET_TEXT = json.dumps(QUIET).encode()
 
 
 def prepare_process(request):

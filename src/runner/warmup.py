@@ -2,6 +2,7 @@
 """Pay once, in the zygote, for what the first use of a library costs; and rehearse a typical run, so that the pages it
 touches are known and a parked sandbox can touch them ahead."""
 
+import atexit
 import gc
 import io
 import json
@@ -59,7 +60,8 @@ def settle():
 
 def settle_matplotlib():
     import matplotlib
-    from matplotlib import font_manager, pyplot
+    from matplotlib import _pylab_helpers, font_manager, pyplot
+    from PIL import Image
 
     installed = {font.name for font in font_manager.fontManager.ttflist}
     wide = [family for family in WIDE_FONTS if family in installed][:1]
@@ -73,6 +75,9 @@ def settle_matplotlib():
     pyplot.close(figure)
     # A cached font holds its file open; a sandbox closes all descriptors, and FreeType would read from whatever came next.
     font_manager._get_font.cache_clear()
+    # At the end of a run these would only free memory, which takes 5 % of a short one.
+    atexit.unregister(_pylab_helpers.Gcf.destroy_all)
+    atexit.unregister(Image.core.clear_cache)
 
 
 def warm():
