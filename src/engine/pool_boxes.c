@@ -154,8 +154,8 @@ claim (const struct pool *pool, GQueue *boxes, const struct limits *limits, GHas
 }
 
 /* What the next sandbox should be: of the shape that the first caller waits for who has none in the making,
- * else one more of the kind that is kept. *RET_CALM says that there is time to fault its
- * pages in ahead: nobody waits, and half of those that are kept are there. */
+ * else one more of the kind that is kept. *RET_CALM: it is among the last quarter of
+ * those, which are handed out first, and nobody waits. */
 static gboolean
 choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
 {
@@ -186,8 +186,9 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
 
   for (GList *link = pool->parking.head; link; link = link->next)
     kept += pool_keeps_shape (pool, &((struct box *)link->data)->limits);
-  *ret_calm = !waited && kept >= pools->host->config->parked / 2;
-  if (!chosen && kept < pools->host->config->parked) {
+  guint64 parked = pools->host->config->parked;
+  *ret_calm = !waited && kept + MAX (parked / 4, 1) >= parked;
+  if (!chosen && kept < parked) {
     *ret_limits = limits_default ();
     chosen = TRUE;
   }
@@ -226,6 +227,7 @@ pool_spawn_next (struct pool *pool)
     pool_spawn_failed (pool, error);
     return;
   }
+  /* It holds five times the memory, so only who is next in line has it. */
   if (!zygote_spawn (pool->current, box, spawn, calm ? WIRE_SPAWN_PREFAULT : 0, &error)) {
     box_free (box);
     pool_lose_zygote (pool, error);

@@ -295,16 +295,51 @@ measure_throughput (struct bench *bench, const struct measure *measure, struct f
   return TRUE;
 }
 
+struct reader {
+  struct bench *bench;
+  const char *code;
+  char *text;
+  GError *error;
+};
+
+static gpointer
+read_memory (gpointer data)
+{
+  struct reader *reader = data;
+  double took;
+  run_in_adder (reader->bench, reader->code, &took, &reader->text, &reader->error);
+  return NULL;
+}
+
+/* The mean of a full pool: as many callers at once as it keeps sandboxes, for these are not alike. */
 static gboolean
 measure_memory (struct bench *bench, const struct measure *measure, struct finding *ret_finding,
                 GError **error)
 {
-  g_autofree char *fast = NULL, *plain = NULL;
-  double took;
-  if (!run_settled (bench, measure->code, &took, &fast, error) ||
-      !run_in_plain (bench, measure->code, &took, &plain, error))
+  g_autofree char *plain = NULL;
+  g_autofree struct reader *readers = g_new0 (struct reader, bench->parked);
+  g_autofree GThread **threads = g_new0 (GThread *, bench->parked);
+  double took, sum = 0;
+  settle (bench);
+  for (guint64 i = 0; i < bench->parked; i++) {
+    readers[i] = (struct reader){.bench = bench, .code = measure->code};
+    threads[i] = g_thread_new ("bench", read_memory, &readers[i]);
+  }
+  gboolean well = TRUE;
+  for (guint64 i = 0; i < bench->parked; i++) {
+    g_thread_join (threads[i]);
+    if (readers[i].text)
+      sum += g_ascii_strtod (readers[i].text, NULL);
+    else if (well)
+      g_propagate_error (error, g_steal_pointer (&readers[i].error));
+    well &= readers[i].text != NULL;
+    g_clear_error (&readers[i].error);
+    g_free (readers[i].text);
+  }
+  if (!well || !run_in_plain (bench, measure->code, &took, &plain, error))
     return FALSE;
-  *ret_finding = (struct finding){g_ascii_strtod (fast, NULL), g_ascii_strtod (plain, NULL), 1, 1};
+  *ret_finding =
+      (struct finding){sum / (double)bench->parked, g_ascii_strtod (plain, NULL), (guint)bench->parked, 1};
   return TRUE;
 }
 

@@ -72,6 +72,7 @@ adder_collapse (PyObject *self, PyObject *none)
 {
   (void)self;
   (void)none;
+  memory_sort_heap ();
   return PyLong_FromUnsignedLongLong (memory_collapse ());
 }
 
@@ -140,8 +141,7 @@ adder_ready (PyObject *self, PyObject *none)
   int r = audit_note_limits ();
   if (r < 0)
     return raise_errno (-r);
-  if (sandbox.flags & WIRE_SPAWN_PREFAULT)
-    memory_touch (hot_pages);
+  memory_touch (hot_pages, sandbox.flags & WIRE_SPAWN_PREFAULT);
   struct wire_ready ready = {
       .version = WIRE_VERSION,
       .mechanisms = sandbox.mechanisms,
@@ -206,8 +206,10 @@ adder_limits_met (PyObject *self, PyObject *threads)
 }
 
 static PyMethodDef methods[] = {
-    {"learn", adder_learn, METH_O, "Learn which pages a callable touches. Returns their number."},
-    {"collapse", adder_collapse, METH_NOARGS, "Collapse memory into huge pages. Returns how many bytes are."},
+    {"learn", adder_learn, METH_O,
+     "Learn which pages callables touch, one call for each. Returns their number."},
+    {"collapse", adder_collapse, METH_NOARGS,
+     "Settle memory before it is shared. Returns how many bytes are in huge pages."},
     {"threads", adder_threads, METH_NOARGS, "The number of threads of this process."},
     {"serve", adder_serve, METH_VARARGS, "Serve the daemon. Returns in each sandbox only."},
     {"ready", adder_ready, METH_NOARGS, "Tell the daemon that this sandbox is parked."},

@@ -26,14 +26,29 @@ def total(values):
 total(range(10))
 """
 
-TYPICAL_TABLE = """
+# Different enough that what they have in common is what most work on tables does.
+TYPICAL_TABLES = [
+    """
 import numpy as np
 import pandas as pd
 frame = pd.DataFrame({"key": ["a", "b", "a", "c"] * 25, "x": np.arange(100), "y": np.linspace(0.0, 1.0, 100)})
 print(frame.groupby("key").agg({"x": "sum", "y": "mean"}))
+""",
+    """
+import pandas as pd
+frame = pd.DataFrame({"name": list("abcde") * 10, "size": range(50)})
+frame["double"] = frame["size"] * 2
+frame[frame["size"] > 20].sort_values("name").head()
 print(frame.describe())
-frame[frame.x > 50].sort_values("y").head()
-"""
+""",
+    """
+import io
+import pandas as pd
+frame = pd.read_csv(io.StringIO("city,count\\nA,1\\nB,2\\nA,3\\n"))
+print(frame["city"].value_counts())
+print(frame.groupby("city")["count"].sum().to_dict())
+""",
+]
 
 
 # In the zygote's own home. A sandbox has another one, in which matplotlib makes the folder anew should it want to write.
@@ -98,18 +113,26 @@ def warm():
             denials.start("main.py")
 
 
-def rehearse():
-    """Answers typical requests from beginning to end, exactly as a sandbox does, so that the pages which that touches are
-    known. To be called in a child that ends afterwards: a process can be wound up only once."""
+def rehearse(code):
+    """Answers a request from beginning to end, exactly as a sandbox does, so that the pages which that touches are known. To be
+    called in a child that ends afterwards: a process can be wound up only once."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     gc.enable()
-    for code in typical():
-        request = {"code": code, "name": NAME, "arguments": [], "variables": {}, "environment": "", "value_bytes": LIMIT}
-        execution.answer(json.dumps(request).encode())
+    request = {"code": code, "name": NAME, "arguments": [], "variables": {}, "environment": "", "value_bytes": LIMIT}
+    execution.answer(json.dumps(request).encode())
 
 
 def typical():
-    """Code that touches what most runs touch: printing, a small table, an exception."""
-    return ["print(1)", TYPICAL, *([TYPICAL_TABLE] if "pandas" in sys.modules else []), "1 / 0"]
+    """Code that uses what most runs use: printing, an exception, tables."""
+    return ["print(1)", TYPICAL, "1 / 0", *tables()]
+
+
+def tables():
+    return TYPICAL_TABLES if "pandas" in sys.modules else []
+
+
+def rehearsals():
+    """Code of different kinds. Pages that all of it writes, any run will write; those that some of it does, many."""
+    return ["print(1)", *tables()] if tables() else ["print(1)", TYPICAL]

@@ -33,7 +33,7 @@ struct wire_control_header {
 };
 
 enum {
-  WIRE_SPAWN_PREFAULT = 1 << 0, /* touch ahead what a typical run touches; left out when callers wait */
+  WIRE_SPAWN_PREFAULT = 1 << 0, /* touch ahead what many runs touch, not only what all do */
 };
 
 struct wire_spawn {

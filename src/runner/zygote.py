@@ -48,7 +48,9 @@ def prepare(modules):
     gc.collect()
     gc.freeze()  # children never visit these objects, so their pages stay shared
     huge_bytes = _adder.collapse()
-    pages = _adder.learn(warmup.rehearse)
+    pages = 0
+    for code in warmup.rehearsals():
+        pages = _adder.learn(lambda code=code: warmup.rehearse(code))
     return {
         "version": platform.python_version(),
         "loaded": loaded,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 #define HUGE_PAGES      (HUGE_BYTES / PAGE_BYTES)
 #define COLLAPSE_FILLED (HUGE_PAGES / 4) /* below this a huge page would mostly be new memory */
 
+/* A request that no list of malloc's fits exactly, and that it does not give to mmap. */
+#define LARGE_BYTES ((size_t)100 << 10)
+
 /* A run of pandas makes some 1500 ranges; what does not fit is faulted in when it is touched. */
 #define RANGES_MAX 8192
 
@@ -25,9 +29,21 @@
 #define PAGEMAP_FILE      (1ULL << 61)
 #define PAGEMAP_EXCLUSIVE (1ULL << 56)
 
+struct memory_range {
+  uintptr_t start;
+  size_t bytes;
+};
+
+struct ranges {
+  size_t count;
+  struct memory_range range[RANGES_MAX]; /* ascending */
+};
+
 struct memory_pages {
-  size_t written_count, read_count;
-  struct memory_range written[RANGES_MAX], read[RANGES_MAX];
+  bool learnt;
+  struct ranges always, often; /* written by each process that learnt; by at least two */
+  struct ranges read;
+  struct ranges once, now, both, scratch; /* memory_learn's own: written by any, by this one */
 };
 
 struct mapping {
@@ -100,6 +116,14 @@ read_kilobytes (const char *path, const char *key)
   return value * 1024;
 }
 
+void
+memory_sort_heap (void)
+{
+  /* Volatile, or the compiler sees that nobody wants it. */
+  void *volatile chunk = malloc (LARGE_BYTES);
+  free (chunk);
+}
+
 uint64_t
 memory_collapse (void)
 {
@@ -130,30 +154,80 @@ memory_pages_new (void)
 }
 
 static void
-add_page (struct memory_range *ranges, size_t *count, uintptr_t page)
+add_page (struct ranges *ranges, uintptr_t page)
 {
-  if (*count > 0 && ranges[*count - 1].start + ranges[*count - 1].bytes == page)
-    ranges[*count - 1].bytes += PAGE_BYTES;
-  else if (*count < RANGES_MAX)
-    ranges[(*count)++] = (struct memory_range){.start = page, .bytes = PAGE_BYTES};
+  struct memory_range *last = ranges->count > 0 ? &ranges->range[ranges->count - 1] : NULL;
+  if (last && last->start + last->bytes == page)
+    last->bytes += PAGE_BYTES;
+  else if (ranges->count < RANGES_MAX)
+    ranges->range[ranges->count++] = (struct memory_range){.start = page, .bytes = PAGE_BYTES};
 }
 
 static size_t
-count_pages (const struct memory_range *ranges, size_t count)
+count_pages (const struct ranges *ranges)
 {
   size_t bytes = 0;
-  for (size_t i = 0; i < count; i++)
-    bytes += ranges[i].bytes;
+  for (size_t i = 0; i < ranges->count; i++)
+    bytes += ranges->range[i].bytes;
   return bytes / PAGE_BYTES;
 }
 
-void
-memory_learn (struct memory_pages *pages)
+struct cursor {
+  const struct ranges *ranges;
+  size_t index, offset;
+};
+
+/* UINTPTR_MAX at the end. */
+static uintptr_t
+cursor_page (const struct cursor *cursor)
+{
+  if (cursor->index == cursor->ranges->count)
+    return UINTPTR_MAX;
+  return cursor->ranges->range[cursor->index].start + cursor->offset;
+}
+
+static void
+cursor_advance (struct cursor *cursor)
+{
+  cursor->offset += PAGE_BYTES;
+  if (cursor->offset < cursor->ranges->range[cursor->index].bytes)
+    return;
+  cursor->index++;
+  cursor->offset = 0;
+}
+
+/* Puts the pages into RESULT, which may be one of the two, that are in ONE and OTHER, or in EITHER. */
+static void
+merge (struct memory_pages *pages, const struct ranges *one, const struct ranges *other, bool either,
+       struct ranges *result)
+{
+  struct cursor a = {.ranges = one}, b = {.ranges = other};
+  struct ranges *scratch = &pages->scratch;
+  scratch->count = 0;
+  for (;;) {
+    uintptr_t in_one = cursor_page (&a), in_other = cursor_page (&b);
+    uintptr_t page = in_one < in_other ? in_one : in_other;
+    if (page == UINTPTR_MAX)
+      break;
+    if (either || in_one == in_other)
+      add_page (scratch, page);
+    if (page == in_one)
+      cursor_advance (&a);
+    if (page == in_other)
+      cursor_advance (&b);
+  }
+  memcpy (result->range, scratch->range, scratch->count * sizeof scratch->range[0]);
+  result->count = scratch->count;
+}
+
+/* What the calling process has touched since it was forked. */
+static void
+look (struct ranges *written, struct ranges *read)
 {
   FILE *maps = fopen ("/proc/self/maps", "re");
   autoclose int pagemap = open ("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   struct mapping at;
-  pages->written_count = pages->read_count = 0;
+  written->count = read->count = 0;
   while (maps && pagemap >= 0 && sysconf (_SC_PAGESIZE) == (long)PAGE_BYTES && next_mapping (maps, &at)) {
     if (!at.readable || !at.private)
       continue;
@@ -166,11 +240,11 @@ memory_learn (struct memory_pages *pages)
         if (!(entries[i] & PAGEMAP_PRESENT))
           continue;
         if (entries[i] & PAGEMAP_FILE)
-          add_page (pages->read, &pages->read_count, page);
+          add_page (read, page);
         else if (at.writable && (entries[i] & PAGEMAP_EXCLUSIVE))
           /* Anonymous and ours alone: copied since the fork, for what was there before is shared with the
            * parent. */
-          add_page (pages->written, &pages->written_count, page);
+          add_page (written, page);
       }
     }
   }
@@ -178,29 +252,42 @@ memory_learn (struct memory_pages *pages)
     fclose (maps);
 }
 
+void
+memory_learn (struct memory_pages *pages)
+{
+  look (&pages->now, &pages->both);
+  merge (pages, &pages->read, &pages->both, true, &pages->read);
+  merge (pages, &pages->always, &pages->now, !pages->learnt, &pages->always);
+  merge (pages, &pages->once, &pages->now, false, &pages->both);
+  merge (pages, &pages->often, &pages->both, true, &pages->often);
+  merge (pages, &pages->once, &pages->now, true, &pages->once);
+  pages->learnt = true;
+}
+
 size_t
 memory_pages_count (const struct memory_pages *pages)
 {
-  return count_pages (pages->written, pages->written_count) + count_pages (pages->read, pages->read_count);
+  return count_pages (&pages->often) + count_pages (&pages->read);
 }
 
 static void
-touch (const struct memory_range *ranges, size_t count, int advice)
+touch (const struct ranges *ranges, int advice)
 {
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < ranges->count; i++)
     /* ENOMEM for what was unmapped meanwhile, EINVAL before Linux 5.14: then the run faults it in by itself.
      */
-    if (madvise ((void *)ranges[i].start, ranges[i].bytes, advice) < 0 && errno == EINVAL)
+    if (madvise ((void *)ranges->range[i].start, ranges->range[i].bytes, advice) < 0 && errno == EINVAL)
       return;
 }
 
 void
-memory_touch (const struct memory_pages *pages)
+memory_touch (const struct memory_pages *pages, bool all)
 {
   if (!pages)
     return;
-  touch (pages->written, pages->written_count, MADV_POPULATE_WRITE);
-  touch (pages->read, pages->read_count, MADV_POPULATE_READ);
+  touch (all ? &pages->often : &pages->always, MADV_POPULATE_WRITE);
+  if (all)
+    touch (&pages->read, MADV_POPULATE_READ);
 }
 
 uint64_t
