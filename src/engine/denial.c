@@ -16,7 +16,9 @@ static const struct {
     {"file",
      "Of the host's files only those that are passed with the run are in the sandbox: pass it in with "
      "--file, and open it by its name in the current directory."},
-    {"write", "Only the current directory and the one for temporary files can be written to: write there."},
+    {"write",
+     "Only the current directory and the one for temporary files ($TMPDIR, or /tmp) can be written to: "
+     "write there."},
     {"call", "The sandbox does not allow this system call, and nothing in the run can change that: do "
              "without it."},
 };
