@@ -165,9 +165,10 @@ add_variables (struct layout *layout, const struct host *host, const struct envi
 /* -I: nothing of the host's or the user's Python settings counts. -B: its files are read-only. */
 static void
 add_program (struct layout *layout, const struct environment *environment, const char *runner,
-             enum isolation isolation)
+             enum isolation isolation, gboolean bare)
 {
-  char *modules = environment->modules ? g_strjoinv (",", environment->modules) : g_strdup ("");
+  gboolean loads = environment->modules && !bare;
+  char *modules = loads ? g_strjoinv (",", environment->modules) : g_strdup ("");
   const char *const words[] = {keep (layout, g_strdup (environment->python)),
                                "-I",
                                "-B",
@@ -205,7 +206,8 @@ add_readable (struct layout *layout)
 /* ---- the whole ---- */
 
 struct layout *
-layout_new (const struct host *host, const struct environment *environment, enum isolation isolation)
+layout_new (const struct host *host, const struct environment *environment, enum isolation isolation,
+            gboolean bare)
 {
   gboolean own_tree = isolation == ISOLATION_NAMESPACES;
   struct layout *layout = g_new0 (struct layout, 1);
@@ -225,7 +227,7 @@ layout_new (const struct host *host, const struct environment *environment, enum
   if (environment->cache)
     add_step (layout, PLAN_BIND_MAYBE, keep (layout, g_strdup (environment->cache)), CACHE);
   add_variables (layout, host, environment, isolation);
-  add_program (layout, environment, own_tree ? LAYOUT_RUNNER : host->libexec, isolation);
+  add_program (layout, environment, own_tree ? LAYOUT_RUNNER : host->libexec, isolation, bare);
   if (!own_tree)
     add_readable (layout);
   g_ptr_array_add (layout->program, NULL);

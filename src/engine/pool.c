@@ -194,15 +194,20 @@ pool_keeps_shape (const struct pool *pool, const struct limits *limits)
 
 /* ---- handing parked boxes to callers ---- */
 
+gboolean
+pool_box_suits (const struct box *box, const struct waiter *waiter)
+{
+  return pool_is_shape (waiter->pool, &box->limits, waiter->limits) &&
+         !(waiter->needs_modules && box->zygote->bare);
+}
+
 /* The newest first: what it touched last may still be in the processors' caches. */
 static struct box *
-find_parked (struct pool *pool, const struct limits *limits)
+find_parked (const struct waiter *waiter)
 {
-  for (GList *link = pool->parked.tail; link; link = link->prev) {
-    struct box *box = link->data;
-    if (pool_is_shape (pool, &box->limits, limits))
-      return box;
-  }
+  for (GList *link = waiter->pool->parked.tail; link; link = link->prev)
+    if (pool_box_suits (link->data, waiter))
+      return link->data;
   return NULL;
 }
 
@@ -232,7 +237,7 @@ pools_dispatch (struct pools *pools)
   while (place && may_run (pools)) {
     struct waiter *waiter = (struct waiter *)place;
     place = queue_next (place);
-    struct box *box = find_parked (waiter->pool, waiter->limits);
+    struct box *box = find_parked (waiter);
     if (!box)
       continue;
     queue_serve (pools->queue, &waiter->place);
@@ -295,7 +300,7 @@ ask (struct pool *pool, struct waiter *waiter, GError **error)
     return NULL;
   }
   if (queue_length (pools->queue) == 0 && may_run (pools)) {
-    struct box *box = find_parked (pool, waiter->limits);
+    struct box *box = find_parked (waiter);
     if (box)
       return unpark (pool, box);
   }
@@ -344,9 +349,42 @@ settle (struct waiter *waiter, enum wait end)
   return done;
 }
 
+static gboolean
+is_word (char c)
+{
+  return g_ascii_isalnum (c) || c == '_';
+}
+
+/* Whether NAME stands somewhere in CODE, in whatever role. */
+static gboolean
+has_word (const char *code, const char *name, gsize length)
+{
+  g_autofree char *word = g_strndup (name, length);
+  for (const char *at = code; (at = strstr (at, word)); at += length)
+    if ((at == code || !is_word (at[-1])) && !is_word (at[length]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether CODE names a module that is loaded ahead. Importing it itself would be sooner for the first run,
+ * but count against its limits, and lack what the warm-up settles: figures that are shown, fonts. */
+static gboolean
+names_module (struct pool *pool, const char *code)
+{
+  gboolean names = FALSE;
+  g_rw_lock_reader_lock (&pool->environment_lock);
+  const GStrv modules = pool->environment->modules;
+  for (guint i = 0; code && modules && modules[i] && !names; i++) {
+    gsize length = strcspn (modules[i], ".");
+    names = length > 0 && has_word (code, modules[i], length);
+  }
+  g_rw_lock_reader_unlock (&pool->environment_lock);
+  return names;
+}
+
 static struct box *
-take (struct pool *pool, const char *owner, const struct limits *limits, struct interrupt *interrupt,
-      GError **error)
+take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
+      struct interrupt *interrupt, GError **error)
 {
   struct pools *pools = pool->pools;
   const struct config *config = pools->host->config;
@@ -355,8 +393,12 @@ take (struct pool *pool, const char *owner, const struct limits *limits, struct 
   g_autoptr (GError) refusal = NULL;
 
   g_mutex_lock (&pools->lock);
+  gboolean starting = !pool->serving || pool->stale || pool->bare;
+  g_mutex_unlock (&pools->lock);
+  waiter.needs_modules = starting && names_module (pool, code);
+  g_mutex_lock (&pools->lock);
   struct box *box = ask (pool, &waiter, &refusal);
-  gboolean starting = !pool->serving || pool->stale;
+  starting = !pool->serving || pool->stale || (pool->bare && waiter.needs_modules);
   g_mutex_unlock (&pools->lock);
   if (box)
     return box;
@@ -376,17 +418,24 @@ take (struct pool *pool, const char *owner, const struct limits *limits, struct 
 }
 
 struct box *
-pool_take (struct pool *pool, const char *owner, const struct limits *limits, struct interrupt *interrupt,
-           GError **error)
+pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
+           struct interrupt *interrupt, GError **error)
 {
   notice_change (pool);
   for (int i = 0;; i++) {
-    struct box *box = take (pool, owner, limits, interrupt, error);
+    struct box *box = take (pool, owner, limits, code, interrupt, error);
     /* A zygote that dies takes its parked boxes along, and the pool's thread may not have heard of it yet. */
     if (!box || !box_has_died (box) || i == DEAD_BOXES_MOST)
       return box;
     pool_discard (box);
   }
+}
+
+/* PARKINGS were counted before. */
+static gboolean
+is_warm (const struct pool *pool, guint64 parkings)
+{
+  return pool->parkings != parkings || (pool->parked.length > 0 && !pool->bare);
 }
 
 gboolean
@@ -400,10 +449,9 @@ pool_warm (struct pool *pool, GError **error)
   gboolean waiting = TRUE;
   pool->wanted = TRUE;
   pool_wake (pool);
-  while (waiting && !pools->closed && pool->parked.length == 0 && pool->parkings == parkings &&
-         pool->refusals == refusals)
+  while (waiting && !pools->closed && !is_warm (pool, parkings) && pool->refusals == refusals)
     waiting = g_cond_wait_until (&pools->parked, &pools->lock, deadline_us);
-  gboolean warm = pool->parked.length > 0 || pool->parkings != parkings;
+  gboolean warm = is_warm (pool, parkings);
   if (!warm && pools->closed)
     set_closed (error);
   else if (!warm && pool->failure)
@@ -447,10 +495,10 @@ pools_status (struct pools *pools)
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
     const struct pool *pool = value;
     json_t *one =
-        json_pack ("{s:s, s:i, s:b, s:i, s:i, s:I, s:s?}", "environment", pool->name, "zygotes",
-                   (int)pool->zygotes, "serving", (int)pool->serving, "parked", (int)pool->parked.length,
-                   "parking", (int)pool->parking_count, "starts", (json_int_t)pool->starts, "failure",
-                   pool->failure ? pool->failure->message : NULL);
+        json_pack ("{s:s, s:i, s:b, s:b, s:i, s:i, s:I, s:s?}", "environment", pool->name, "zygotes",
+                   (int)pool->zygotes, "serving", (int)pool->serving, "bare", (int)pool->bare, "parked",
+                   (int)pool->parked.length, "parking", (int)pool->parking_count, "starts",
+                   (json_int_t)pool->starts, "failure", pool->failure ? pool->failure->message : NULL);
     json_array_append_new (list, one);
   }
   json_t *status = json_pack ("{s:i, s:i, s:o}", "running", (int)pools->running, "waiting",

@@ -29,14 +29,16 @@ void pools_free (struct pools *pools);
  * it is first asked for; good until pools_free. */
 struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, GError **error);
 
-/* Takes a parked box of the shape that LIMITS ask for. At once when there is one and the host may run another
- * sandbox; else waits its turn among the owners, not past the configured wait: ADDER_ERROR_BUSY, also when
- * too many wait already. ADDER_ERROR_CANCELLED when the caller goes away meanwhile; other errors say why
- * there can be no sandbox. */
-struct box *pool_take (struct pool *pool, const char *owner, const struct limits *limits,
+/* Takes a parked box of the shape that LIMITS ask for, to run CODE. While the environment's modules are still
+ * being loaded, code that names one of them waits, and other code has a box without them. At once when there
+ * is one and the host may run another sandbox; else waits its turn among the owners, not past the configured
+ * wait: ADDER_ERROR_BUSY, also when too many wait already. ADDER_ERROR_CANCELLED when the caller goes away
+ * meanwhile; other errors say why there can be no sandbox. */
+struct box *pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
                        struct interrupt *interrupt, GError **error);
 
-/* Has a zygote started, and waits until a box of it is parked: takes no place in the queue. */
+/* Has a zygote started, and waits until a box of it is parked, with the modules loaded: takes no place in the
+ * queue. */
 gboolean pool_warm (struct pool *pool, GError **error);
 
 /* Gives back a used one: what lives in it is killed at once, and what it was is removed by the pool's thread,

@@ -141,15 +141,13 @@ pool_spawn_failed (struct pool *pool, const GError *error)
   g_mutex_unlock (&pool->pools->lock);
 }
 
-/* Whether one of BOXES has the shape and is not in TAKEN yet, where it is put then. */
+/* Whether one of BOXES is what WAITER waits for and is not in TAKEN yet, where it is put then. */
 static gboolean
-claim (const struct pool *pool, GQueue *boxes, const struct limits *limits, GHashTable *taken)
+claim (const struct waiter *waiter, GQueue *boxes, GHashTable *taken)
 {
-  for (GList *link = boxes->head; link; link = link->next) {
-    const struct box *box = link->data;
-    if (pool_is_shape (pool, &box->limits, limits) && g_hash_table_add (taken, link->data))
+  for (GList *link = boxes->head; link; link = link->next)
+    if (pool_box_suits (link->data, waiter) && g_hash_table_add (taken, link->data))
       return TRUE;
-  }
   return FALSE;
 }
 
@@ -169,12 +167,11 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
   for (struct queue_place *place = queue_first (pools->queue); place && !chosen && room > 0;
        place = queue_next (place)) {
     const struct waiter *waiter = (const struct waiter *)place;
-    if (waiter->pool != pool)
+    if (waiter->pool != pool || (waiter->needs_modules && pool->current->bare))
       continue;
     waited = TRUE;
     room--;
-    if (!claim (pool, &pool->parking, waiter->limits, taken) &&
-        !claim (pool, &pool->parked, waiter->limits, taken)) {
+    if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
       *ret_limits = *waiter->limits;
       chosen = TRUE;
     }
@@ -186,7 +183,8 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
 
   for (GList *link = pool->parking.head; link; link = link->next)
     kept += pool_keeps_shape (pool, &((struct box *)link->data)->limits);
-  guint64 parked = pools->host->config->parked;
+  /* While the processors have modules to load, one more than is waited for is enough. */
+  guint64 parked = pool->current->bare ? MIN (pools->host->config->parked, 1) : pools->host->config->parked;
   *ret_calm = !waited && kept + MAX (parked / 4, 1) >= parked;
   if (!chosen && kept < parked) {
     *ret_limits = limits_default ();
@@ -302,14 +300,18 @@ park (struct pool *pool, struct box *box)
   if (!box->place)
     workspace_measure (box->workspace_fd, &box->workspace_mark);
   g_queue_unlink (&pool->parking, &box->link);
-  pool->failures = 0;
+  gboolean bare = box->zygote->bare;
+  /* That a bare one serves says nothing of those that failed. */
+  if (!bare)
+    pool->failures = 0;
 
   g_mutex_lock (&pools->lock);
-  g_clear_error (&pool->failure);
+  if (!bare)
+    g_clear_error (&pool->failure);
   gboolean wanted = !pool->stale && box->zygote == pool->current;
   if (wanted) {
     g_queue_push_tail_link (&pool->parked, &box->link);
-    pool->parkings++;
+    pool->parkings += !bare;
     g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
     wanted = box->taken || pool_keeps_shape (pool, &box->limits);

@@ -44,6 +44,7 @@ struct pool {
   gboolean wanted;  /* somebody asked for a sandbox since the last failed start */
   gboolean stale;   /* the environment changed: no sandbox of the present zygote may be handed out */
   gboolean serving; /* there is a zygote that serves */
+  gboolean bare;    /* it is a bare one */
   GError *failure;  /* why the last start failed; gone with the next one that does not */
   gint64 retry_us;  /* when the next start may be tried */
   guint zygotes, parking_count;
@@ -51,7 +52,8 @@ struct pool {
 
   /* the thread's own */
   struct zygote *current, *next;
-  GPtrArray *draining; /* zygotes that are replaced or dead, and whose boxes are not all gone */
+  struct zygote *bare_next; /* starts beside NEXT when there is no current one, and serves until NEXT does */
+  GPtrArray *draining;      /* zygotes that are replaced or dead, and whose boxes are not all gone */
   GQueue parking, ending;
   guint failures;      /* in a row: starts and parkings */
   gint64 spawn_us;     /* when a sandbox may be asked for again, after a failure */
@@ -63,6 +65,7 @@ struct waiter {
   struct queue_place place; /* first, so that the one is the other */
   struct pool *pool;
   const struct limits *limits;
+  gboolean needs_modules; /* a box of a bare zygote will not do */
   struct interrupt *interrupt;
   struct box *box;
   GError *error;
@@ -74,6 +77,9 @@ gboolean pool_is_shape (const struct pool *pool, const struct limits *limits, co
 
 /* Whether the pool keeps boxes of this shape parked; others are made on demand. */
 gboolean pool_keeps_shape (const struct pool *pool, const struct limits *limits);
+
+/* Whether BOX is what WAITER waits for. */
+gboolean pool_box_suits (const struct box *box, const struct waiter *waiter);
 
 /* With the lock held: hands parked boxes to waiting callers, in their order. */
 void pools_dispatch (struct pools *pools);
@@ -93,7 +99,9 @@ gint64 pool_earlier (gint64 deadline_us, gint64 candidate_us);
 /* pool_zygotes.c */
 void pool_manage_zygotes (struct pool *pool); /* what is due now */
 void pool_start_failed (struct pool *pool, const GError *error);
-void pool_zygote_serves (struct pool *pool);                    /* the next one does */
+void pool_zygote_serves (struct pool *pool); /* the next one does */
+void pool_bare_serves (struct pool *pool);
+void pool_lose_bare (struct pool *pool);                        /* before it serves */
 void pool_lose_zygote (struct pool *pool, const GError *error); /* the current one */
 void pool_end_all (struct pool *pool);
 gint64 pool_zygotes_deadline_us (struct pool *pool);

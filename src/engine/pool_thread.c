@@ -25,7 +25,10 @@ on_control (struct pool *pool, struct zygote *zygote)
   case ZYGOTE_NEWS_NONE:
     return;
   case ZYGOTE_NEWS_SERVING:
-    pool_zygote_serves (pool);
+    if (zygote == pool->next)
+      pool_zygote_serves (pool);
+    else if (zygote == pool->bare_next)
+      pool_bare_serves (pool);
     return;
   case ZYGOTE_NEWS_SPAWNED:
     pool_box_spawned (pool, box);
@@ -42,6 +45,8 @@ on_control (struct pool *pool, struct zygote *zygote)
   if (zygote == pool->next) {
     g_ptr_array_add (pool->draining, g_steal_pointer (&pool->next));
     pool_start_failed (pool, error);
+  } else if (zygote == pool->bare_next) {
+    pool_lose_bare (pool);
   } else if (zygote == pool->current) {
     pool_lose_zygote (pool, error);
   }
@@ -97,6 +102,7 @@ collect_sources (struct pool *pool, struct watch *watch)
   add_source (watch, pool->wake_fd, SOURCE_WAKE, pool);
   add_zygote (watch, pool->current);
   add_zygote (watch, pool->next);
+  add_zygote (watch, pool->bare_next);
   for (guint i = 0; i < pool->draining->len; i++)
     add_zygote (watch, pool->draining->pdata[i]);
   for (GList *link = pool->parking.head; link; link = link->next)
@@ -106,7 +112,8 @@ collect_sources (struct pool *pool, struct watch *watch)
   g_mutex_lock (&pool->pools->lock);
   for (GList *link = pool->parked.head; link; link = link->next)
     add_source (watch, ((struct box *)link->data)->exit_fd, SOURCE_PARKED, link->data);
-  pool->zygotes = (pool->current ? 1 : 0) + (pool->next ? 1 : 0) + pool->draining->len;
+  pool->zygotes =
+      (pool->current ? 1 : 0) + (pool->next ? 1 : 0) + (pool->bare_next ? 1 : 0) + pool->draining->len;
   pool->parking_count = pool->parking.length;
   g_mutex_unlock (&pool->pools->lock);
 }

@@ -26,6 +26,26 @@ pool_earlier (gint64 deadline_us, gint64 candidate_us)
 
 /* ---- starting ---- */
 
+/* The current zygote, which is bare, makes no more sandboxes; those that it has parked are ended. */
+static void
+retire_current (struct pool *pool)
+{
+  pool_abandon_parking (pool, pool->current);
+  g_ptr_array_add (pool->draining, g_steal_pointer (&pool->current));
+  g_mutex_lock (&pool->pools->lock);
+  pool->serving = pool->bare = FALSE;
+  g_mutex_unlock (&pool->pools->lock);
+  pool_discard_old (pool);
+}
+
+/* The bare zygote that starts is of no use any more. It is freed when none of what poll reported is left. */
+void
+pool_lose_bare (struct pool *pool)
+{
+  if (pool->bare_next)
+    g_ptr_array_add (pool->draining, g_steal_pointer (&pool->bare_next));
+}
+
 /* Callers who wait get ERROR unless a zygote serves that may still help them. */
 void
 pool_start_failed (struct pool *pool, const GError *error)
@@ -38,11 +58,16 @@ pool_start_failed (struct pool *pool, const GError *error)
       g_get_monotonic_time () + pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->failures);
   g_clear_error (&pool->failure);
   pool->failure = g_error_copy (error);
-  if (!pool->current || pool->stale) {
+  gboolean helpless = !pool->current || pool->current->bare || pool->stale;
+  if (helpless) {
     pool->wanted = FALSE;
     pool_fail_waiters (pool, error);
   }
   g_mutex_unlock (&pools->lock);
+  /* An environment that cannot load its modules serves nobody: what runs would else depend on the moment. */
+  pool_lose_bare (pool);
+  if (pool->current && pool->current->bare)
+    retire_current (pool);
 }
 
 /* Looks at the environment anew, so that the fingerprint is of what the new zygote will load. */
@@ -62,6 +87,27 @@ renew_environment (struct pool *pool, GError **error)
   return TRUE;
 }
 
+/* Nobody can be served before the next zygote has loaded its modules, unless a bare one is: that takes as
+ * long as Python itself. Not where the last start failed: see pool_start_failed. */
+static gboolean
+wants_bare (struct pool *pool)
+{
+  g_mutex_lock (&pool->pools->lock);
+  gboolean wants = (!pool->current || pool->stale) && !pool->failure;
+  g_mutex_unlock (&pool->pools->lock);
+  const GStrv modules = pool->environment->modules;
+  return wants && modules && modules[0] && !pool->bare_next;
+}
+
+static void
+start_bare (struct pool *pool)
+{
+  g_autoptr (GError) error = NULL;
+  pool->bare_next = zygote_start (pool->pools->host, pool->environment, pool->isolation, TRUE, &error);
+  if (!pool->bare_next)
+    log_warning ("%s", error->message);
+}
+
 static void
 start_next (struct pool *pool)
 {
@@ -69,8 +115,11 @@ start_next (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   pool->starts++;
   g_mutex_unlock (&pool->pools->lock);
-  if (host_prepare (pool->pools->host, pool->isolation, &error) && renew_environment (pool, &error))
-    pool->next = zygote_start (pool->pools->host, pool->environment, pool->isolation, &error);
+  if (host_prepare (pool->pools->host, pool->isolation, &error) && renew_environment (pool, &error)) {
+    if (wants_bare (pool))
+      start_bare (pool);
+    pool->next = zygote_start (pool->pools->host, pool->environment, pool->isolation, FALSE, &error);
+  }
   if (!pool->next)
     pool_start_failed (pool, error);
 }
@@ -88,7 +137,7 @@ static gboolean
 needs_zygote (struct pool *pool)
 {
   g_mutex_lock (&pool->pools->lock);
-  gboolean needs = pool->stale || (!pool->current && pool->wanted);
+  gboolean needs = pool->stale || (!pool->current && pool->wanted) || (pool->current && pool->current->bare);
   gint64 retry_us = pool->retry_us;
   g_mutex_unlock (&pool->pools->lock);
   if (pool->current && is_due (pool, pool->current))
@@ -115,25 +164,40 @@ give_up_late_start (struct pool *pool)
   pool_start_failed (pool, error);
 }
 
-/* The new zygote serves: from now on it alone makes sandboxes. What the old one has parked serves until the
- * first of the new ones is ready. */
-void
-pool_zygote_serves (struct pool *pool)
+/* ZYGOTE serves: from now on it alone makes sandboxes. What the old one has parked serves until the first of
+ * the new ones is ready. */
+static void
+become_current (struct pool *pool, struct zygote *zygote)
 {
   if (pool->current) {
     g_ptr_array_add (pool->draining, pool->current);
     pool->old_parked = TRUE;
   }
-  pool->current = g_steal_pointer (&pool->next);
+  pool->current = zygote;
   pool->spawn_us = 0;
-  log_info ("the zygote of %s serves after %" G_GINT64_FORMAT " ms (Python %s)", pool->name,
-            (g_get_monotonic_time () - pool->current->started_us) / 1000, pool->current->info->version);
+  log_info ("the %szygote of %s serves after %" G_GINT64_FORMAT " ms (Python %s)",
+            zygote->bare ? "bare " : "", pool->name, (g_get_monotonic_time () - zygote->started_us) / 1000,
+            zygote->info->version);
   g_mutex_lock (&pool->pools->lock);
   pool->serving = TRUE;
+  pool->bare = zygote->bare;
   pool->stale = FALSE;
   pool->retry_us = 0;
   g_clear_error (&pool->failure);
   g_mutex_unlock (&pool->pools->lock);
+}
+
+void
+pool_zygote_serves (struct pool *pool)
+{
+  pool_lose_bare (pool);
+  become_current (pool, g_steal_pointer (&pool->next));
+}
+
+void
+pool_bare_serves (struct pool *pool)
+{
+  become_current (pool, g_steal_pointer (&pool->bare_next));
 }
 
 /* ---- ending ---- */
@@ -149,7 +213,7 @@ pool_lose_zygote (struct pool *pool, const GError *error)
   g_ptr_array_add (pool->draining, g_steal_pointer (&pool->current));
   pool->failures++;
   g_mutex_lock (&pools->lock);
-  pool->serving = FALSE;
+  pool->serving = pool->bare = FALSE;
   pool->wanted = TRUE;
   g_clear_error (&pool->failure);
   /* The first time at once: it had served, so it will again. */
@@ -227,6 +291,7 @@ pool_end_all (struct pool *pool)
   pool_take_discarded (pool);
   end_zygote (g_steal_pointer (&pool->current));
   end_zygote (g_steal_pointer (&pool->next));
+  end_zygote (g_steal_pointer (&pool->bare_next));
   for (guint i = 0; i < pool->draining->len; i++)
     end_zygote (pool->draining->pdata[i]);
   g_ptr_array_set_size (pool->draining, 0);
@@ -259,7 +324,8 @@ pool_zygotes_deadline_us (struct pool *pool)
   if (pool->current && pool->current->spawning)
     deadline_us = pool_earlier (deadline_us, pool->current->answer_us);
   g_mutex_lock (&pool->pools->lock);
-  if (!pool->next && pool->retry_us > 0 && (pool->stale || (pool->wanted && !pool->current)))
+  if (!pool->next && pool->retry_us > 0 &&
+      (pool->stale || (pool->wanted && !pool->current) || (pool->current && pool->current->bare)))
     deadline_us = pool_earlier (deadline_us, pool->retry_us);
   g_mutex_unlock (&pool->pools->lock);
   return deadline_us;

@@ -253,7 +253,7 @@ begin (struct adder_run *run)
     if (stdin_fd < 0)
       return FALSE;
   }
-  run->box = pool_take (pool, request->owner, &request->limits, &run->interrupt, error);
+  run->box = pool_take (pool, request->owner, &request->limits, request->code, &run->interrupt, error);
   if (!run->box || !check_isolation (run) || !handout_set_limits (run->box, &request->limits, error) ||
       !handout_put_files (run->box, engine->host, request, run->inputs, &run->interrupt,
                           wall_deadline_us (run), error))

@@ -122,17 +122,18 @@ start (struct zygote *zygote, const struct host *host, const struct layout *layo
 
 struct zygote *
 zygote_start (const struct host *host, const struct environment *environment, enum isolation isolation,
-              GError **error)
+              gboolean bare, GError **error)
 {
   struct zygote *zygote = g_new0 (struct zygote, 1);
   zygote->isolation = isolation;
+  zygote->bare = bare;
   zygote->environment = g_strdup (environment->name);
   zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = -1;
   zygote->started_us = g_get_monotonic_time ();
   zygote->messages = g_string_new (NULL);
   g_queue_init (&zygote->crashes);
 
-  struct layout *layout = layout_new (host, environment, isolation);
+  struct layout *layout = layout_new (host, environment, isolation, bare);
   gboolean started = start (zygote, host, layout, error);
   layout_free (layout);
   if (!started) {

@@ -18,6 +18,7 @@ enum zygote_state {
 struct zygote {
   enum zygote_state state;
   enum isolation isolation;
+  gboolean bare; /* it has no modules loaded ahead, though its environment names some */
   char *environment;
   int control_fd, message_fd; /* message_fd is -1 once nothing more can come */
   int process_fd;             /* its pidfd, or -1 as long as it is not LAUNCHED */
@@ -33,10 +34,10 @@ struct zygote {
   GQueue crashes;           /* when boxes crashed: gint64 microseconds, oldest first */
 };
 
-/* Starts the zygote of ENVIRONMENT for sandboxes of ISOLATION, for which HOST was prepared. It must be told
- * to end by the thread that started it, because it dies with that thread. */
+/* Starts the zygote of ENVIRONMENT, or a BARE one, for sandboxes of ISOLATION, for which HOST was prepared.
+ * It must be told to end by the thread that started it, because it dies with that thread. */
 struct zygote *zygote_start (const struct host *host, const struct environment *environment,
-                             enum isolation isolation, GError **error);
+                             enum isolation isolation, gboolean bare, GError **error);
 
 enum zygote_news {
   ZYGOTE_NEWS_NONE,

@@ -346,6 +346,35 @@ def test_daemon_outlives_the_directory_it_was_started_in(own_adder):
     own_adder.stop()
 
 
+@pytest.fixture
+def loading_adder(adder, make_adder):
+    """Its daemon loads modules when it starts."""
+    if adder.environment != "science":
+        pytest.skip("the environment science is not there")
+    own = make_adder("[environment]\ndefault = science\n")
+    own.environment = "science"
+    return own
+
+
+def test_first_runs_find_modules_that_they_name(loading_adder):
+    """A daemon that has just started answers while it loads modules; who names one of them waits for it."""
+    assert loading_adder.run("print(1)").stdout == "1\n"
+    assert {type(pool["bare"]) for pool in loading_adder.status()["engine"]["pools"]} == {bool}
+    result = loading_adder.run("import sys\nbefore = set(sys.modules)\nimport numpy\n'numpy' in before")
+    assert result.value == {"text/plain": "True"}
+    assert not any(pool["bare"] for pool in loading_adder.status()["engine"]["pools"])
+    loading_adder.at_rest()
+    loading_adder.stop()
+
+
+def test_stopped_while_modules_are_loaded(loading_adder):
+    before = set(loading_adder.installation.processes())
+    for _ in range(3):
+        assert loading_adder.run("print(1)").stdout == "1\n"
+        loading_adder.stop()
+    wait_until(lambda: set(loading_adder.installation.processes()) <= before, "its zygotes to be gone")
+
+
 def test_crashes_beyond_the_budget(make_adder):
     """A loop of segmentation faults costs new zygotes, not service."""
     adder = make_adder("[pool]\ncrash_budget = 3\n")

@@ -24,6 +24,13 @@ pool_number (AdderEngine *engine, const char *key)
   return json_integer_value (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
 }
 
+static gboolean
+pool_flag (AdderEngine *engine, const char *key)
+{
+  g_autoptr (json_t) status = status_of (engine);
+  return json_is_true (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
+}
+
 static gpointer
 sleep_in (gpointer engine)
 {
@@ -183,13 +190,44 @@ test_environment_changes (void)
   g_assert_cmpstr (string_at (json_object_get (after, "value"), "text/plain"), ==, "2");
 }
 
+/* A module that is not loaded before the file "go" is there. */
+#define SLOW                                                                                                 \
+  "import os, sys, time\n"                                                                                   \
+  "while not os.path.exists(os.path.join(sys.prefix, 'go')): time.sleep(0.01)\n"
+
+static const char count_slow[] = "import sys; sum(name == 'sl' 'ow' for name in sys.modules)";
+
+/* While an environment's modules are being loaded, code that does not name them has a sandbox without. */
+static void
+test_bare_first (void)
+{
+  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\n");
+  g_free (make_environment ("slowly", "slow", SLOW));
+  for (int i = 0; i < 5; i++) {
+    g_autoptr (json_t) early = run_in (engine, "slowly", count_slow, "ok", 0);
+    g_assert_cmpstr (string_at (json_object_get (early, "value"), "text/plain"), ==, "0");
+  }
+  g_assert_true (pool_flag (engine, "bare"));
+  g_assert_true (pool_flag (engine, "serving"));
+  g_assert_cmpint (pool_number (engine, "starts"), ==, 1);
+
+  g_autofree char *go = g_build_filename (scratch, "slowly", "venv", "go", NULL);
+  g_assert_true (g_file_set_contents (go, "", -1, NULL));
+  g_autoptr (json_t) waited = run_in (engine, "slowly", "import slow, sys; slow.__name__ in sys.modules", "ok", 0);
+  g_assert_cmpstr (string_at (json_object_get (waited, "value"), "text/plain"), ==, "True");
+  g_assert_false (pool_flag (engine, "bare"));
+  g_autoptr (json_t) late = run_in (engine, "slowly", count_slow, "ok", 0);
+  g_assert_cmpstr (string_at (json_object_get (late, "value"), "text/plain"), ==, "1");
+  g_assert_cmpint (pool_number (engine, "starts"), ==, 1);
+}
+
 static void
 test_zygote_cannot_start (void)
 {
   g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\nzygote_start_ms = 1s\n");
   g_free (make_environment ("leaving", "leaves",
                             "import os, sys; print('sorry', file=sys.stderr, flush=True); os._exit(3)\n"));
-  g_autoptr (json_t) left = run_in (engine, "leaving", "1", "failed", 125);
+  g_autoptr (json_t) left = run_in (engine, "leaving", "import leaves", "failed", 125);
   g_assert_cmpstr (error_at (left, "message"), ==,
                    "the zygote of the environment leaving did not start: sorry");
   gint64 before = g_get_monotonic_time ();
@@ -198,19 +236,19 @@ test_zygote_cannot_start (void)
   g_assert_cmpint (g_get_monotonic_time () - before, <, 200 * 1000);
 
   g_free (make_environment ("sleeping", "sleeps", "import time; time.sleep(60)\n"));
-  g_autoptr (json_t) slept = run_in (engine, "sleeping", "1", "failed", 125);
+  g_autoptr (json_t) slept = run_in (engine, "sleeping", "import sleeps", "failed", 125);
   g_assert_cmpstr (error_at (slept, "message"), ==,
                    "the environment sleeping did not start within 1000 ms (zygote_start_ms)");
 
   g_free (make_environment (
       "threading_one", "threads",
       "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"));
-  g_autoptr (json_t) threads = run_in (engine, "threading_one", "1", "failed", 125);
+  g_autoptr (json_t) threads = run_in (engine, "threading_one", "import threads", "failed", 125);
   g_assert_nonnull (strstr (error_at (threads, "message"), "threads are alive before serving"));
 
   /* The engine serves others all the same; a module that only fails is told of. */
   g_free (make_environment ("failing", "fails", "raise ValueError('no')\n"));
-  g_autoptr (json_t) failed = run_in (engine, "failing", "print(1)", "ok", 0);
+  g_autoptr (json_t) failed = run_in (engine, "failing", "print('fails')", "ok", 0);
   g_assert_cmpstr (json_string_value (json_array_get (json_object_get (failed, "warnings"), 0)), ==,
                    "the environment failing could not load fails ahead: ValueError: no");
 }
@@ -327,6 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pool/retirement", test_retirement);
   g_test_add_func ("/pool/crash-budget", test_crash_budget);
   g_test_add_func ("/pool/environment-changes", test_environment_changes);
+  g_test_add_func ("/pool/bare-first", test_bare_first);
   g_test_add_func ("/pool/zygote-cannot-start", test_zygote_cannot_start);
   int r = g_test_run ();
   support_end ();
