@@ -43,6 +43,7 @@
 enum measure_kind {
   MEASURE_RUN,        /* request to result through the library */
   MEASURE_PROCESS,    /* `adder run` as a whole process, its daemon warm */
+  MEASURE_COLD,       /* the same, but it has to start the daemon; of print(1) whatever plain Python runs */
   MEASURE_THROUGHPUT, /* runs a second, as many callers as cores */
   MEASURE_MEMORY,     /* bytes, printed by the code itself */
 };
@@ -59,6 +60,7 @@ static const struct measure measures[] = {
     {"pandas", "small pandas groupby", MEASURE_RUN, TABLE_CODE, 100, 300},
     {"plot", "bar plot to PNG", MEASURE_RUN, PLOT_CODE, 5, 10},
     {"pandas_process", "the same groupby, `adder run` as a process", MEASURE_PROCESS, TABLE_CODE, 15, 40},
+    {"cold", "first result of a daemon that was not there", MEASURE_COLD, LOADED_CODE, 1, 3},
     {"runs_per_second", "trivial runs, pandas loaded", MEASURE_THROUGHPUT, LOADED_CODE, 40, 100},
     {"pandas_runs_per_second", "small groupby in each run", MEASURE_THROUGHPUT, TABLE_CODE, 20, 50},
     {"parked_memory", "private memory, pandas loaded", MEASURE_MEMORY, MEMORY_CODE, 0, 0},
@@ -162,6 +164,19 @@ run_in_command (struct bench *bench, const char *code, double *ret_ms, char **re
   const char *arguments[] = {bench->program,           "run", "--json", "--env",
                              bench->environment->name, "-c",  code,     NULL};
   return run_process (arguments, bench->adder_variables, bench->directory, ret_ms, ret_stdout, error);
+}
+
+/* Whatever CODE plain Python runs: a first result is compared with one that loads the modules. The daemon is
+ * ended again, so that it loads none beside what is measured next. */
+static gboolean
+run_cold (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  const char *arguments[] = {bench->program, "stop", NULL};
+  double took;
+  (void)code;
+  return run_process (arguments, bench->adder_variables, NULL, &took, NULL, error) &&
+         run_in_command (bench, "print(1)", ret_ms, ret_stdout, error) &&
+         run_process (arguments, bench->adder_variables, NULL, &took, NULL, error);
 }
 
 /* The longest wait for a full pool. It may be that it never is: on a host that is short of memory. */
@@ -351,6 +366,8 @@ take_measure (struct bench *bench, const struct measure *measure, struct finding
     return measure_latency (bench, measure, run_settled, ret_finding, error);
   case MEASURE_PROCESS:
     return measure_latency (bench, measure, run_in_command, ret_finding, error);
+  case MEASURE_COLD:
+    return measure_latency (bench, measure, run_cold, ret_finding, error);
   case MEASURE_THROUGHPUT:
     return measure_throughput (bench, measure, ret_finding, error);
   case MEASURE_MEMORY:
@@ -372,7 +389,7 @@ ratio_of (const struct measure *measure, const struct finding *finding)
 static json_t *
 finding_to_json (const struct measure *measure, const struct finding *finding)
 {
-  static const char *const units[] = {"ms", "ms", "per_second", "bytes"};
+  static const char *const units[] = {"ms", "ms", "ms", "per_second", "bytes"};
   g_autofree char *adder_key = g_strdup_printf ("adder_%s", units[measure->kind]);
   g_autofree char *plain_key = g_strdup_printf ("plain_%s", units[measure->kind]);
   json_t *object =
@@ -387,7 +404,7 @@ finding_to_json (const struct measure *measure, const struct finding *finding)
 static void
 print_row (const struct measure *measure, const struct finding *finding)
 {
-  static const char *const formats[] = {"%10.2f ms", "%10.2f ms", "%10.1f /s", "%10.1f MB"};
+  static const char *const formats[] = {"%10.2f ms", "%10.2f ms", "%10.2f ms", "%10.1f /s", "%10.1f MB"};
   double scale = measure->kind == MEASURE_MEMORY ? 1e6 : 1;
   char adder[32], plain[32], must[32] = "";
 #pragma GCC diagnostic push
