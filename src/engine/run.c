@@ -32,8 +32,8 @@
 /* SIGKILL takes effect within milliseconds; a process that does not end in this time hangs in the kernel. */
 #define END_WAIT_US (10 * G_USEC_PER_SEC)
 
-/* Each wake-up costs the sandbox's processor some 30 us, a tenth of a short run, so output is not waited for
- * until the code has run this long. Nobody sees the difference. */
+/* Each wake-up costs the sandbox some 10 us, and on a busy machine its place on the processor, so output is
+ * not waited for until the code has run this long. Nobody sees the difference. */
 #define OUTPUT_PATIENCE_US 5000
 
 enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER };
