@@ -141,6 +141,8 @@ adder_ready (PyObject *self, PyObject *none)
   int r = audit_note_limits ();
   if (r < 0)
     return raise_errno (-r);
+  if (zygote.isolation == ISOLATION_PROCESS)
+    audit_try_reading ();
   memory_touch (hot_pages, sandbox.flags & WIRE_SPAWN_PREFAULT);
   struct wire_ready ready = {
       .version = WIRE_VERSION,

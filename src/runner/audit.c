@@ -16,10 +16,12 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "runner/wire.h"
 
 /* Not in the limited API, but in every CPython from 3.8 on, and with this signature. Weak: without it an
@@ -181,6 +183,27 @@ audit_limits_met (bool threads)
 
 /* ---- events ---- */
 
+static bool tries_reading;
+
+void
+audit_try_reading (void)
+{
+  tries_reading = true;
+}
+
+/* What is no plain file is not opened for the trial, which others could notice. */
+static bool
+can_read (const char *path)
+{
+  struct stat info;
+  if (access (path, R_OK) < 0)
+    return false;
+  if (!tries_reading || stat (path, &info) < 0 || !(S_ISREG (info.st_mode) || S_ISDIR (info.st_mode)))
+    return true;
+  autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  return fd >= 0 || errno != EACCES;
+}
+
 /* Whether item INDEX of ARGUMENTS is an absolute path, and, when it would be READ, one that cannot be. What a
  * relative path leads to is the run's own folder, unless the code went elsewhere: an exception then tells. */
 static bool
@@ -199,7 +222,7 @@ may_be_refused (PyObject *arguments, Py_ssize_t index, bool reads)
     return false;
   }
   const char *text = PyBytes_AsString (bytes);
-  bool may = text[0] == '/' && !(reads && access (text, R_OK) == 0);
+  bool may = text[0] == '/' && !(reads && can_read (text));
   Py_DECREF (bytes);
   return may;
 }

@@ -17,6 +17,10 @@ int audit_watch (PyObject *watcher);
  * too. Returns 0 or a negative errno. */
 int audit_note_limits (void);
 
+/* In a sandbox with landlock alone before the host's files: access () knows nothing of that, so whether a
+ * file can be read is tried from now on. */
+void audit_try_reading (void);
+
 /* The names of the limits that were met as a new list, None when there are none, which is the usual and costs
  * three system calls; NULL with an exception. THREADS: the code has some. */
 PyObject *audit_limits_met (bool threads);

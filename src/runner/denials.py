@@ -225,9 +225,19 @@ def is_own(path):
 
 def is_hidden(path):
     """PATH is not to be had, and it is the sandbox that has it not: a file of the run's own would be its own matter."""
-    if is_own(path) or os.access(path, os.R_OK):
+    if is_own(path) or may_read(path):
         return False
     return os.path.lexists(path) or not path.startswith(WHOLE)
+
+
+def may_read(path):
+    """Landlock, which stands alone where the sandbox has no mounts of its own, does not answer access(). Only what nobody
+    could notice is opened for the trial."""
+    if not os.access(path, os.R_OK):
+        return False
+    if main["work"] == "/work" or not stat.S_IFMT(os.stat(path).st_mode) in (stat.S_IFREG, stat.S_IFDIR):
+        return True
+    return may_open(path, os.O_RDONLY)
 
 
 def counts(path):

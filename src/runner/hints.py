@@ -17,7 +17,7 @@ TABLE = (
     (("ConnectionError", "URLError", "NewConnectionError", "ConnectTimeout", "ConnectError"), None, None, NO_NETWORK),
     (None, (errno.EAFNOSUPPORT, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL), None, NO_NETWORK),
     (None, (errno.EROFS,), None, READ_ONLY),
-    (("PermissionError",), (errno.EACCES, errno.EPERM), None, READ_ONLY + " System calls that leave the sandbox are refused."),
+    (("PermissionError",), (errno.EACCES, errno.EPERM), None, READ_ONLY + " Files of the host can be read only if they are passed with the run, and system calls that leave the sandbox are refused."),
     (None, (errno.ENOSPC, errno.EDQUOT), None, "The workspace is full (limits workspace_bytes and workspace_files)."),
     (None, (errno.EFBIG,), None, "The file is larger than the limit file_bytes."),
     (None, (errno.EMFILE,), None, "Too many open files (limit open_files)."),
