@@ -80,25 +80,29 @@ is_same (int fd, const struct stat *expected)
 }
 
 /* Goes down and up again with one descriptor, however deep the tree is. On the way up it makes sure that it
- * comes back to where it was: a process that was not confined could move directories meanwhile. */
+ * comes back to where it was: a process that was not confined could move directories meanwhile. What cannot
+ * be emptied (a file that may not be removed) ends it: it would be gone into again and again. */
 static void
 remove_tree (int parent, const char *name)
 {
   g_autoptr (GArray) way = g_array_new (FALSE, FALSE, sizeof (struct stat));
   int directory = enter (parent, name);
-  struct stat here;
+  struct stat here, left = {0};
   while (directory >= 0 && way->len < DEPTH_MOST && fstat (directory, &here) == 0) {
     (void)fchmod (directory, 0700);
     g_autofree char *full = remove_entries (directory);
     int next = -1;
     if (full) {
       next = enter (directory, full);
+      if (next >= 0 && is_same (next, &left))
+        fd_close (&next);
       g_array_append_val (way, here);
     } else if (way->len > 0) {
       next = openat (directory, "..", OPEN_DIRECTORY);
       if (next >= 0 && !is_same (next, &g_array_index (way, struct stat, way->len - 1)))
         fd_close (&next);
       g_array_set_size (way, way->len - 1);
+      left = here;
     }
     fd_close (&directory);
     directory = next;

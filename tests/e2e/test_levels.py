@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Isolation levels 1 and 0: sandboxes in the host's namespaces. They must work as any other, end as any other, and leave
 nothing behind; what they promise is tried by the attacks."""
+import array
+import fcntl
 import os
+import pathlib
 import uuid
 
 import pytest
@@ -171,3 +174,58 @@ def test_deep_and_closed_trees_are_swept(kind):
         "os.mkdir('closed', 0)\n"
     )
     assert adder.run(code, "--limit", "cpu_ms=60000", "--timeout", "60", *options).outcome == "ok"
+
+
+FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_IMMUTABLE_FL = 0x80086601, 0x40086602, 0x10
+
+
+def set_immutable(path, immutable):
+    """Not even root removes such a file."""
+    with open(path) as file:
+        flags = array.array("i", [0])
+        fcntl.ioctl(file, FS_IOC_GETFLAGS, flags)
+        flags[0] = flags[0] | FS_IMMUTABLE_FL if immutable else flags[0] & ~FS_IMMUTABLE_FL
+        fcntl.ioctl(file, FS_IOC_SETFLAGS, flags)
+
+
+def test_what_cannot_be_removed_is_left(make_adder, temporary):
+    """And is gone into once, not for ever: the command ends."""
+    adder = make_adder("", {"TMPDIR": str(temporary)})
+    code = (
+        "import os, time\n"
+        "os.makedirs('d/e'); open('d/e/file', 'w').close()\n"
+        "print(os.getcwd(), flush=True)\n"
+        "while not os.path.exists('go on'): time.sleep(0.05)"
+    )
+    run = adder.start(code, "--no-daemon", "--isolation", "process")
+    work = pathlib.Path(run.stdout.readline().decode().strip())
+    file = work / "d/e/file"
+    try:
+        set_immutable(file, True)
+    except OSError as error:
+        run.kill()
+        run.communicate()
+        pytest.skip(f"files cannot be made immutable: {error.strerror}")
+    try:
+        (work / "go on").touch()
+        _, err = run.communicate(timeout=60)
+        assert run.returncode == 0 and file.exists(), err
+    finally:
+        set_immutable(file, False)
+        run.kill()
+    adder.run("1", "--no-daemon", "--isolation", "process")
+    assert not list(temporary.iterdir()), "the next one sweeps it"
+
+
+def test_denials(make_adder, temporary):
+    """Files that the user may read, and landlock alone hides: access() says that they can be read."""
+    adder = make_adder("", {"TMPDIR": str(temporary)})
+    hidden = adder.file("hidden.csv", "1,2\n")
+    code = f"try: open({str(hidden)!r})\nexcept OSError: pass\nopen('/proc/cpuinfo')"
+    result = adder.run(code, "--isolation", "process")
+    assert [(denial["kind"], denial["detail"]) for denial in result.denials] == [
+        ("file", f"read {hidden}"),
+        ("file", "read /proc/cpuinfo"),
+    ]
+    assert adder.run("open('/usr/bin/env').close()", "--isolation", "process").denials == []
+    adder.stop()
