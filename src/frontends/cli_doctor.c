@@ -202,10 +202,13 @@ print_trial (const struct checkup *checkup)
     return;
   const char *environment = json_string_value (json_object_get (checkup->trial, "environment"));
   const char *message = json_string_value (json_object_get (checkup->trial, "message"));
+  json_int_t level = json_integer_value (json_object_get (checkup->trial, "level"));
   print_mark (checkup->trial_ok);
   if (checkup->trial_ok)
-    printf ("%-16s a run in %s reached isolation level %" JSON_INTEGER_FORMAT "\n", "trial run", environment,
-            json_integer_value (json_object_get (checkup->trial, "level")));
+    printf ("%-16s a run in %s reached isolation level %" JSON_INTEGER_FORMAT "%s\n", "trial run",
+            environment, level,
+            level < checkup->probe.level ? ", less than the host gives: see [sandbox] in adder config show"
+                                         : "");
   else
     printf ("%-16s a run in %s: %s\n", "trial run", environment,
             message ? message : json_string_value (json_object_get (checkup->trial, "outcome")));

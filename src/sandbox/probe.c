@@ -163,7 +163,7 @@ try_namespaces (void)
 static const struct finding userns_findings[] = {
     [PROBE_USERNS_OK] = {"ok", "can be made", NULL},
     [PROBE_USERNS_MAX] = {"max_user_namespaces", "refused: user.max_user_namespaces",
-                          "sysctl -w user.max_user_namespaces=10000"},
+                          "sysctl -w user.max_user_namespaces=10000 (in a container: on its host)"},
     [PROBE_USERNS_CLONE] = {"unprivileged_userns_clone",
                             "refused to ordinary users: kernel.unprivileged_userns_clone is 0",
                             "sysctl -w kernel.unprivileged_userns_clone=1"},
@@ -226,8 +226,10 @@ probe_namespaces (struct probe *probe)
                probe->userns == PROBE_USERNS_OK ? NULL : strerror (trial.err));
   if (probe->userns == PROBE_USERNS_MAX) {
     long most = probe_max_user_namespaces ("");
+    /* Each namespace around this one has a limit of its own, which cannot be read from here. */
     TEXT (line,
-          most > 0 ? "refused: user.max_user_namespaces is %ld, and so many are there"
+          most > 0 ? "refused: as many as user.max_user_namespaces allows are there (%ld here; around a "
+                     "container perhaps fewer)"
                    : "refused: user.max_user_namespaces is %ld",
           most);
   }
