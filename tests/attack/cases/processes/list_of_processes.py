@@ -1,4 +1,4 @@
-# Must be refused: seeing a process of the host or of another sandbox in /proc.
+# Must be refused: listing the processes of the host and of other sandboxes in /proc.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: proc
 # stopped by at 1: landlock
