@@ -124,7 +124,7 @@ DENIED = {
 HINTS = {
     "network": "--file",
     "file": "--file",
-    "write": "/tmp",
+    "write": "temporary",
     "call": "without it",
     "processes": "--limit",
     "space": "--limit",
