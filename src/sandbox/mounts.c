@@ -145,7 +145,9 @@ mounts_enter (const struct limits *limits, int workspace_fd, bool *ret_fresh_pro
       r = enter_proc (step, &fresh_proc, fault);
       break;
     case MOUNT_TMPFS:
-      r = mounts_tmpfs (limits->value[step->size], SHM_FILES, step->attributes, &fd, fault);
+      r = mounts_tmpfs (limits->value[step->size],
+                        weakened (LAYER_WORKSPACE) ? limits->value[LIMIT_WORKSPACE_FILES] : SHM_FILES,
+                        step->attributes, &fd, fault);
       if (r == 0)
         r = mounts_attach (fd, AT_FDCWD, step->target, fault);
       break;

@@ -1,0 +1,15 @@
+# Must end as timeout: a lock that is taken twice.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: deadline
+# levels: 3 2 1
+# limits: wall_ms=300
+import os, signal, threading, time
+
+if os.fork() == 0:
+    time.sleep(1)
+    os.write(1, b"BREACH: it lives three times as long as it may\n")
+    os.kill(os.getppid(), signal.SIGKILL)
+    os._exit(0)
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()

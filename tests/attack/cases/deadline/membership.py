@@ -1,0 +1,13 @@
+# Must end as timeout: a search in a range that is ten to the fifteenth long, in C.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: deadline
+# levels: 3 2 1
+# limits: wall_ms=300
+import os, signal, time
+
+if os.fork() == 0:
+    time.sleep(1)
+    os.write(1, b"BREACH: it lives three times as long as it may\n")
+    os.kill(os.getppid(), signal.SIGKILL)
+    os._exit(0)
+-0.5 in range(10**15)

@@ -1,0 +1,17 @@
+# Must be refused: more processes than the limit allows, each in a session and process group of its own.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: pids
+# levels: 3 2 1
+# limits: pids=30
+import os, signal
+
+children = 0
+try:
+    while children < 100:
+        if os.fork() == 0:
+            os.setsid()
+            signal.pause()
+        children += 1
+except OSError:
+    pass
+print("held" if children < 30 else f"BREACH: {children} sessions")

@@ -1,0 +1,19 @@
+# Must be refused: lifting one's own resource limits, soft and hard.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: rlimits
+# levels: 3 2 1
+import resource
+
+raised = []
+for name in ("CPU", "FSIZE", "NOFILE", "CORE", "STACK", "MEMLOCK", "MSGQUEUE", "NICE", "RTPRIO", "SIGPENDING"):
+    number = getattr(resource, "RLIMIT_" + name)
+    soft, hard = resource.getrlimit(number)
+    if hard == resource.RLIM_INFINITY:
+        raised.append(name)
+        continue
+    try:
+        resource.setrlimit(number, (hard + 1, hard + 1))
+        raised.append(name)
+    except (ValueError, OSError):
+        pass
+print("BREACH: " + " ".join(raised) if raised else "held")

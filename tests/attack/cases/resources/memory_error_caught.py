@@ -1,0 +1,16 @@
+# Must do no harm: takes memory until none is given, catches the error, and asks again and again.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: memory
+# levels: 3 2 1
+# limits: memory_bytes=64M wall_ms=1500
+import time
+
+kept, end = [], time.monotonic() + 0.5
+while time.monotonic() < end:
+    try:
+        kept.append(bytearray(b"x") * 5_000_000)
+    except MemoryError:
+        pass
+    if len(kept) > 26:
+        print("BREACH: 130 MB held")
+        break
