@@ -1,0 +1,14 @@
+# Must end as crashed: a result of a million nested lists.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: frames
+# levels: 3 2 1
+import os, struct, time
+
+
+def frame(kind, payload):
+    os.write(3, struct.pack("=II", kind, len(payload)) + payload)
+
+
+frame(4, b"[" * 1_000_000 + b"]" * 1_000_000)
+time.sleep(1)
+print("BREACH: the daemon listens on")

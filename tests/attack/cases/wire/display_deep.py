@@ -1,0 +1,14 @@
+# Must end as crashed: a display of a hundred thousand nested lists.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: frames
+# levels: 3 2 1
+import os, struct, time
+
+
+def frame(kind, payload):
+    os.write(3, struct.pack("=II", kind, len(payload)) + payload)
+
+
+frame(3, b'{"x/json":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+time.sleep(1)
+print("BREACH: the daemon listens on")

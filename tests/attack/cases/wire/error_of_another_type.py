@@ -1,0 +1,14 @@
+# Must end as crashed: a result whose error is a text.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: frames
+# levels: 3 2 1
+import json, os, struct, time
+
+
+def frame(kind, payload):
+    os.write(3, struct.pack("=II", kind, len(payload)) + payload)
+
+
+frame(4, json.dumps({"exit_code": 1, "value": None, "error": "text", "warnings": []}).encode())
+time.sleep(1)
+print("BREACH: the daemon listens on")

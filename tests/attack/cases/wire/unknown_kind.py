@@ -1,0 +1,14 @@
+# Must end as crashed: a frame of a kind that does not exist.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: frames
+# levels: 3 2 1
+import os, struct, time
+
+
+def frame(kind, payload):
+    os.write(3, struct.pack("=II", kind, len(payload)) + payload)
+
+
+frame(77, b"{}")
+time.sleep(1)
+print("BREACH: the daemon listens on")
