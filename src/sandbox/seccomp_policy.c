@@ -75,7 +75,7 @@ const struct seccomp_rule seccomp_rules[] = {
   { SECCOMP_POLICY_PRETEND, WHEN_SHARED, "a run that cannot leave its process group ends with it, in one stroke",
     SESSIONS },
   { ALLOW, WHEN_SIGNALS_APART, "signals to others: nobody outside of the sandbox can be reached",
-    SIGNALS " fcntl" },
+    SIGNALS },
   { EPERM, WHEN_SIGNALS_SHARED, "signals to others: they would reach every process of the same user",
     SIGNALS },
   { ALLOW, WHEN_ALWAYS, "a process's own signals and timers",
@@ -171,12 +171,15 @@ const struct seccomp_rule seccomp_rules[] = {
   { EPERM, WHEN_SHARED, "the same; here the number 0 can mean all processes of the user",
     "setpriority" },
 
-  { ALLOW, WHEN_SIGNALS_SHARED, "not F_SETOWN, F_SETOWN_EX, F_SETSIG: they have the kernel signal anybody of the same user",
+  { ALLOW, WHEN_ALWAYS, "not F_NOTIFY, which tells what others read in a directory, nor F_SETLEASE, which holds up others who "
+    "open a file",
     "fcntl", ONE_OF (1, "command", INT_MASK, VALUE (F_DUPFD), VALUE (F_GETFD), VALUE (F_SETFD), VALUE (F_GETFL),
                      VALUE (F_SETFL), VALUE (F_GETLK), VALUE (F_SETLK), VALUE (F_SETLKW), VALUE (F_OFD_GETLK),
                      VALUE (F_OFD_SETLK), VALUE (F_OFD_SETLKW), VALUE (F_GETOWN), VALUE (F_GETSIG),
                      VALUE (F_DUPFD_CLOEXEC), VALUE (F_GETPIPE_SZ), VALUE (F_SETPIPE_SZ), VALUE (F_GET_SEALS),
                      VALUE (F_ADD_SEALS)) },
+  { ALLOW, WHEN_SIGNALS_APART, "these have the kernel send a signal: elsewhere, to anybody of the same user",
+    "fcntl", ONE_OF (1, "command", INT_MASK, VALUE (F_SETOWN), VALUE (F_SETOWN_EX), VALUE (F_SETSIG)) },
 
   { ALLOW, WHEN_ALWAYS, "asking for the personality, and the one that everybody has",
     "personality", ONE_OF (0, "persona", INT_MASK, { "0xffffffff", INT_MASK }, VALUE (PER_LINUX)) },

@@ -184,6 +184,10 @@ static const struct expectation {
     {"prctl", {PR_SET_DUMPABLE, 1}, FAILS (ENOSYS), 0, 99},
     {"prctl", {PR_SET_PTRACER}, FAILS (ENOSYS), 0, 99},
     {"prctl", {PR_SET_SECCOMP}, FAILS (ENOSYS), 0, 99},
+    {"fcntl", {0, F_DUPFD_CLOEXEC}, ALLOWED, 0, 99},
+    {"fcntl", {0, F_SETOWN}, ALLOWED, 0, 99},
+    {"fcntl", {0, F_SETLEASE}, FAILS (ENOSYS), 0, 99},
+    {"fcntl", {0, HIGH | F_NOTIFY}, FAILS (ENOSYS), 0, 99},
 };
 
 /* In the host's namespaces, where everything of the same user could be named. */
@@ -223,6 +227,7 @@ static const struct expectation shared_expectations[] = {
     {"fcntl", {0, HIGH | F_SETSIG}, FAILS (ENOSYS), 0, 5},
     {"fcntl", {0, F_SETOWN_EX}, FAILS (ENOSYS), 0, 5},
     {"fcntl", {0, F_SETOWN}, ALLOWED, 6, 99},
+    {"fcntl", {0, F_NOTIFY}, FAILS (ENOSYS), 0, 99},
 };
 
 static void
