@@ -11,12 +11,15 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 
 import bait
 import harness
 
 LANES = 3  # attacks at once; each has bait of its own, so that it is known who took it
 NEIGHBOURS = 100
+SURVIVAL = 5  # seconds after its run in which a process may be on its way out; cases that leave one behind let it live twice that
+NAME_MOST = 15  # letters of a process's name
 ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxes are for the host
 
 LACKING = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT")  # a kernel without it says so
@@ -160,6 +163,16 @@ class Watcher:
         self.command.communicate(timeout=harness.DEADLINE)
 
 
+def outlives(name):
+    """Whether a process that gave itself NAME stays. One that is being ended may take a moment, and one that forks on and on can
+    be missed by one look."""
+    end, clean = time.monotonic() + SURVIVAL, 0
+    while clean < 3 and time.monotonic() < end:
+        clean = 0 if any(process.name == name and process.state not in "ZX" for process in harness.processes()) else clean + 1
+        time.sleep(0.01)
+    return clean < 3
+
+
 class Stage:
     """Plays cases in a daemon of SETTING. perform() starts them all, one() waits for one of them."""
 
@@ -265,6 +278,8 @@ class Stage:
             command.kill()
             out, err = command.communicate()
         harm = lane.harm()
+        if "ATTACK_TOKEN" in case.code and outlives(variables["ATTACK_TOKEN"][:NAME_MOST]):
+            harm.append("a process outlives its run")
         if victim:
             wrong = victim.missed() or victim.suffered(beats=2)
             victim.end()

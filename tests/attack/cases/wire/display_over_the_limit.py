@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
 # levels: 3 2 1
-import os, struct, time
+import os, struct
 
 os.write(3, struct.pack("=II", 3, (16 << 20) + 1))
-time.sleep(1)
-print("BREACH: the daemon listens on")
+os._exit(0)  # what would follow is in the middle of a frame

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
 # levels: 3 2 1
-import os, time
+import os
 
 os.write(3, os.urandom(100_000))
-time.sleep(1)
-print("BREACH: the daemon listens on")
+os._exit(0)  # what would follow is in the middle of a frame

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
 # levels: 3 2 1
-import os, struct, time
+import os, struct
 
 
 def frame(kind, payload):
@@ -10,5 +10,3 @@ def frame(kind, payload):
 
 
 frame(1, struct.pack("=IIiIQ", 1, 0xFFF, 9, 0, 0))
-time.sleep(1)
-print("BREACH: the daemon listens on")

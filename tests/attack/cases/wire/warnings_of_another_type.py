@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
 # levels: 3 2 1
-import json, os, struct, time
+import json, os, struct
 
 
 def frame(kind, payload):
@@ -10,5 +10,3 @@ def frame(kind, payload):
 
 
 frame(4, json.dumps({"exit_code": 0, "value": None, "error": None, "warnings": {"a": 1}}).encode())
-time.sleep(1)
-print("BREACH: the daemon listens on")

@@ -1,0 +1,8 @@
+# Must be refused: lowering the priority of all processes of the user, who is the same outside.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: pid
+# levels: 3 2
+import os
+
+os.setpriority(os.PRIO_USER, 0, 19)
+print("held")
