@@ -2,8 +2,15 @@
 /* The engine. */
 #include "engine/engine.h"
 
+#include <malloc.h>
+
 #include "adder.h"
 #include "common/config.h"
+
+/* What is larger goes back to the system when it is freed. Left alone, the C library keeps pieces of the size
+ * that it saw last, up to 32 MiB of them in each of its arenas: sandboxes could have a daemon hold a gigabyte
+ * by sending it large messages. */
+#define MAPPED_BYTES (256 << 10)
 
 static gint owns_process;
 
@@ -11,6 +18,9 @@ void
 engine_own_process (void)
 {
   g_atomic_int_set (&owns_process, 1);
+#ifdef M_MMAP_THRESHOLD
+  mallopt (M_MMAP_THRESHOLD, MAPPED_BYTES);
+#endif
 }
 
 gboolean
