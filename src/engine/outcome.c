@@ -82,12 +82,12 @@ killed_for_memory (const struct facts *facts)
   return facts->oom_kills > 0 && (killed_by (facts, SIGKILL) || !facts->has_exit);
 }
 
-/* RLIMIT_CPU sends SIGXCPU first and SIGKILL a second later; the latter counts only with the time really
- * used. */
+/* RLIMIT_CPU sends SIGXCPU first and SIGKILL a second later. Code can send itself either, so they count only
+ * with the time really used. */
 static gboolean
 killed_for_cpu (const struct facts *facts)
 {
-  return killed_by (facts, SIGXCPU) || (killed_by (facts, SIGKILL) && facts->cpu_us >= facts->cpu_limit_us);
+  return (killed_by (facts, SIGXCPU) || killed_by (facts, SIGKILL)) && facts->cpu_us >= facts->cpu_limit_us;
 }
 
 static gboolean

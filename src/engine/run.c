@@ -331,8 +331,8 @@ take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event
 static void
 take_result (struct adder_run *run, const char *text, gsize length)
 {
-  if (!message_read_result (text, length, run->request->limits.value[LIMIT_VALUE], &run->message,
-                            run->warnings)) {
+  guint64 most = weakened (LAYER_FRAMES) ? G_MAXUINT64 : run->request->limits.value[LIMIT_VALUE];
+  if (!message_read_result (text, length, most, &run->message, run->warnings)) {
     stop (run, STOP_PROTOCOL);
     return;
   }
