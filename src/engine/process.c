@@ -65,7 +65,8 @@ process_clock (pid_t pid, guint64 *ret_cpu_us)
 {
   clockid_t clock;
   struct timespec time;
-  if (clock_getcpuclockid (pid, &clock) != 0 || clock_gettime (clock, &time) != 0)
+  /* 0 would be this process itself. */
+  if (pid <= 0 || clock_getcpuclockid (pid, &clock) != 0 || clock_gettime (clock, &time) != 0)
     return FALSE;
   *ret_cpu_us = (guint64)time.tv_sec * G_USEC_PER_SEC + (guint64)time.tv_nsec / 1000;
   return TRUE;

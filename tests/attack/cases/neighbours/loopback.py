@@ -1,6 +1,7 @@
 # Must be refused: meeting another sandbox on the loopback interface.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: net + landlock + seccomp
+# stopped by at 1: landlock + seccomp
 # levels: 3 2 1
 import os, socket
 

@@ -7,11 +7,11 @@ import os, signal
 
 children = 0
 try:
-    while children < 100:
+    while children < 200:
         if os.fork() == 0:
             os.setsid()
             signal.pause()
         children += 1
 except OSError:
     pass
-print("held" if children < 30 else f"BREACH: {children} sessions")
+print("held" if children < 100 else f"BREACH: {children} sessions")

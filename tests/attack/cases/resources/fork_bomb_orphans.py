@@ -6,7 +6,7 @@
 import os, signal
 
 told, tell = os.pipe()
-for _ in range(100):
+for _ in range(200):
     try:
         child = os.fork()
     except OSError:
@@ -21,4 +21,4 @@ for _ in range(100):
     os.waitpid(child, 0)
 os.write(tell, b".")
 orphans = len(os.read(told, 1000)) - 1
-print("held" if orphans < 30 else f"BREACH: {orphans} orphans")
+print("held" if orphans < 100 else f"BREACH: {orphans} orphans")

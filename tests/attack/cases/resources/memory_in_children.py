@@ -1,7 +1,7 @@
 # Must end as memory_limit: a little memory in each of twenty processes, too much in all of them.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: memory
-# levels: 3 2 1
+# levels: 3 2
 # limits: memory_bytes=64M
 import os, signal
 

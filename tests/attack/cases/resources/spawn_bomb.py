@@ -7,9 +7,9 @@ import os
 
 programs = 0
 try:
-    while programs < 100:
+    while programs < 200:
         os.posix_spawn("/bin/sleep", ["sleep", "10"], {})
         programs += 1
 except OSError:
     pass
-print("held" if programs < 30 else f"BREACH: {programs} programs")
+print("held" if programs < 100 else f"BREACH: {programs} programs")

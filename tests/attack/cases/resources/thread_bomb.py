@@ -7,10 +7,10 @@ import os, threading
 
 threads = 0
 try:
-    while threads < 100:
+    while threads < 200:
         threading.Thread(target=threading.Event().wait, daemon=True).start()
         threads += 1
 except RuntimeError:
     pass
-print("held" if threads < 30 else f"BREACH: {threads} threads", flush=True)
+print("held" if threads < 100 else f"BREACH: {threads} threads", flush=True)
 os._exit(0)

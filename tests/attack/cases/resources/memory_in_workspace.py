@@ -1,0 +1,9 @@
+# Must end as memory_limit: files in the workspace, which are memory, within what the workspace may hold.
+# SPDX-License-Identifier: Apache-2.0
+# stopped by: memory
+# levels: 3
+# limits: memory_bytes=32M workspace_bytes=200M
+with open("large", "wb", buffering=0) as file:
+    for _ in range(64):
+        file.write(bytes(1 << 20))
+print("BREACH: 64 MiB in a file")
