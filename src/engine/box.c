@@ -56,7 +56,9 @@ static gboolean
 make_pipe (int *ret_read, int *ret_write, const char *what, GError **error)
 {
   int ends[2];
-  if (pipe2 (ends, O_CLOEXEC) < 0)
+  /* Our end does not wait: code that runs as the daemon's user can open its stream again through /proc, and
+   * take away what poll saw there. */
+  if (pipe2 (ends, O_CLOEXEC) < 0 || fcntl (ends[0], F_SETFL, O_NONBLOCK) < 0)
     return error_from_errno (error, errno, "cannot make the %s pipe of a sandbox", what);
   *ret_read = ends[0];
   *ret_write = ends[1];
@@ -135,7 +137,7 @@ box_kill (struct box *box)
 {
   /* No init's end is the end of all here. As long as the zygote has not reported it, the worker's number is
    * its group's still, even should the zygote be dead. */
-  if (box->place && box->worker_pid > 0 && !box->has_exit)
+  if (box->place && box->worker_pid > 0 && !box->has_exit && !weakened (LAYER_CLEANUP))
     (void)kill (-box->worker_pid, SIGKILL);
   int fd = weakened (LAYER_CLEANUP) ? box->worker_fd : box->init_fd;
   if (fd >= 0)

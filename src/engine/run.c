@@ -285,8 +285,11 @@ stop (struct adder_run *run, enum stop reason)
 static gboolean
 read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEvent *event)
 {
-  gssize got = read (stream->fd, run->buffer, MIN (most, BUFFER_BYTES));
-  if (got < 0 && (errno == EINTR || errno == EAGAIN))
+  gssize got;
+  do
+    got = read (stream->fd, run->buffer, MIN (most, BUFFER_BYTES));
+  while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN)
     return FALSE;
   if (got <= 0) {
     stream->fd = -1;
@@ -508,9 +511,10 @@ drain (struct adder_run *run, AdderEvent *event)
       guint64 before = run->output_bytes;
       gsize most = MIN (stream->left, BUFFER_BYTES);
       gboolean told = read_stream (run, stream, most, event);
-      /* Over the limit nothing more is wanted of either. */
+      guint64 came = run->output_bytes - before;
+      /* Over the limit nothing more is wanted of either; what was there may have been taken away since. */
       stream->left =
-          run->facts.stop == STOP_OUTPUT ? 0 : stream->left - MIN (stream->left, run->output_bytes - before);
+          run->facts.stop == STOP_OUTPUT || came == 0 ? 0 : stream->left - MIN (stream->left, came);
       if (told)
         return TRUE;
     }

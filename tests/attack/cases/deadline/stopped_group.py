@@ -1,7 +1,7 @@
 # Must end as timeout: the process group stops itself, whole.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: deadline
-# levels: 3 2 1
+# levels: 3 2
 # limits: wall_ms=300
 import os, signal, time
 

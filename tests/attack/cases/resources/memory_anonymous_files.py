@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: memory
 # stopped by at 2: seccomp
-# stopped by at 1: seccomp
-# levels: 3 2 1
+# levels: 3 2
 # limits: memory_bytes=64M
 import os
 
