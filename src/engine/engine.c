@@ -18,9 +18,7 @@ void
 engine_own_process (void)
 {
   g_atomic_int_set (&owns_process, 1);
-#ifdef M_MMAP_THRESHOLD
   mallopt (M_MMAP_THRESHOLD, MAPPED_BYTES);
-#endif
 }
 
 gboolean

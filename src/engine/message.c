@@ -21,9 +21,8 @@
 /* Representations of one value or display. */
 #define BUNDLE_MOST 32
 
-/* How many values TEXT has at most, whether it is JSON or not. */
-static gsize
-count_values (const char *text, gsize length)
+gsize
+message_count_values (const char *text, gsize length)
 {
   gsize count = 1;
   for (gsize at = 0; at < length; at++) {
@@ -41,7 +40,7 @@ count_values (const char *text, gsize length)
 static json_t *
 parse (const char *text, gsize length)
 {
-  if (count_values (text, length) > VALUES_MOST)
+  if (message_count_values (text, length) > VALUES_MOST)
     return NULL;
   return json_parse_object (text, length, "a message", NULL);
 }

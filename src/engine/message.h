@@ -24,6 +24,10 @@ void message_result_clear (struct message_result *result);
 gboolean message_read_result (const char *text, gsize length, guint64 value_bytes,
                               struct message_result *ret_result, GPtrArray *warnings);
 
+/* How many values TEXT has at most, whether it is JSON or not. One costs some 50 bytes once it is parsed,
+ * however few it has in the text. */
+gsize message_count_values (const char *text, gsize length);
+
 /* A MIME bundle: an object of strings, or of any values under names that end in "json". The caller's; NULL
  * when it is none. */
 json_t *message_read_display (const char *text, gsize length);

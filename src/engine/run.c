@@ -11,6 +11,7 @@
 #include "engine/run.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -35,6 +36,12 @@
 /* Each wake-up costs the sandbox some 10 us, and on a busy machine its place on the processor, so output is
  * not waited for until the code has run this long. Nobody sees the difference. */
 #define OUTPUT_PATIENCE_US 5000
+
+/* In all displays of a run together: some 50 MB once they are parsed. */
+#define VALUES_MOST 1000000
+
+/* So many in small pieces of memory that malloc would keep more of them than is worth keeping. */
+#define VALUES_MANY 20000
 
 enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER };
 
@@ -68,7 +75,8 @@ struct adder_run {
   json_t *displays;
   guint display_count;
   guint64 display_bytes;
-  char *display; /* text of the one that was told last */
+  guint64 values; /* in all messages, parsed */
+  char *display;  /* text of the one that was told last */
 
   struct facts facts;
   struct message_result message;
@@ -164,7 +172,10 @@ run_free (struct adder_run *run)
   g_free (run->buffer);
   request_free (run->request);
   engine_unref (run->engine);
+  gboolean trim = run->values > VALUES_MANY && engine_owns_process ();
   g_free (run);
+  if (trim)
+    (void)malloc_trim (0);
 }
 
 /* ---- NEW ---- */
@@ -314,9 +325,11 @@ take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event
 {
   run->display_count++;
   run->display_bytes += length;
+  run->values += message_count_values (text, length);
   g_free (run->display);
   run->display = text;
-  if ((run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX) &&
+  if ((run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX ||
+       run->values > VALUES_MOST) &&
       !weakened (LAYER_FRAMES)) {
     stop (run, STOP_DISPLAYS);
     return FALSE;
@@ -334,6 +347,7 @@ take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event
 static void
 take_result (struct adder_run *run, const char *text, gsize length)
 {
+  run->values += message_count_values (text, length);
   guint64 most = weakened (LAYER_FRAMES) ? G_MAXUINT64 : run->request->limits.value[LIMIT_VALUE];
   if (!message_read_result (text, length, most, &run->message, run->warnings)) {
     stop (run, STOP_PROTOCOL);
