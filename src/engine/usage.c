@@ -6,6 +6,9 @@
 
 #include "engine/box.h"
 
+/* Of a run's memory at most, before it is believed to be over its limit. */
+#define COUNTS_MOST 5
+
 static guint64
 minus (guint64 a, guint64 b)
 {
@@ -98,8 +101,18 @@ usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
   if (tree.count <= 2)
     return TRUE;
   /* Forks share their pages: counted so that none counts twice, which is dearer. What they share with the
-   * zygote is taken off whole though only a part of it was counted: in doubt for the run. */
-  process_tree (roots, G_N_ELEMENTS (roots), TRUE, &tree);
-  guint64 held = tree.proportional_bytes > 0 ? tree.proportional_bytes : tree.private_bytes / tree.count;
-  return minus (held, shared) > limit;
+   * zygote is taken off whole though only a part of it was counted: in doubt for the run. One process is
+   * looked at after the other, so what the first shares with those that are forked meanwhile counts twice: a
+   * count is good when nobody came or went since the one before, or when that never happens. */
+  for (int tries = 0; tries < COUNTS_MOST; tries++) {
+    gsize before = tree.count;
+    process_tree (roots, G_N_ELEMENTS (roots), TRUE, &tree);
+    guint64 held =
+        tree.proportional_bytes > 0 ? tree.proportional_bytes : tree.private_bytes / MAX (tree.count, 1);
+    if (minus (held, shared) <= limit)
+      return FALSE;
+    if (tree.count == before)
+      break;
+  }
+  return TRUE;
 }
