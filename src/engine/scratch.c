@@ -137,12 +137,10 @@ give_away (int directory, const char *name, const struct workspace_owner *owner)
   return !owner->assume || fchownat (directory, name, owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-struct scratch *
-scratch_new (const struct workspace_owner *owner, GError **error)
+static struct scratch *
+make_directory (const char *prefix, const struct workspace_owner *owner, GError **error)
 {
-  g_autofree char *prefix = g_strdup_printf ("adder-%u-", (unsigned)geteuid ());
   g_autofree char *path = g_strdup_printf ("%s/%sXXXXXX", g_get_tmp_dir (), prefix);
-  sweep (g_get_tmp_dir (), prefix);
   if (!g_mkdtemp_full (path, owner->assume ? 0711 : 0700)) {
     error_from_errno (error, errno, "cannot make a directory for workspaces in %s", g_get_tmp_dir ());
     return NULL;
@@ -159,6 +157,22 @@ scratch_new (const struct workspace_owner *owner, GError **error)
     error_from_errno (error, errno, "cannot prepare the directory for workspaces %s", scratch->path);
     scratch_unref (scratch);
     return NULL;
+  }
+  return scratch;
+}
+
+/* Before it is locked, a new directory looks like a dead one to a process that sweeps at that moment. */
+#define TRIES 3
+
+struct scratch *
+scratch_new (const struct workspace_owner *owner, GError **error)
+{
+  g_autofree char *prefix = g_strdup_printf ("adder-%u-", (unsigned)geteuid ());
+  struct scratch *scratch = NULL;
+  sweep (g_get_tmp_dir (), prefix);
+  for (int i = 0; i < TRIES && !scratch; i++) {
+    g_clear_error (error);
+    scratch = make_directory (prefix, owner, error);
   }
   return scratch;
 }
