@@ -127,7 +127,9 @@ process_memory (pid_t pid, struct process_memory *ret_memory)
     return FALSE;
   ret_memory->peak_bytes = field (text, "VmHWM:") * KIB;
   ret_memory->resident_bytes = field (text, "VmRSS:") * KIB;
-  ret_memory->private_bytes = (field (text, "RssAnon:") + field (text, "RssShmem:")) * KIB;
+  ret_memory->table_bytes = field (text, "VmPTE:") * KIB;
+  ret_memory->private_bytes =
+      (field (text, "RssAnon:") + field (text, "RssShmem:")) * KIB + ret_memory->table_bytes;
   return TRUE;
 }
 
@@ -201,6 +203,7 @@ process_tree (const pid_t *roots, gsize count, gboolean proportional, struct pro
       continue;
     tree.count++;
     tree.private_bytes += memory.private_bytes;
+    tree.table_bytes += memory.table_bytes;
     if (proportional)
       tree.proportional_bytes += proportional_bytes (pid);
     if (process_clock_with_children (pid, &cpu_us))

@@ -31,7 +31,8 @@ gboolean process_parse_stat (const char *text, guint64 ret_fields[STAT_LAST + 1]
 struct process_memory {
   guint64 peak_bytes; /* the most that was resident at once (VmHWM) */
   guint64 resident_bytes;
-  guint64 private_bytes; /* resident, and not pages of files: RssAnon and RssShmem */
+  guint64 table_bytes;   /* page tables: a mapping that is only read may need nothing else (VmPTE) */
+  guint64 private_bytes; /* these and what is resident and no page of a file: RssAnon and RssShmem */
 };
 gboolean process_memory (pid_t pid, struct process_memory *ret_memory);
 
@@ -44,6 +45,7 @@ struct process_tree {
   gsize count;
   guint64 cpu_us;
   guint64 private_bytes;      /* added up: what a fork shares counts twice */
+  guint64 table_bytes;        /* the part of it that no fork shares */
   guint64 proportional_bytes; /* with shares divided (Pss of the same pages); only when it was asked for */
 };
 void process_tree (const pid_t *roots, gsize count, gboolean proportional, struct process_tree *ret_tree);

@@ -107,8 +107,8 @@ usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
   for (int tries = 0; tries < COUNTS_MOST; tries++) {
     gsize before = tree.count;
     process_tree (roots, G_N_ELEMENTS (roots), TRUE, &tree);
-    guint64 held =
-        tree.proportional_bytes > 0 ? tree.proportional_bytes : tree.private_bytes / MAX (tree.count, 1);
+    guint64 held = tree.proportional_bytes > 0 ? tree.proportional_bytes + tree.table_bytes
+                                               : tree.private_bytes / MAX (tree.count, 1);
     if (minus (held, shared) <= limit)
       return FALSE;
     if (tree.count == before)

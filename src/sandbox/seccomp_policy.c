@@ -88,7 +88,7 @@ const struct seccomp_rule seccomp_rules[] = {
     "listen accept accept4 getsockname getpeername getsockopt setsockopt shutdown sendto recvfrom sendmsg recvmsg "
     "sendmmsg recvmmsg" },
   { ALLOW, WHEN_NAMESPACED, "System V objects: the sandbox has an ipc namespace of its own; the table below says which can be made",
-    "shmat shmctl shmdt semget semop semctl semtimedop msgsnd msgrcv msgctl" },
+    "shmat shmctl shmdt semop semctl semtimedop msgsnd msgrcv msgctl" },
 
   { SECCOMP_POLICY_PRETEND, WHEN_ALWAYS, "would make the whole host wait for its disks; nothing here outlives the run",
     "sync syncfs" },
@@ -164,7 +164,7 @@ const struct seccomp_rule seccomp_rules[] = {
   { ALLOW, WHEN_COUNTED, "memory that no process has mapped: a watchdog that adds up processes cannot see it",
     "memfd_create" },
   { ALLOW, WHEN_COUNTED | WHEN_NAMESPACED, "the same, with names that only the sandbox's own ipc namespace knows",
-    "shmget msgget" },
+    "shmget msgget semget" },
 
   { ALLOW, WHEN_SHARED, "others of the same user could be held back: the caller itself goes by the number 0",
     "prlimit64 sched_setaffinity", ONE_OF (0, "pid", INT_MASK, { "0", 0 }) },

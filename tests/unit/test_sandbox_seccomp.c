@@ -274,7 +274,7 @@ static void
 test_memory (gconstpointer data)
 {
   const struct architecture *architecture = data;
-  static const char *const makers[] = {"memfd_create", "shmget", "msgget"};
+  static const char *const makers[] = {"memfd_create", "shmget", "msgget", "semget"};
   for (int counted = 0; counted <= 1; counted++) {
     struct filter_program program = build (architecture, 7, counted);
     for (size_t i = 0; i < G_N_ELEMENTS (makers); i++) {

@@ -1,6 +1,7 @@
 # Must be refused: finding the semaphores, the segments and the queues of another sandbox by their keys.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: ipc
+# stopped by at 2: ipc + seccomp
 # levels: 3 2
 import ctypes, os
 

@@ -1,6 +1,7 @@
 # Must be refused: guessing the number of another sandbox's semaphores, which have no key.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: ipc
+# stopped by at 2: ipc + seccomp
 # levels: 3 2
 import ctypes
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-import ctypes, os, time
+import ctypes, time
 
-libc = ctypes.CDLL(None, use_errno=True)
-semaphores = libc.semget(0, 1, 0o1666)
-assert semaphores >= 0, os.strerror(ctypes.get_errno())
+libc = ctypes.CDLL(None)
+semaphores = libc.semget(0, 1, 0o1666)  # refused where the kernel does not count their memory
 print("ready", flush=True)
 while True:
-    print("well" if libc.semctl(semaphores, 0, 12, 0) == 0 else "BREACH: it was changed", flush=True)
+    harmed = semaphores >= 0 and libc.semctl(semaphores, 0, 12, 0) != 0
+    print("BREACH: it was changed" if harmed else "well", flush=True)
     time.sleep(0.05)
