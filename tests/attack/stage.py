@@ -187,7 +187,9 @@ class Stage:
             variables["ADDER_WEAKEN"] = ",".join(setting.off)
             configuration = configuration.replace("min_isolation = 1\n", "") + "min_isolation = 0\n"
         self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
-        self.pool = concurrent.futures.ThreadPoolExecutor(LANES)
+        # Without a layer attacks would hit each other as well.
+        self.lane_count = 1 if setting.off else LANES
+        self.pool = concurrent.futures.ThreadPoolExecutor(self.lane_count)
         self.lanes, self.bait_count = queue.SimpleQueue(), 0
         self.neighbours, self.started = [], {}
         self.files, self.lock = {}, threading.Lock()
@@ -212,7 +214,7 @@ class Stage:
             self.adder.kill()
             raise
         self.daemon = harness.Process(self.adder.daemon())
-        for _ in range(LANES):
+        for _ in range(self.lane_count):
             self.lanes.put(self.new_bait())
 
     def held(self):

@@ -1,6 +1,7 @@
 # Must be refused: a core dump, written to wherever the host's pattern says.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits + dumpable
+# stopped by at 1: rlimits
 # levels: 3 2 1
 import os, resource
 
