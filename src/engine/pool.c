@@ -373,7 +373,7 @@ names_module (struct pool *pool, const char *code)
 {
   gboolean names = FALSE;
   g_rw_lock_reader_lock (&pool->environment_lock);
-  const GStrv modules = pool->environment->modules;
+  char *const *modules = pool->environment->modules;
   for (guint i = 0; code && modules && modules[i] && !names; i++) {
     gsize length = strcspn (modules[i], ".");
     names = length > 0 && has_word (code, modules[i], length);

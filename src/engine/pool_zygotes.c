@@ -95,7 +95,7 @@ wants_bare (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   gboolean wants = (!pool->current || pool->stale) && !pool->failure;
   g_mutex_unlock (&pool->pools->lock);
-  const GStrv modules = pool->environment->modules;
+  char *const *modules = pool->environment->modules;
   return wants && modules && modules[0] && !pool->bare_next;
 }
 

@@ -11,7 +11,7 @@
 /* Calls WATCHER (event, arguments) for each audit event that may be refused, from now on and in all forked
  * processes. To be called once. Where the interpreter has no such hooks, nothing happens. Returns 0, or -1
  * with an exception. */
-int audit_watch (PyObject *watcher);
+int audit_watch (PyObject *callable);
 
 /* In a sandbox, before its code runs: limits that are met are noted from now on, those of its child processes
  * too. Returns 0 or a negative errno. */

@@ -213,7 +213,8 @@ test_bare_first (void)
 
   g_autofree char *go = g_build_filename (scratch, "slowly", "venv", "go", NULL);
   g_assert_true (g_file_set_contents (go, "", -1, NULL));
-  g_autoptr (json_t) waited = run_in (engine, "slowly", "import slow, sys; slow.__name__ in sys.modules", "ok", 0);
+  g_autoptr (json_t) waited =
+      run_in (engine, "slowly", "import slow, sys; slow.__name__ in sys.modules", "ok", 0);
   g_assert_cmpstr (string_at (json_object_get (waited, "value"), "text/plain"), ==, "True");
   g_assert_false (pool_flag (engine, "bare"));
   g_autoptr (json_t) late = run_in (engine, "slowly", count_slow, "ok", 0);
