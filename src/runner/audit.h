@@ -8,7 +8,7 @@
 #include <Python.h>
 #include <stdbool.h>
 
-/* Calls WATCHER (event, arguments) for each audit event that may be refused, from now on and in all forked
+/* Calls CALLABLE (event, arguments) for each audit event that may be refused, from now on and in all forked
  * processes. To be called once. Where the interpreter has no such hooks, nothing happens. Returns 0, or -1
  * with an exception. */
 int audit_watch (PyObject *callable);
