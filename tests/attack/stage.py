@@ -187,8 +187,9 @@ class Stage:
             variables["ADDER_WEAKEN"] = ",".join(setting.off)
             configuration = configuration.replace("min_isolation = 1\n", "") + "min_isolation = 0\n"
         self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
-        # Without a layer attacks would hit each other as well.
-        self.lane_count = 1 if setting.off else LANES
+        # Where sandboxes are left in one pid namespace, attacks would hit each other as well.
+        together = setting.off and (setting.level == 1 or "pid" in setting.off)
+        self.lane_count = 1 if together else LANES
         self.pool = concurrent.futures.ThreadPoolExecutor(self.lane_count)
         self.lanes, self.bait_count = queue.SimpleQueue(), 0
         self.neighbours, self.started = [], {}
