@@ -204,28 +204,28 @@ clear_capabilities (struct state *state, struct fault *fault)
   return capabilities_clear (fault);
 }
 
+/* Not without namespaces: there the daemon, should it be the same user, has no right to look into a process
+ * that is not dumpable, and could not tell which memory forks share. Landlock and seccomp keep others out. */
+static int
+become_undumpable (struct state *state, struct fault *fault)
+{
+  (void)state;
+  if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot become undumpable");
+  return 0;
+}
+
 static int
 close_doors (struct state *state, struct fault *fault)
 {
   (void)state;
-  if (prctl (PR_SET_DUMPABLE, weakened (LAYER_DUMPABLE), 0, 0, 0) < 0 ||
-      prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-    return fault_set (fault, errno, "cannot become undumpable");
+  /* A change of ids and rights forgets it. */
+  if (prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot ask to die with the zygote");
   /* The launcher set it, and it cannot be unset; landlock and seccomp rest on it. */
   if (prctl (PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
     return fault_set (fault, EPERM, "no_new_privs is not set");
   return 0;
-}
-
-/* Without namespaces the daemon, should it be the same user, has no right to look into a process that is not
- * dumpable, and could not tell which memory forks share. Landlock and seccomp keep others out. */
-static int
-close_doors_but_one (struct state *state, struct fault *fault)
-{
-  int r = close_doors (state, fault);
-  if (r == 0 && prctl (PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
-    r = fault_set (fault, errno, "cannot become dumpable");
-  return r;
 }
 
 static int
@@ -283,55 +283,60 @@ static const struct confine_step namespaces_steps[] = {
     {limit_processes, 0, LAYERS},
     {seal_user_namespace, WIRE_USER_NAMESPACE, LAYER_SEAL},
     {drop_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
+    {become_undumpable, 0, LAYER_DUMPABLE},
     {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
     {enforce_landlock, WIRE_LANDLOCK, LAYER_LANDLOCK},
     {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
     {NULL, 0, LAYERS},
 };
 
-static const struct confine_step process_steps[] = {
+/* In the host's namespaces. What is limited here is what a mistake would cost. */
+static const struct confine_step host_steps[] = {
     {leave_zygote, 0, LAYERS},
     {adopt_orphans, 0, LAYERS},
     {enter_workspace, 0, LAYERS},
     {settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
     {limit_processes_and_memory, 0, LAYERS},
+    {NULL, 0, LAYERS},
+};
+
+static const struct confine_step process_steps[] = {
     {clear_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
-    {close_doors_but_one, WIRE_NO_NEW_PRIVS, LAYERS},
+    {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
     {enforce_landlock_alone, WIRE_LANDLOCK, LAYER_LANDLOCK},
     {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
     {NULL, 0, LAYERS},
 };
 
-/* Nothing is confined; what is limited is what a mistake would cost. */
-static const struct confine_step none_steps[] = {
-    {leave_zygote, 0, LAYERS},
-    {adopt_orphans, 0, LAYERS},
-    {enter_workspace, 0, LAYERS},
-    {settle_descriptors, 0, LAYERS},
-    {limit_resources, 0, LAYER_RLIMITS},
-    {limit_processes_and_memory, 0, LAYERS},
-    {NULL, 0, LAYERS},
-};
+static int
+walk (const struct confine_step *step, struct state *state, struct fault *fault)
+{
+  int r = 0;
+  for (; step->run && r >= 0; step++) {
+    if (step->layer != LAYERS && weakened (step->layer))
+      continue;
+    r = step->run (state, fault);
+    if (r == 0)
+      state->mechanisms |= step->mechanism;
+  }
+  return r;
+}
 
 int
 confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *ret_socket_fd,
          struct fault *fault)
 {
-  static const struct confine_step *const tables[ISOLATIONS] = {
-      [ISOLATION_NONE] = none_steps,
-      [ISOLATION_PROCESS] = process_steps,
-      [ISOLATION_NAMESPACES] = namespaces_steps,
+  static const struct confine_step *const tables[ISOLATIONS][2] = {
+      [ISOLATION_NONE] = {host_steps},
+      [ISOLATION_PROCESS] = {host_steps, process_steps},
+      [ISOLATION_NAMESPACES] = {namespaces_steps},
   };
+  const struct confine_step *const *table = tables[confinement->isolation];
   struct state state = {.want = confinement, .socket_fd = confinement->socket_fd, .proc_fd = -1};
-  int r = 0;
-  for (const struct confine_step *step = tables[confinement->isolation]; step->run && r >= 0; step++) {
-    if (step->layer != LAYERS && weakened (step->layer))
-      continue;
-    r = step->run (&state, fault);
-    if (r == 0)
-      state.mechanisms |= step->mechanism;
-  }
+  int r = walk (table[0], &state, fault);
+  if (r >= 0 && table[1])
+    r = walk (table[1], &state, fault);
   *ret_socket_fd = state.socket_fd;
   if (r < 0)
     return r;
