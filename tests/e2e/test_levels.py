@@ -10,7 +10,7 @@ import uuid
 import pytest
 
 import harness
-from harness import wait_until
+from harness import unique, wait_until, with_name
 
 KINDS = {
     "process": ("[sandbox]\nisolation = process\n", [], 1),
@@ -93,10 +93,6 @@ def test_limits_of_processes_and_files(kind):
     assert result.stdout == "(77, 77) (1048576, 1048576)\n"
 
 
-def named(word):
-    return [process for process in harness.processes() if process.name == word and process.alive()]
-
-
 LEFT = """
 import ctypes, os, signal
 if os.fork() == 0:
@@ -111,7 +107,7 @@ os.wait()
 
 
 def leave_behind(leave=""):
-    word = f"lvl-{uuid.uuid4().hex[:10]}"
+    word = unique()
     return word, LEFT.format(leave=leave, word=word.encode())
 
 
@@ -120,7 +116,7 @@ def test_nothing_outlives_its_run(kind, leave):
     adder, options, _ = kind
     word, code = leave_behind(leave)
     assert adder.run(code, *options).outcome == "ok"
-    wait_until(lambda: not named(word), "what it left behind to be gone")
+    wait_until(lambda: not with_name(word), "what it left behind to be gone")
 
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
@@ -129,10 +125,10 @@ def test_nothing_outlives_the_daemon(make_adder, temporary, how):
     adder = make_adder(KINDS["process"][0], {"TMPDIR": str(temporary)})
     word, code = leave_behind()
     run = adder.start(code + "while True: pass")
-    wait_until(lambda: named(word), "the process to be there")
+    wait_until(lambda: with_name(word), "the process to be there")
     getattr(adder, how)()
     run.communicate(timeout=60)
-    wait_until(lambda: not named(word), "it to be gone")
+    wait_until(lambda: not with_name(word), "it to be gone")
     assert adder.run("print('next')").stdout == "next\n"
     adder.stop()
     assert not list(temporary.iterdir()), "what the killed one left is swept by the next"
