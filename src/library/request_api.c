@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/size.h"
+#include "common/text.h"
 #include "engine/workspace.h"
 #include "library/library.h"
 
@@ -248,7 +249,7 @@ set_isolation (struct run_request *resolved, const char *kind)
   int found = kind ? isolation_find (kind) : (int)ISOLATION_AUTO;
   if (found < 0 && !resolved->invalid) {
     g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)isolation_names);
-    g_autofree char *shown = g_utf8_make_valid (kind, (gssize)strnlen (kind, 40));
+    g_autofree char *shown = text_one_line (kind, 40);
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "isolation \"%s\" is none of: %s",
                  shown, known);
   }
