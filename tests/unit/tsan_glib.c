@@ -7,10 +7,12 @@
 #include <glib.h>
 #include <sanitizer/tsan_interface.h>
 
+/* The static is only ever touched atomically: threads meet here for the first time as well. */
 #define REAL(name)                                                                                           \
-  static __typeof__ (name) *real;                                                                            \
-  if (!__atomic_load_n (&real, __ATOMIC_RELAXED))                                                            \
-  __atomic_store_n (&real, (__typeof__ (name) *)dlsym (RTLD_NEXT, #name), __ATOMIC_RELAXED)
+  static __typeof__ (name) *found;                                                                           \
+  __typeof__ (name) *real = __atomic_load_n (&found, __ATOMIC_RELAXED);                                      \
+  if (!real)                                                                                                 \
+  __atomic_store_n (&found, real = (__typeof__ (name) *)dlsym (RTLD_NEXT, #name), __ATOMIC_RELAXED)
 
 void
 g_mutex_lock (GMutex *mutex)
