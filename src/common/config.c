@@ -66,7 +66,9 @@ static const struct config_row config_table[] = {
     {"pool", "max_running", CONFIG_COUNT, AT (max_running), NULL, four_a_core, "4 for each core, at least 8",
      1, 4096, .text = "Sandboxes that may run at once. Further runs wait."},
     {"pool", "max_queued", CONFIG_COUNT, AT (max_queued), "256", .maximum = 65536,
-     .text = "Runs that may wait. A further one ends at once as `busy`."},
+     .text = "Runs that may wait. A further one ends at once as `busy`, or takes the place of the newest of "
+             "an owner who "
+             "has at least two more."},
     {"pool", "queue_wait_ms", CONFIG_DURATION, AT (queue_wait_ms), "30s", .maximum = HOUR,
      .text = "The longest that a run waits for a sandbox before it ends as `busy`."},
     {"pool", "zygote_runs", CONFIG_COUNT, AT (zygote_runs), "20000", .minimum = 1,

@@ -230,6 +230,15 @@ may_run (const struct pools *pools)
   return pools->running < pools->host->config->max_running;
 }
 
+/* WAITER has left the queue, with what it got. */
+static void
+end_wait (struct waiter *waiter)
+{
+  waiter->done = TRUE;
+  waiter->pool->waiting--;
+  interrupt_wake (waiter->interrupt);
+}
+
 void
 pools_dispatch (struct pools *pools)
 {
@@ -242,8 +251,7 @@ pools_dispatch (struct pools *pools)
       continue;
     queue_serve (pools->queue, &waiter->place);
     waiter->box = unpark (waiter->pool, box);
-    waiter->done = TRUE;
-    interrupt_wake (waiter->interrupt);
+    end_wait (waiter);
   }
 }
 
@@ -260,8 +268,7 @@ pool_fail_waiters (struct pool *pool, const GError *error)
       continue;
     queue_leave (queue, place);
     waiter->error = g_error_copy (error);
-    waiter->done = TRUE;
-    interrupt_wake (waiter->interrupt);
+    end_wait (waiter);
   }
 }
 
@@ -290,6 +297,29 @@ notice_change (struct pool *pool)
   g_mutex_unlock (&pool->pools->lock);
 }
 
+/* Gives WAITER a place in the queue, perhaps another one's. */
+static gboolean
+enter (struct pools *pools, struct waiter *waiter, GError **error)
+{
+  guint64 most = pools->host->config->max_queued;
+  struct queue_place *place;
+  if (!queue_enter (pools->queue, &waiter->place, &place)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "too many callers wait already (max_queued = %" G_GUINT64_FORMAT ")", most);
+    return FALSE;
+  }
+  waiter->pool->waiting++;
+  if (place) {
+    struct waiter *displaced = (struct waiter *)place;
+    g_set_error (&displaced->error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "so many runs of this owner waited that another's took the place of the newest (max_queued "
+                 "= %" G_GUINT64_FORMAT ")",
+                 most);
+    end_wait (displaced);
+  }
+  return TRUE;
+}
+
 /* With the lock held: a box at once, or a place in the queue, or neither with ERROR. */
 static struct box *
 ask (struct pool *pool, struct waiter *waiter, GError **error)
@@ -308,12 +338,8 @@ ask (struct pool *pool, struct waiter *waiter, GError **error)
     g_propagate_error (error, g_error_copy (pool->failure));
     return NULL;
   }
-  if (!queue_enter (pools->queue, &waiter->place)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "too many callers wait already (max_queued = %" G_GUINT64_FORMAT ")",
-                 pools->host->config->max_queued);
+  if (!enter (pools, waiter, error))
     return NULL;
-  }
   pool->wanted = TRUE;
   pool_wake (pool);
   pools_dispatch (pools);
@@ -338,7 +364,7 @@ settle (struct waiter *waiter, enum wait end)
   g_mutex_lock (&pools->lock);
   if (!waiter->done && (end == WAIT_CANCELLED || end == WAIT_DEADLINE)) {
     queue_leave (pools->queue, &waiter->place);
-    waiter->done = TRUE;
+    end_wait (waiter);
     if (end == WAIT_DEADLINE)
       set_busy (pools, &waiter->error);
     else

@@ -59,10 +59,13 @@ pool_take_discarded (struct pool *pool)
 static void
 wake_others (struct pool *pool)
 {
-  for (struct queue_place *place = queue_first (pool->pools->queue); place; place = queue_next (place)) {
-    const struct waiter *waiter = (const struct waiter *)place;
-    if (waiter->pool != pool)
-      pool_wake (waiter->pool);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, pool->pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct pool *other = value;
+    if (other != pool && other->waiting > 0)
+      pool_wake (other);
   }
 }
 

@@ -48,6 +48,7 @@ struct pool {
   GError *failure;  /* why the last start failed; gone with the next one that does not */
   gint64 retry_us;  /* when the next start may be tried */
   guint zygotes, parking_count;
+  guint waiting;                      /* callers in the queue */
   guint64 starts, parkings, refusals; /* refusals: times that callers were told of an error */
 
   /* the thread's own */

@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-time fair queueing with runs of equal weight: a place gets the round after the last one of its owner,
- * or the present round when the owner has nothing waiting; places are served by round, then in order of
- * arrival. */
+ * or after the present round when the owner has nothing waiting; places are served by round, then in order of
+ * arrival.
+ *
+ * At a full queue, one who has a place less than another gets none of his: they would only have changed
+ * sides, and the next to come would change them back, each time at the cost of one who has waited. */
 #include "engine/queue.h"
 
 struct queue {
   gsize most;
-  guint64 round;   /* of the place that was served last */
-  guint64 arrived; /* places that ever entered */
-  GQueue places;
-  GHashTable *owners; /* name -> struct owner, of those who wait */
+  guint64 round;      /* of the place that was served last */
+  guint64 arrived;    /* places that ever entered */
+  GSequence *places;  /* in the order in which they are to be served */
+  GHashTable *owners; /* name -> GQueue of places, the oldest first; of those who wait */
 };
 
-struct owner {
-  gsize waiting;
-  guint64 last_round;
-};
+static void
+free_owner (gpointer places)
+{
+  g_queue_init (places); /* its links are the places' own */
+  g_free (places);
+}
 
 struct queue *
 queue_new (gsize most)
 {
   struct queue *queue = g_new0 (struct queue, 1);
   queue->most = most;
-  g_queue_init (&queue->places);
-  queue->owners = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  queue->places = g_sequence_new (NULL);
+  queue->owners = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_owner);
   return queue;
 }
 
@@ -33,56 +38,76 @@ queue_free (struct queue *queue)
   if (!queue)
     return;
   g_hash_table_unref (queue->owners);
+  g_sequence_free (queue->places);
   g_free (queue);
 }
 
-static struct owner *
-get_owner (struct queue *queue, const char *name)
+static struct queue_place *
+newest (const GQueue *owner)
 {
-  struct owner *owner = g_hash_table_lookup (queue->owners, name);
-  if (!owner) {
-    owner = g_new0 (struct owner, 1);
-    owner->last_round = queue->round;
-    g_hash_table_insert (queue->owners, g_strdup (name), owner);
-  }
-  return owner;
+  return owner->tail->data;
 }
 
-static gboolean
-is_before (const struct queue_place *a, const struct queue_place *b)
+/* Of the owner who has most places, if that is at least two more than COUNT. */
+static struct queue_place *
+find_displaced (const struct queue *queue, gsize count)
 {
-  return a->round != b->round ? a->round < b->round : a->number < b->number;
+  struct queue_place *found = NULL;
+  gsize most = count + 2;
+  GHashTableIter iter;
+  gpointer owner;
+  g_hash_table_iter_init (&iter, queue->owners);
+  while (g_hash_table_iter_next (&iter, NULL, &owner)) {
+    const GQueue *places = owner;
+    if (places->length < most)
+      continue;
+    if (!found || places->length > most || newest (places)->number > found->number)
+      found = newest (places);
+    most = places->length;
+  }
+  return found;
+}
+
+static int
+compare (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
+{
+  const struct queue_place *one = a, *other = b;
+  if (one->round != other->round)
+    return one->round < other->round ? -1 : 1;
+  return one->number < other->number ? -1 : one->number > other->number;
 }
 
 gboolean
-queue_enter (struct queue *queue, struct queue_place *place)
+queue_enter (struct queue *queue, struct queue_place *place, struct queue_place **ret_displaced)
 {
-  if (queue->places.length >= queue->most)
-    return FALSE;
-  struct owner *owner = get_owner (queue, place->owner);
-  owner->waiting++;
-  owner->last_round = MAX (owner->last_round, queue->round) + 1;
-  place->round = owner->last_round;
+  GQueue *owner = g_hash_table_lookup (queue->owners, place->owner);
+  struct queue_place *displaced = NULL;
+  if (queue_length (queue) >= queue->most) {
+    displaced = find_displaced (queue, owner ? owner->length : 0);
+    if (!displaced)
+      return FALSE;
+    queue_leave (queue, displaced);
+  }
+  if (!owner) {
+    owner = g_new0 (GQueue, 1);
+    g_hash_table_insert (queue->owners, g_strdup (place->owner), owner);
+  }
+  place->round = MAX (owner->length > 0 ? newest (owner)->round : 0, queue->round) + 1;
   place->number = queue->arrived++;
-  place->link = (GList){.data = place};
-
-  /* Most places belong at the end or near it. */
-  GList *after = queue->places.tail;
-  while (after && is_before (place, after->data))
-    after = after->prev;
-  if (after)
-    g_queue_insert_after_link (&queue->places, after, &place->link);
-  else
-    g_queue_push_head_link (&queue->places, &place->link);
+  place->of_owner = (GList){.data = place};
+  g_queue_push_tail_link (owner, &place->of_owner);
+  place->at = g_sequence_insert_sorted (queue->places, place, compare, NULL);
+  *ret_displaced = displaced;
   return TRUE;
 }
 
 void
 queue_leave (struct queue *queue, struct queue_place *place)
 {
-  g_queue_unlink (&queue->places, &place->link);
-  struct owner *owner = g_hash_table_lookup (queue->owners, place->owner);
-  if (--owner->waiting == 0)
+  g_sequence_remove (place->at);
+  GQueue *owner = g_hash_table_lookup (queue->owners, place->owner);
+  g_queue_unlink (owner, &place->of_owner);
+  if (owner->length == 0)
     g_hash_table_remove (queue->owners, place->owner);
 }
 
@@ -96,17 +121,23 @@ queue_serve (struct queue *queue, struct queue_place *place)
 gsize
 queue_length (const struct queue *queue)
 {
-  return queue->places.length;
+  return (gsize)g_sequence_get_length (queue->places);
+}
+
+static struct queue_place *
+place_at (GSequenceIter *at)
+{
+  return g_sequence_iter_is_end (at) ? NULL : g_sequence_get (at);
 }
 
 struct queue_place *
 queue_first (const struct queue *queue)
 {
-  return queue->places.head ? queue->places.head->data : NULL;
+  return place_at (g_sequence_get_begin_iter (queue->places));
 }
 
 struct queue_place *
 queue_next (const struct queue_place *place)
 {
-  return place->link.next ? place->link.next->data : NULL;
+  return place_at (g_sequence_iter_next (place->at));
 }

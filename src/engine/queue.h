@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callers that wait for a sandbox, in fair order: an owner with a hundred waiting runs does not keep one with
- * a single run waiting for all of them. Bounded. Has no lock of its own. */
+ * a single run waiting for all of them. Bounded, and fair there too: who fills the queue makes room for
+ * others. Has no lock of its own; nothing here takes longer than the logarithm of what waits, but for a
+ * newcomer at a full queue, who has the owners counted. */
 #pragma once
 
 #include <glib.h>
@@ -11,14 +13,17 @@ struct queue;
 struct queue_place {
   const char *owner; /* the caller's, until it left the queue */
   guint64 round, number;
-  GList link;
+  GSequenceIter *at; /* among all */
+  GList of_owner;    /* among its owner's */
 };
 
 struct queue *queue_new (gsize most);
 void queue_free (struct queue *queue);
 
-/* FALSE when the queue is full. PLACE->owner is set by the caller and stays. */
-gboolean queue_enter (struct queue *queue, struct queue_place *place);
+/* FALSE when the queue is full. Where another owner has at least two places more than PLACE's, the newest of
+ * the one who has most makes room: it has left the queue, and is *RET_DISPLACED (else NULL). PLACE->owner is
+ * set by the caller and stays. */
+gboolean queue_enter (struct queue *queue, struct queue_place *place, struct queue_place **ret_displaced);
 void queue_leave (struct queue *queue, struct queue_place *place);
 
 gsize queue_length (const struct queue *queue);

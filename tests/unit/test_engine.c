@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the engine that need no sandbox: verdicts, the queue, messages, frames,
- * names. */
+/* The parts of the engine that need no sandbox: verdicts, messages, frames, names. */
 #include <glib.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +20,6 @@
 #include "engine/message.h"
 #include "engine/mime.h"
 #include "engine/outcome.h"
-#include "engine/queue.h"
 #include "engine/request.h"
 #include "engine/result.h"
 
@@ -226,79 +224,6 @@ test_limit_in_words (void)
   g_assert_cmpstr (json_string_value (json_object_get (error, "message")), ==,
                    "the run took longer than 2 s (wall_ms)");
   g_assert_nonnull (strstr (json_string_value (json_object_get (error, "hint")), "wall_ms (at most"));
-}
-
-/* ---- the queue ---- */
-
-static const char *
-serve (struct queue *queue)
-{
-  struct queue_place *place = queue_first (queue);
-  const char *owner = place->owner;
-  queue_serve (queue, place);
-  return owner;
-}
-
-static void
-test_queue_is_fair (void)
-{
-  struct queue *queue = queue_new (100);
-  struct queue_place a[5], b[2], c;
-  for (int i = 0; i < 5; i++) {
-    a[i].owner = "a";
-    g_assert_true (queue_enter (queue, &a[i]));
-  }
-  for (int i = 0; i < 2; i++) {
-    b[i].owner = "b";
-    g_assert_true (queue_enter (queue, &b[i]));
-  }
-  g_assert_cmpstr (serve (queue), ==, "a");
-  g_assert_cmpstr (serve (queue), ==, "b");
-  c.owner = "c";
-  g_assert_true (queue_enter (queue, &c));
-  g_assert_cmpstr (serve (queue), ==, "a");
-  g_assert_cmpstr (serve (queue), ==, "b");
-  g_assert_cmpstr (serve (queue), ==, "c");
-  for (int i = 0; i < 3; i++)
-    g_assert_cmpstr (serve (queue), ==, "a");
-  g_assert_cmpuint (queue_length (queue), ==, 0);
-  queue_free (queue);
-}
-
-static void
-test_queue_is_bounded (void)
-{
-  struct queue *queue = queue_new (2);
-  struct queue_place places[3] = {{.owner = "a"}, {.owner = "b"}, {.owner = "c"}};
-  g_assert_true (queue_enter (queue, &places[0]));
-  g_assert_true (queue_enter (queue, &places[1]));
-  g_assert_false (queue_enter (queue, &places[2]));
-  queue_leave (queue, &places[0]);
-  g_assert_true (queue_enter (queue, &places[2]));
-  g_assert_true (queue_first (queue) == &places[1]);
-  g_assert_true (queue_next (&places[1]) == &places[2]);
-  g_assert_null (queue_next (&places[2]));
-  queue_leave (queue, &places[1]);
-  queue_leave (queue, &places[2]);
-  queue_free (queue);
-}
-
-/* An owner who comes again and again waits behind one who waited all the time, but is not held back for the
- * past. */
-static void
-test_queue_newcomer (void)
-{
-  struct queue *queue = queue_new (10);
-  struct queue_place a, b, again;
-  a.owner = again.owner = "a";
-  b.owner = "b";
-  queue_enter (queue, &a);
-  g_assert_cmpstr (serve (queue), ==, "a");
-  queue_enter (queue, &b);
-  queue_enter (queue, &again);
-  g_assert_cmpstr (serve (queue), ==, "b");
-  g_assert_cmpstr (serve (queue), ==, "a");
-  queue_free (queue);
 }
 
 /* ---- messages ---- */
@@ -776,9 +701,6 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/outcome/all", test_all_facts);
   g_test_add_func ("/engine/outcome/names", test_outcome_names);
   g_test_add_func ("/engine/outcome/words", test_limit_in_words);
-  g_test_add_func ("/engine/queue/fair", test_queue_is_fair);
-  g_test_add_func ("/engine/queue/bounded", test_queue_is_bounded);
-  g_test_add_func ("/engine/queue/newcomer", test_queue_newcomer);
   g_test_add_func ("/engine/message/results", test_results);
   g_test_add_func ("/engine/message/capped", test_result_is_capped);
   g_test_add_func ("/engine/message/out-of-memory", test_out_of_memory);
