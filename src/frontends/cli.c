@@ -85,20 +85,40 @@ distance (const char *left, const char *right)
   return row[width];
 }
 
-/* The command that NAME was meant to be, or NULL. */
-static const char *
-nearest (const struct cli_command *table, const char *name)
+/* What NAME was meant to be: the nearest so far, at first with LEAST = MISTYPED_MOST + 1. */
+struct guess {
+  const char *best;
+  guint least;
+};
+#define MISTYPED_MOST 2
+
+static void
+consider (struct guess *guess, const char *name, const char *candidate)
 {
-  const char *best = NULL;
-  guint least = 3;
-  for (; table->name; table++) {
-    guint steps = distance (name, table->name);
-    if (steps < least && steps < strlen (table->name)) {
-      least = steps;
-      best = table->name;
-    }
-  }
-  return best;
+  guint steps = distance (name, candidate);
+  if (steps < guess->least && steps < strlen (candidate))
+    *guess = (struct guess){candidate, steps};
+}
+
+static const char *
+nearest_command (const struct cli_command *table, const char *name)
+{
+  struct guess guess = {.least = MISTYPED_MOST + 1};
+  for (; table->name; table++)
+    consider (&guess, name, table->name);
+  return guess.best;
+}
+
+/* OPTION is what GLib found in no table: "--jsn". */
+static const char *
+nearest_option (const GOptionEntry *entries, const char *option)
+{
+  struct guess guess = {.least = MISTYPED_MOST + 1};
+  option += strspn (option, "-");
+  g_autofree char *name = g_strndup (option, strcspn (option, "="));
+  for (; entries->long_name; entries++)
+    consider (&guess, name, entries->long_name);
+  return guess.best;
 }
 
 int
@@ -121,7 +141,7 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
       return command->function (argc - 1, argv + 1);
     }
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
-  const char *meant = nearest (table, name);
+  const char *meant = nearest_command (table, name);
   if (meant)
     fprintf (stderr, "adder: there is no command \"%s %s\"; did you mean \"%s\"?\n", prefix, shown, meant);
   else
@@ -158,8 +178,13 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
   g_option_context_add_main_entries (context, common, NULL);
   g_autoptr (GError) problem = NULL;
   if (!g_option_context_parse (context, argc, argv, &problem)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s", g_ascii_tolower (problem->message[0]),
-                 problem->message + 1);
+    const char *option = strstr (problem->message, "--");
+    const char *meant = option && g_error_matches (problem, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                            ? nearest_option (entries, option)
+                            : NULL;
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s%s%s%s", g_ascii_tolower (problem->message[0]),
+                 problem->message + 1, meant ? "; did you mean --" : "", meant ? meant : "",
+                 meant ? "?" : "");
     return FALSE;
   }
   if (help) {

@@ -57,6 +57,7 @@ CASES = {
     "a variable without a value": (["--set-env", "NAME", "-c", "1"], ["NAME"]),
     "a variable without a name": (["--set-env", "=x", "-c", "1"], ["=x"]),
     "an unknown option": (["--no-such-option", "-c", "1"], ["--no-such-option"]),
+    "a mistyped option": (["--timeuot=3", "-c", "1"], ["--timeuot=3", "did you mean --timeout?"]),
     "an option without its value": (["-c", "1", "--timeout"], ["--timeout"]),
     "a file and code": (["{plain}", "-c", "1"], ["-c"]),
     "no code at all": ([], ["code"]),
