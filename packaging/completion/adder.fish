@@ -52,3 +52,6 @@ complete -c adder -n $bench -s e -l env -x -a '(adder env list --names 2>/dev/nu
 complete -c adder -n $bench -l only -x -d 'Only this measure'
 complete -c adder -n $bench -s n -l rounds -x -d 'Rounds of each latency measure'
 complete -c adder -n $bench -s s -l seconds -x -d 'Length of a throughput measure'
+complete -c adder -n $bench -l quick -d 'Fewer rounds'
+complete -c adder -n $bench -l check -d 'Exit with 1 when a goal was missed'
+complete -c adder -n $bench -s o -l output -r -F -d 'Write the JSON to a file as well'

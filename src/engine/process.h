@@ -20,6 +20,8 @@ gboolean process_clock_with_children (pid_t pid, guint64 *ret_cpu_us);
  * a text. */
 enum stat_field {
   STAT_PPID = 4,
+  STAT_MINFLT = 10,
+  STAT_CMINFLT = 11,
   STAT_UTIME = 14,
   STAT_STIME = 15,
   STAT_CUTIME = 16,

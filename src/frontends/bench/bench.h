@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder bench`: what its parts share.
+ *
+ * A measure is a row of `bench_measures` (measures.c): two ways to do the same, how often, and what the
+ * ratio, or the amount, has to come to. Both sides take turns, so that a machine whose speed drifts is fair
+ * to both. A new measure is a row there, and a function only when it is taken in a new way. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "adder.h"
+#include "engine/environment.h"
+
+/* ---- what measures are taken on ---- */
+
+struct bench {
+  AdderEngine *engine; /* in this process */
+  struct environment *environment;
+  char *program;         /* this very file, for whole-process runs */
+  char *directory;       /* scratch: the plain side's current directory, the second daemon's sockets */
+  char *socket;          /* of that second daemon, which `adder run` starts */
+  GStrv plain_variables; /* environment of the plain side */
+  GStrv adder_variables; /* environment of `adder run` */
+  guint64 parked;        /* sandboxes of a full pool */
+  int rounds;
+  double seconds;      /* length of a throughput measure, for each side */
+  guint64 print_bytes; /* what a run prints while the daemon's memory is watched */
+};
+
+/* Reads the configuration and warms the engine. BENCH is cleared by the caller in any case; ENVIRONMENT may
+ * be NULL. */
+gboolean bench_prepare (struct bench *bench, const char *environment, GError **error);
+void bench_clear (struct bench *bench);
+
+/* ---- ways to run code once (run.c) ---- */
+
+/* Milliseconds from asking to having the result. *RET_STDOUT, which may be NULL, is the caller's. A run that
+ * does not end well is an error. */
+typedef gboolean (*bench_run) (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                               GError **error);
+
+gboolean bench_run_library (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                            GError **error);
+/* The same, when the pool is full. */
+gboolean bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                            GError **error);
+/* A fresh interpreter of the environment: what one would do without Adder. */
+gboolean bench_run_plain (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                          GError **error);
+/* `adder run` as a process; its daemon is the second one. */
+gboolean bench_run_command (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                            GError **error);
+/* The same after its daemon was ended; that is ended again, so that it loads none beside what is measured
+ * next. */
+gboolean bench_run_cold (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                         GError **error);
+/* Any `adder` command: ARGUMENTS after the program's name, NULL at the end. */
+gboolean bench_command (struct bench *bench, const char *const *arguments, double *ret_ms, char **ret_stdout,
+                        GError **error);
+
+/* Waits until as many sandboxes are parked as the configuration says, none is on its way and none is being
+ * buried; for two seconds at most, because on a host that is short of memory it may never be. */
+void bench_settle (AdderEngine *engine, guint64 parked);
+
+/* ---- measures ---- */
+
+enum bench_quantity { BENCH_MS, BENCH_PER_SECOND, BENCH_BYTES, BENCH_FAULTS };
+
+struct bench_quantity_row {
+  const char *name; /* in JSON */
+  const char *unit; /* for people */
+  double scale;     /* of what people are shown */
+  gboolean more_is_better;
+};
+extern const struct bench_quantity_row bench_quantities[];
+
+enum bench_goal {
+  BENCH_GOAL_NONE,
+  BENCH_GOAL_TIMES,   /* so many times better than the other side */
+  BENCH_GOAL_AT_MOST, /* the amount itself */
+};
+
+struct bench_finding {
+  GArray *adder, *plain; /* of double; a side that was not looked at is empty */
+  json_t *details;       /* an object, or NULL */
+};
+
+struct bench_measure {
+  const char *name, *title;
+  const char *beside; /* what the other side is */
+  enum bench_quantity quantity;
+  gboolean (*take) (struct bench *bench, const struct bench_measure *measure, struct bench_finding *finding,
+                    GError **error);
+  bench_run adder, plain;
+  const char *code, *plain_code;
+  int each; /* times for Adder on each one for the other side: what is short needs more of them */
+  enum bench_goal goal;
+  double must, aim;
+};
+
+extern const struct bench_measure bench_measures[];
+extern const gsize bench_measure_count;
+
+/* measures.c, measures_memory.c, measures_faults.c */
+gboolean bench_take_latency (struct bench *bench, const struct bench_measure *measure,
+                             struct bench_finding *finding, GError **error);
+gboolean bench_take_throughput (struct bench *bench, const struct bench_measure *measure,
+                                struct bench_finding *finding, GError **error);
+gboolean bench_take_parked_memory (struct bench *bench, const struct bench_measure *measure,
+                                   struct bench_finding *finding, GError **error);
+gboolean bench_take_daemon_memory (struct bench *bench, const struct bench_measure *measure,
+                                   struct bench_finding *finding, GError **error);
+gboolean bench_take_faults (struct bench *bench, const struct bench_measure *measure,
+                            struct bench_finding *finding, GError **error);
+
+/* ---- statistics ---- */
+
+GArray *bench_series_new (void);
+
+/* The value that the share Q of SERIES does not exceed, by nearest rank; 0 of an empty one. Sorts it. */
+double bench_quantile (GArray *series, double q);
+
+/* {"p50", "p90", "p99", "samples"}: what half, nine tenths, 99 of 100 samples were at least as good as. The
+ * caller's. */
+json_t *bench_series_json (GArray *series, gboolean more_is_better);
+
+/* ---- telling ---- */
+
+/* How many times better Adder is; 0 where there is nothing to compare. */
+double bench_ratio (const struct bench_measure *measure, const struct bench_finding *finding);
+
+/* "aimed at", "reached", "missed", or NULL for a measure without a goal. */
+const char *bench_verdict (const struct bench_measure *measure, const struct bench_finding *finding);
+
+void bench_print_head (FILE *stream);
+void bench_print_row (FILE *stream, const struct bench_measure *measure, const struct bench_finding *finding);
+json_t *bench_finding_json (const struct bench_measure *measure, const struct bench_finding *finding);
+
+/* The facts of this machine on which numbers depend: kernel, processors, memory, level of isolation,
+ * versions. The caller's. */
+json_t *bench_machine_json (struct bench *bench, GError **error);
+/* The same in two lines. */
+void bench_print_machine (FILE *stream, const json_t *machine);

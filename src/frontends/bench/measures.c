@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is measured: the table, and the two most common ways. */
+#include "frontends/bench/bench.h"
+
+#define PRINT_CODE "print(2**32)"
+#define TABLE_CODE                                                                                           \
+  "import pandas as pd\n"                                                                                    \
+  "frame = pd.DataFrame({'key': list('abac') * 25, 'value': range(100)})\n"                                  \
+  "print(frame.groupby('key').value.sum().to_dict())\n"
+#define PLOT_CODE                                                                                            \
+  "import matplotlib.pyplot as plt\n"                                                                        \
+  "figure, axes = plt.subplots()\n"                                                                          \
+  "axes.bar(['a', 'b', 'c'], [3, 1, 2])\n"                                                                   \
+  "axes.set_title('bench')\n"                                                                                \
+  "figure.savefig('bench.png')\n"
+#define LOADED_CODE "import pandas\nprint(1)\n"
+/* Unique set size: what would be freed if this process ended. */
+#define MEMORY_CODE                                                                                          \
+  "import pandas\n"                                                                                          \
+  "rows = [row.split() for row in open('/proc/self/smaps_rollup') if row.startswith('Private_')]\n"          \
+  "print(sum(int(row[1]) for row in rows) * 1024)\n"
+
+#define PYTHON        "python3 -c"
+#define PYTHON_PANDAS "python3 that imports pandas"
+
+#define MB            1e6
+
+/* A Jupyter kernel that has loaded pandas holds 93 MB alone: scripts/bench-peers measures it. Adder's goals
+ * are a 20th and a 40th of that, as amounts, because the kernel is not there to be measured on each host; and
+ * the plain Python that is holds a third less. */
+#define KERNEL_BYTES (93 * MB)
+
+const struct bench_measure bench_measures[] = {
+    {"print", "print(2**32), request to result", PYTHON, BENCH_MS, bench_take_latency, bench_run_settled,
+     bench_run_plain, PRINT_CODE, PRINT_CODE, 10, BENCH_GOAL_TIMES, 25, 60},
+    {"pandas", "small pandas groupby", PYTHON_PANDAS, BENCH_MS, bench_take_latency, bench_run_settled,
+     bench_run_plain, TABLE_CODE, TABLE_CODE, 10, BENCH_GOAL_TIMES, 100, 300},
+    {"plot", "bar plot to PNG", PYTHON, BENCH_MS, bench_take_latency, bench_run_settled, bench_run_plain,
+     PLOT_CODE, PLOT_CODE, 3, BENCH_GOAL_TIMES, 5, 10},
+    {"pandas_process", "that groupby by `adder run`, a process", PYTHON_PANDAS, BENCH_MS, bench_take_latency,
+     bench_run_command, bench_run_plain, TABLE_CODE, TABLE_CODE, 10, BENCH_GOAL_TIMES, 15, 40},
+    {"cold", "print(1), starting the daemon", PYTHON_PANDAS, BENCH_MS, bench_take_latency, bench_run_cold,
+     bench_run_plain, "print(1)", LOADED_CODE, 1, BENCH_GOAL_TIMES, 1, 3},
+    {"runs_per_second", "trivial runs, pandas loaded", PYTHON_PANDAS, BENCH_PER_SECOND, bench_take_throughput,
+     bench_run_library, bench_run_plain, LOADED_CODE, LOADED_CODE, 1, BENCH_GOAL_TIMES, 40, 100},
+    {"pandas_runs_per_second", "runs with a small groupby each", PYTHON_PANDAS, BENCH_PER_SECOND,
+     bench_take_throughput, bench_run_library, bench_run_plain, TABLE_CODE, TABLE_CODE, 1, BENCH_GOAL_TIMES,
+     20, 50},
+    {"parked_memory", "a parked sandbox, pandas loaded", PYTHON_PANDAS, BENCH_BYTES, bench_take_parked_memory,
+     NULL, bench_run_plain, NULL, MEMORY_CODE, 1, BENCH_GOAL_AT_MOST, KERNEL_BYTES / 20, KERNEL_BYTES / 40},
+    {"daemon_memory", "daemon, more while a run prints 1 GB", "before it", BENCH_BYTES,
+     bench_take_daemon_memory, NULL, NULL, NULL, NULL, 1, BENCH_GOAL_AT_MOST, 32 * MB, 8 * MB},
+    {"print_faults", "page faults of that print", PYTHON, BENCH_FAULTS, bench_take_faults, bench_run_library,
+     bench_run_plain, PRINT_CODE, PRINT_CODE, 3, BENCH_GOAL_NONE, 0, 0},
+    {"pandas_faults", "page faults of that groupby", PYTHON_PANDAS, BENCH_FAULTS, bench_take_faults,
+     bench_run_library, bench_run_plain, TABLE_CODE, TABLE_CODE, 3, BENCH_GOAL_NONE, 0, 0},
+};
+const gsize bench_measure_count = G_N_ELEMENTS (bench_measures);
+
+/* ---- latency ---- */
+
+/* Through the library it is that of a request which finds the pool full, as after a moment's pause; what
+ * callers get who leave no pause is what the throughput says. */
+gboolean
+bench_take_latency (struct bench *bench, const struct bench_measure *measure, struct bench_finding *finding,
+                    GError **error)
+{
+  double took;
+  /* Not counted: a daemon or an environment may start here. */
+  if (!measure->adder (bench, measure->code, &took, NULL, error))
+    return FALSE;
+  for (int round = 0; round < bench->rounds; round++) {
+    if (!measure->plain (bench, measure->plain_code, &took, NULL, error))
+      return FALSE;
+    g_array_append_val (finding->plain, took);
+    for (int i = 0; i < measure->each; i++) {
+      if (!measure->adder (bench, measure->code, &took, NULL, error))
+        return FALSE;
+      g_array_append_val (finding->adder, took);
+    }
+  }
+  return TRUE;
+}
+
+/* ---- throughput ---- */
+
+/* In turns as well: each side has so many shares of the time, and each is a sample. */
+#define SLICES 8
+
+struct caller {
+  struct bench *bench;
+  const char *code;
+  bench_run function;
+  gint64 until_us;
+  guint runs;
+  double rate;
+  GError *error;
+};
+
+static gpointer
+call_until (gpointer data)
+{
+  struct caller *caller = data;
+  double took;
+  gint64 start_us = g_get_monotonic_time ();
+  while (g_get_monotonic_time () < caller->until_us &&
+         caller->function (caller->bench, caller->code, &took, NULL, &caller->error))
+    caller->runs++;
+  /* By its own time, which its last run may take beyond the end. */
+  caller->rate = caller->runs * 1e6 / (double)MAX (g_get_monotonic_time () - start_us, 1);
+  return NULL;
+}
+
+/* Runs a second with one caller for each core, for one share of the time, as a sample of RATES. */
+static gboolean
+add_rate (struct bench *bench, const char *code, bench_run function, GArray *rates, guint *runs,
+          GError **error)
+{
+  guint count = g_get_num_processors ();
+  g_autofree struct caller *callers = g_new0 (struct caller, count);
+  g_autofree GThread **threads = g_new0 (GThread *, count);
+  gint64 until_us = g_get_monotonic_time () + (gint64)(bench->seconds * 1e6 / SLICES);
+  for (guint i = 0; i < count; i++) {
+    callers[i] = (struct caller){.bench = bench, .code = code, .function = function, .until_us = until_us};
+    threads[i] = g_thread_new ("bench", call_until, &callers[i]);
+  }
+  double rate = 0;
+  gboolean well = TRUE;
+  for (guint i = 0; i < count; i++) {
+    g_thread_join (threads[i]);
+    rate += callers[i].rate;
+    *runs += callers[i].runs;
+    if (callers[i].error && well)
+      g_propagate_error (error, g_steal_pointer (&callers[i].error));
+    well = well && rate > 0;
+    g_clear_error (&callers[i].error);
+  }
+  g_array_append_val (rates, rate);
+  return error == NULL || *error == NULL;
+}
+
+gboolean
+bench_take_throughput (struct bench *bench, const struct bench_measure *measure,
+                       struct bench_finding *finding, GError **error)
+{
+  guint plain_runs = 0, adder_runs = 0;
+  for (int slice = 0; slice < SLICES; slice++)
+    if (!add_rate (bench, measure->plain_code, measure->plain, finding->plain, &plain_runs, error) ||
+        !add_rate (bench, measure->code, measure->adder, finding->adder, &adder_runs, error))
+      return FALSE;
+  finding->details = json_pack ("{s:i, s:i}", "adder_runs", (int)adder_runs, "plain_runs", (int)plain_runs);
+  return TRUE;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ways to run code once, and what they need: an engine in this process, a second daemon for `adder run`, and
+ * the plain side, which is the environment's own interpreter, started anew as `python -c CODE` with the same
+ * font cache and the same one-thread settings that a sandbox has. */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/config.h"
+#include "common/error.h"
+#include "common/paths.h"
+#include "frontends/bench/bench.h"
+
+/* Should the bench be killed, its daemon does not stay for long. */
+#define DAEMON_IDLE_MS 60000
+
+#define SETTLE_US      (2 * G_USEC_PER_SEC)
+
+static double
+now_ms (void)
+{
+  return (double)g_get_monotonic_time () / 1000.0;
+}
+
+/* ---- running ---- */
+
+gboolean
+bench_run_library (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  g_autoptr (AdderRequest) request = adder_request_new (code, -1);
+  adder_request_set_environment (request, bench->environment->name);
+  double start = now_ms ();
+  g_autoptr (AdderResult) result = adder_run (bench->engine, request);
+  double took = now_ms () - start;
+  if (adder_result_outcome (result) != ADDER_OUTCOME_OK) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a run of the bench ended badly: %s",
+                 adder_result_json (result));
+    return FALSE;
+  }
+  if (ret_stdout) {
+    json_t *object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
+    *ret_stdout = g_strdup (json_string_value (json_object_get (object, "stdout")));
+    json_decref (object);
+  }
+  *ret_ms = took;
+  return TRUE;
+}
+
+void
+bench_settle (AdderEngine *engine, guint64 parked)
+{
+  for (gint64 until = g_get_monotonic_time () + SETTLE_US; g_get_monotonic_time () < until; g_usleep (1000)) {
+    g_autofree char *text = adder_engine_status_json (engine);
+    json_t *status = json_loads (text, 0, NULL), *pool;
+    gsize index;
+    gboolean full = json_integer_value (json_object_get (status, "running")) == 0;
+    json_array_foreach (json_object_get (status, "pools"), index, pool) full =
+        full && json_integer_value (json_object_get (pool, "parking")) == 0 &&
+        json_integer_value (json_object_get (pool, "parked")) >= (json_int_t)parked;
+    json_decref (status);
+    if (full)
+      return;
+  }
+}
+
+gboolean
+bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  bench_settle (bench->engine, bench->parked);
+  return bench_run_library (bench, code, ret_ms, ret_stdout, error);
+}
+
+/* One process from start to end, standard output read whole. */
+static gboolean
+run_process (const char *const *arguments, GStrv variables, const char *directory, double *ret_ms,
+             char **ret_stdout, GError **error)
+{
+  int status = 0;
+  g_autofree char *text = NULL;
+  double start = now_ms ();
+  if (!g_spawn_sync (directory, (char **)arguments, variables, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &text,
+                     NULL, &status, error))
+    return FALSE;
+  double took = now_ms () - start;
+  if (!g_spawn_check_wait_status (status, error)) {
+    g_prefix_error (error, "%s: ", arguments[0]);
+    return FALSE;
+  }
+  if (ret_stdout)
+    *ret_stdout = g_steal_pointer (&text);
+  *ret_ms = took;
+  return TRUE;
+}
+
+gboolean
+bench_run_plain (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  const char *arguments[] = {bench->environment->python, "-c", code, NULL};
+  return run_process (arguments, bench->plain_variables, bench->directory, ret_ms, ret_stdout, error);
+}
+
+gboolean
+bench_command (struct bench *bench, const char *const *arguments, double *ret_ms, char **ret_stdout,
+               GError **error)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  double took;
+  g_ptr_array_add (all, bench->program);
+  for (; *arguments; arguments++)
+    g_ptr_array_add (all, (char *)(guintptr)*arguments);
+  g_ptr_array_add (all, NULL);
+  return run_process ((const char *const *)all->pdata, bench->adder_variables, bench->directory,
+                      ret_ms ? ret_ms : &took, ret_stdout, error);
+}
+
+gboolean
+bench_run_command (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  const char *arguments[] = {"run", "--json", "--env", bench->environment->name, "-c", code, NULL};
+  return bench_command (bench, arguments, ret_ms, ret_stdout, error);
+}
+
+static const char *const stop[] = {"stop", NULL};
+
+gboolean
+bench_run_cold (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  return bench_command (bench, stop, NULL, NULL, error) &&
+         bench_run_command (bench, code, ret_ms, ret_stdout, error) &&
+         bench_command (bench, stop, NULL, NULL, error);
+}
+
+/* ---- preparing ---- */
+
+/* What both sides get: the same threads, fonts and locale, nothing of the caller's. */
+static GStrv
+plain_variables (const struct environment *environment, const char *directory)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  static const char *const fixed[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                      "LANG=C.UTF-8",
+                                      "MPLBACKEND=Agg",
+                                      "OPENBLAS_NUM_THREADS=1",
+                                      "OMP_NUM_THREADS=1",
+                                      "MKL_NUM_THREADS=1",
+                                      "NUMEXPR_MAX_THREADS=1",
+                                      NULL};
+  g_strv_builder_addv (builder, (const char **)fixed);
+  g_autofree char *home = g_strdup_printf ("HOME=%s", directory);
+  g_strv_builder_add (builder, home);
+  if (environment->cache) {
+    g_autofree char *cache = g_strdup_printf ("MPLCONFIGDIR=%s", environment->cache);
+    g_strv_builder_add (builder, cache);
+  }
+  return g_strv_builder_end (builder);
+}
+
+/* The second daemon's configuration is the user's, but for the socket: that may be named there, and this
+ * daemon is stopped at will. */
+static gboolean
+write_configuration (struct config *config, const char *directory, GError **error)
+{
+  g_autofree char *file = g_build_filename (directory, "adder.conf", NULL);
+  g_autofree char *users = paths_config_dir ();
+  g_autofree char *profiles = g_build_filename (users, "profiles", NULL);
+  g_autofree char *link = g_build_filename (directory, "profiles", NULL);
+  g_clear_pointer (&config->socket, g_free);
+  config->idle_exit_ms = DAEMON_IDLE_MS;
+  FILE *stream = g_mkdir (directory, 0700) == 0 ? g_fopen (file, "we") : NULL;
+  if (!stream)
+    return error_from_errno (error, errno, "cannot write %s", file);
+  config_show (config, FALSE, stream);
+  return (fclose (stream) == 0 && symlink (profiles, link) == 0) ||
+         error_from_errno (error, errno, "cannot write %s", file);
+}
+
+gboolean
+bench_prepare (struct bench *bench, const char *environment, GError **error)
+{
+  struct config *config = config_load (NULL, error);
+  if (!config)
+    return FALSE;
+  bench->environment = environment_find (environment ? environment : config->environment, error);
+  bench->parked = config->parked;
+  bench->program = bench->environment ? g_file_read_link ("/proc/self/exe", error) : NULL;
+  bench->directory = bench->program ? g_dir_make_tmp ("adder-bench-XXXXXX", error) : NULL;
+  g_autofree char *configuration =
+      bench->directory ? g_build_filename (bench->directory, "config", NULL) : NULL;
+  gboolean written = configuration && write_configuration (config, configuration, error);
+  config_free (config);
+  if (!written)
+    return FALSE;
+  bench->plain_variables = plain_variables (bench->environment, bench->directory);
+  g_autofree char *runtime = g_build_filename (bench->directory, "run", NULL);
+  bench->socket = g_build_filename (runtime, "adder.sock", NULL);
+  bench->adder_variables = g_environ_setenv (g_get_environ (), "ADDER_RUNTIME_DIR", runtime, TRUE);
+  bench->adder_variables = g_environ_setenv (bench->adder_variables, "ADDER_CONFIG_DIR", configuration, TRUE);
+  bench->engine = adder_engine_new (NULL, error);
+  return bench->engine && adder_engine_warm (bench->engine, bench->environment->name, error);
+}
+
+void
+bench_clear (struct bench *bench)
+{
+  if (bench->adder_variables)
+    bench_command (bench, stop, NULL, NULL, NULL);
+  adder_engine_free (bench->engine);
+  environment_free (bench->environment);
+  if (bench->directory) {
+    const char *arguments[] = {"/bin/rm", "-rf", "--", bench->directory, NULL};
+    double took;
+    run_process (arguments, bench->plain_variables, NULL, &took, NULL, NULL);
+  }
+  g_strfreev (bench->plain_variables);
+  g_strfreev (bench->adder_variables);
+  g_free (bench->program);
+  g_free (bench->directory);
+  g_free (bench->socket);
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`adder bench`: that it measures, tells and judges. What comes of it is no test's business: machines differ."""
+import os
+
+import pytest
+
+import harness
+
+# Of each way to measure one, in an environment that need not have pandas.
+CHEAP = ["print", "daemon_memory", "print_faults"]
+
+MEASURE = {
+    "name": str,
+    "title": str,
+    "unit": str,
+    "beside": str,
+    "adder": dict,
+    "plain": dict,
+    "ratio": (float, type(None)),
+    "goal": (dict, type(None)),
+    "verdict": (str, type(None)),
+    "details": (dict, type(None)),
+}
+SERIES = {"p50": float, "p90": float, "p99": float, "samples": int}
+MACHINE = {
+    "date": str,
+    "kernel": str,
+    "architecture": str,
+    "processor": (str, type(None)),
+    "cores": int,
+    "memory_bytes": int,
+    "load_average": float,
+    "root": bool,
+    "isolation": dict,
+    "adder": str,
+    "environment": str,
+    "python": str,
+    "packages": dict,
+}
+AS_GOOD = {"aimed at": 2, "reached": 1, "missed": 0}
+
+
+def only(names):
+    return [word for name in names for word in ("--only", name)]
+
+
+def check_measure(row):
+    harness.check_fields(row, MEASURE, row["name"])
+    for side in ("adder", "plain"):
+        harness.check_fields(row[side], SERIES, f"{row['name']}.{side}")
+        assert 0 <= row[side]["p50"] <= row[side]["p90"] <= row[side]["p99"]
+    assert row["adder"]["samples"] > 0
+    assert (row["goal"] is None) == (row["verdict"] is None)
+    if row["goal"]:
+        value = row["ratio"] if row["goal"]["kind"] == "times" else -row["adder"]["p50"]
+        must, aim = (
+            goal if row["goal"]["kind"] == "times" else -goal
+            for goal in (row["goal"]["must"], row["goal"]["aim"])
+        )
+        assert (value >= must) + (value >= aim) == AS_GOOD[row["verdict"]], row
+
+
+@pytest.mark.quick
+def test_report(adder):
+    """The object on standard output and in the file, and the exit status that goes with its verdicts."""
+    file = adder.scratch / "report.json"
+    ended = adder.call(
+        "bench", "--env", adder.environment, "--quick", "--rounds", 1, *only(CHEAP), "--json", "--check", "-o", file
+    )
+    report = harness.strict_json(ended.stdout)
+    assert report["schema_version"] == 1 and harness.strict_json(file.read_text()) == report
+    harness.check_fields(report["machine"], MACHINE, "machine")
+    assert [row["name"] for row in report["measures"]] == CHEAP
+    for row in report["measures"]:
+        check_measure(row)
+    missed = [row["name"] for row in report["measures"] if row["verdict"] == "missed"]
+    assert report["holds"] is (not missed)
+    assert ended.returncode == (1 if missed else 0) and ended.stderr == ""
+    named = {row["name"]: row for row in report["measures"]}
+    # A sandbox that was faulted in takes fewer than an interpreter that starts, on any machine.
+    assert 0 < named["print_faults"]["adder"]["p50"] < named["print_faults"]["plain"]["p50"]
+    assert named["daemon_memory"]["details"]["printed_bytes"] == 1 << 26
+    assert named["daemon_memory"]["adder"]["p99"] < 1 << 26, "the daemon does not keep what a run prints"
+
+
+def test_table(adder):
+    """A line for each measure beneath a head, none wider than 120 columns; nothing stays in the folder for temporary files."""
+    folder = adder.folder("temporary")
+    adder.variables["TMPDIR"] = str(folder)
+    try:
+        ended = adder.call("bench", "--env", adder.environment, "--quick", "--rounds", 1, *only(CHEAP))
+    finally:
+        del adder.variables["TMPDIR"]
+    assert ended.returncode == 0, ended
+    lines = ended.stdout.splitlines()
+    assert max(map(len, lines)) <= 120 and "\x1b" not in ended.stdout
+    assert "verdict" in lines[-len(CHEAP) - 1] and lines[0].startswith("adder ")
+    assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--only", "no_such"], ["no_such", "print"]),
+        (["--rounds", "0.5"], ["0.5"]),
+        (["--rounds", "2000"], ["--rounds"]),
+        (["--seconds", "nan"], ["--seconds"]),
+        (["--env", "no-such"], ["no-such"]),
+    ],
+)
+def test_bad_options(adder, arguments, words):
+    ended = adder.call("bench", *arguments)
+    assert ended.returncode == 125 and ended.stderr.count("\n") == 1
+    assert all(word in ended.stderr for word in words), ended.stderr
