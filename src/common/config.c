@@ -12,9 +12,18 @@
 #include "common/json.h"
 #include "common/paths.h"
 #include "common/size.h"
+#include "sandbox/host_memory.h"
 #include "sandbox/isolation.h"
 
-enum config_type { CONFIG_TEXT, CONFIG_PATH, CONFIG_CHOICE, CONFIG_BOOLEAN, CONFIG_COUNT, CONFIG_DURATION };
+enum config_type {
+  CONFIG_TEXT,
+  CONFIG_PATH,
+  CONFIG_CHOICE,
+  CONFIG_BOOLEAN,
+  CONFIG_COUNT,
+  CONFIG_DURATION,
+  CONFIG_SIZE
+};
 
 struct config_row {
   const char *group, *key;
@@ -23,13 +32,14 @@ struct config_row {
   const char *standard;     /* NULL: what computed() says, or nothing */
   char *(*computed) (void); /* a default that depends on the host */
   const char *computed_as;  /* what the documentation says of it */
-  guint64 minimum, maximum; /* of counts and durations */
+  guint64 minimum, maximum; /* of counts, durations and sizes */
   const char *const *choices;
   const char *text;
 };
 
 #define AT(field) offsetof (struct config, field)
 #define SECOND    G_GUINT64_CONSTANT (1000)
+#define MIB       (G_GUINT64_CONSTANT (1) << 20)
 #define HOUR      (3600 * SECOND)
 #define DAY       (24 * HOUR)
 
@@ -44,6 +54,9 @@ four_a_core (void)
 {
   return g_strdup_printf ("%u", MAX (8, 4 * g_get_num_processors ()));
 }
+
+/* Two runs with the usual limit should fit, however small the host: few come near it. */
+#define MEMORY_LEAST (2048 * MIB)
 
 static const char *const levels[] = {"auto", "0", "1", "2", "3", NULL};
 static const char *const cgroup_kinds[] = {"auto", "v2", "v1", "none", NULL};
@@ -61,10 +74,22 @@ static const struct config_row config_table[] = {
              "never."},
     {"environment", "default", CONFIG_TEXT, AT (environment), "science",
      .text = "The environment of a run that names none, and of a profile that names none."},
-    {"pool", "parked", CONFIG_COUNT, AT (parked), NULL, cores_and_two, "cores + 2", 1, 256,
-     .text = "Sandboxes of each environment that are kept ready, waiting for code."},
+    {"pool", "parked", CONFIG_COUNT, AT (parked), NULL, cores_and_two, "cores + 2", 1, 1024,
+     .text =
+         "Sandboxes of each environment that are kept ready, waiting for code. Each reserves 6 MiB; together "
+         "they have a quarter of `max_memory` at most."},
     {"pool", "max_running", CONFIG_COUNT, AT (max_running), NULL, four_a_core, "4 for each core, at least 8",
      1, 4096, .text = "Sandboxes that may run at once. Further runs wait."},
+    {"pool", "max_memory", CONFIG_SIZE, AT (max_memory),
+     .computed_as =
+         "three quarters of the memory of the host, or of the daemon's control group where that has "
+         "less; at least 2 GiB",
+     .minimum = 64 * MIB, .maximum = 64 * MIB * MIB,
+     .text =
+         "Memory that sandboxes may use in all. A run reserves its `memory_bytes`; where too little is free "
+         "it "
+         "waits, and where there could never be enough it is refused. Most runs need a small part of their "
+         "limit: set this above what there is, and more of them run at once."},
     {"pool", "max_queued", CONFIG_COUNT, AT (max_queued), "256", .maximum = 65536,
      .text = "Runs that may wait. A further one ends at once as `busy`, or takes the place of the newest of "
              "an owner who "
@@ -151,6 +176,8 @@ set_boolean (const struct config_row *row, struct config *config, const char *va
 static enum limit_unit
 unit_of (const struct config_row *row)
 {
+  if (row->type == CONFIG_SIZE)
+    return UNIT_BYTES;
   return row->type == CONFIG_DURATION ? UNIT_MS : UNIT_COUNT;
 }
 
@@ -293,13 +320,30 @@ config_socket (const struct config *config, GError **error)
   return directory ? g_build_filename (directory, "adder.sock", NULL) : NULL;
 }
 
+guint64
+config_max_memory (const struct config *config)
+{
+  return config->max_memory ? config->max_memory : MAX (host_memory_bytes () / 4 * 3, MEMORY_LEAST);
+}
+
 /* ---- showing ---- */
+
+/* What is found out when it is needed. */
+static gboolean
+is_left_open (const struct config *config, const struct config_row *row)
+{
+  if (is_text (row))
+    return *FIELD (config, row, char *) == NULL;
+  return row->computed_as && !row->computed && *FIELD (config, row, guint64) == 0;
+}
 
 static json_t *
 value_json (const struct config *config, const struct config_row *row)
 {
   if (is_text (row))
     return json_text_or_null (*FIELD (config, row, char *));
+  if (is_left_open (config, row))
+    return json_null ();
   if (row->type == CONFIG_BOOLEAN)
     return json_boolean (*FIELD (config, row, gboolean));
   return json_integer ((json_int_t)*FIELD (config, row, guint64));
@@ -311,6 +355,8 @@ value_text (const struct config *config, const struct config_row *row)
 {
   if (is_text (row))
     return g_strdup (*FIELD (config, row, char *));
+  if (is_left_open (config, row))
+    return NULL;
   if (row->type == CONFIG_BOOLEAN)
     return g_strdup (*FIELD (config, row, gboolean) ? "true" : "false");
   return g_strdup_printf ("%" G_GUINT64_FORMAT, *FIELD (config, row, guint64));
@@ -373,7 +419,8 @@ kind_text (const struct config_row *row)
   case CONFIG_BOOLEAN:
     return g_strdup ("`true`, `false`");
   case CONFIG_COUNT:
-  case CONFIG_DURATION: {
+  case CONFIG_DURATION:
+  case CONFIG_SIZE: {
     g_autofree char *least = quantity_format (row->minimum, unit_of (row));
     g_autofree char *most = quantity_format (row->maximum, unit_of (row));
     return g_strdup_printf ("%s to %s", least, most);
@@ -437,7 +484,7 @@ config_write_documentation (FILE *stream)
          "A duration is a number with `ms`, `s`, `min`, `h` or `d`, a size one with `K`, `M`, `G` or `T` (or "
          "`KiB` ..., powers of\n"
          "1024; `kB`, `MB` ..., powers of 1000). Without a unit, a number is in what the key's name ends in: "
-         "`_ms`, `_bytes`.\n"
+         "`_ms`, `_bytes`; `max_memory` is in bytes.\n"
          "\n"
          "## adder.conf\n",
          stream);

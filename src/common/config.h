@@ -18,6 +18,7 @@ struct config {
   /* [pool] */
   guint64 parked;          /* parked sandboxes of each environment; default: cores + 2 */
   guint64 max_running;     /* sandboxes running at once */
+  guint64 max_memory;      /* bytes that they may use in all; 0: config_max_memory() finds it */
   guint64 max_queued;      /* callers waiting for one */
   guint64 queue_wait_ms;   /* the longest wait */
   guint64 zygote_runs;     /* a zygote is replaced after so many runs */
@@ -42,6 +43,9 @@ struct config *config_load (const char *file, GError **error);
 void config_free (struct config *config);
 /* The local socket's path: the configured one, else adder.sock in paths_runtime_dir(). The caller's. */
 char *config_socket (const struct config *config, GError **error);
+/* How many bytes of memory sandboxes may use in all: as configured, else three quarters of what this process
+ * may have, so that a quarter is left for zygotes, the daemon and everybody else. */
+guint64 config_max_memory (const struct config *config);
 /* All keys with value and where it came from, as text for people or (JSON true) one object. */
 void config_show (const struct config *config, gboolean json, FILE *stream);
 /* docs/configuration.md: the keys of adder.conf, then those of profiles with sandbox/limits.h's limits. */

@@ -9,6 +9,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/size.h"
 #include "engine/pool_private.h"
 
 /* So many dead boxes are passed over; that even the next one is dead says that something else is wrong. */
@@ -56,6 +57,8 @@ pools_new (struct host *host)
   g_mutex_init (&pools->lock);
   g_cond_init (&pools->parked);
   pools->queue = queue_new (host->config->max_queued);
+  pools->budget.max_running = host->config->max_running;
+  pools->budget.max_bytes = config_max_memory (host->config);
   pools->pools = g_hash_table_new_full (hash_pool, equal_pools, NULL, pool_free);
   return pools;
 }
@@ -214,20 +217,15 @@ find_parked (const struct waiter *waiter)
 /* The pool is woken to refill only when half of its boxes are gone: a short run then finds the processors
  * idle, and when it ends it wakes the pool anyway. */
 static struct box *
-unpark (struct pool *pool, struct box *box)
+unpark (struct pool *pool, struct box *box, guint64 bytes)
 {
   g_queue_unlink (&pool->parked, &box->link);
   box->taken = TRUE;
-  pool->pools->running++;
+  box->reserved_bytes = bytes;
+  budget_run (&pool->pools->budget, bytes);
   if (pool->parked.length < pool->pools->host->config->parked / 2)
     pool_wake (pool);
   return box;
-}
-
-static gboolean
-may_run (const struct pools *pools)
-{
-  return pools->running < pools->host->config->max_running;
 }
 
 /* WAITER has left the queue, with what it got. */
@@ -239,19 +237,65 @@ end_wait (struct waiter *waiter)
   interrupt_wake (waiter->interrupt);
 }
 
+static gboolean
+has_parked (struct pools *pools)
+{
+  GHashTableIter iter;
+  gpointer pool;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &pool))
+    if (((struct pool *)pool)->parked.length > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* What is parked goes, but for KEPT (or NULL): a run needs nearly all the memory that there is. */
+static void
+shed_parked (struct pools *pools, const struct box *kept)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct pool *pool = value;
+    for (GList *link = pool->parked.head, *next; link; link = next) {
+      next = link->next;
+      if (link->data == kept)
+        continue;
+      g_queue_unlink (&pool->parked, link);
+      g_queue_push_tail_link (&pool->discarded, link);
+    }
+    pool_wake (pool);
+  }
+}
+
 void
 pools_dispatch (struct pools *pools)
 {
-  struct queue_place *place = queue_first (pools->queue);
-  while (place && may_run (pools)) {
+  struct budget_round round = {.budget = &pools->budget};
+  gboolean first = TRUE;
+  /* Nothing that could be given away: as good as always, when many wait. */
+  if (!has_parked (pools))
+    return;
+  for (struct queue_place *place = queue_first (pools->queue), *next; place; place = next) {
     struct waiter *waiter = (struct waiter *)place;
-    place = queue_next (place);
+    next = queue_next (place);
     struct box *box = find_parked (waiter);
-    if (!box)
-      continue;
-    queue_serve (pools->queue, &waiter->place);
-    waiter->box = unpark (waiter->pool, box);
-    end_wait (waiter);
+    enum budget_answer answer = budget_ask (&round, &waiter->claim, box ? box->reserved_bytes : 0);
+    /* Nothing runs whose end would make room. */
+    if (answer != BUDGET_ROOM && first && pools->budget.running == 0)
+      shed_parked (pools, box);
+    if (answer == BUDGET_END)
+      return;
+    first = FALSE;
+    if (answer == BUDGET_ROOM && box) {
+      queue_serve (pools->queue, place);
+      budget_note_served (&round);
+      waiter->box = unpark (waiter->pool, box, waiter->claim.bytes);
+      end_wait (waiter);
+    } else if (answer == BUDGET_ROOM && budget_is_due (&pools->budget, &waiter->claim)) {
+      budget_hold (&round, &waiter->claim);
+    }
   }
 }
 
@@ -329,11 +373,10 @@ ask (struct pool *pool, struct waiter *waiter, GError **error)
     set_closed (error);
     return NULL;
   }
-  if (queue_length (pools->queue) == 0 && may_run (pools)) {
-    struct box *box = find_parked (waiter);
-    if (box)
-      return unpark (pool, box);
-  }
+  struct budget_round round = {.budget = &pools->budget};
+  struct box *box = queue_length (pools->queue) == 0 ? find_parked (waiter) : NULL;
+  if (box && budget_ask (&round, &waiter->claim, box->reserved_bytes) == BUDGET_ROOM)
+    return unpark (pool, box, waiter->claim.bytes);
   if (!pool->serving && pool->failure && g_get_monotonic_time () < pool->retry_us) {
     g_propagate_error (error, g_error_copy (pool->failure));
     return NULL;
@@ -346,13 +389,40 @@ ask (struct pool *pool, struct waiter *waiter, GError **error)
   return NULL;
 }
 
-static void
-set_busy (const struct pools *pools, GError **error)
+/* Whether WAITER, which has left the queue, waited for memory: for itself, or behind one for whom it is kept.
+ */
+static gboolean
+lacks_memory (const struct waiter *waiter)
 {
+  const struct pools *pools = waiter->pool->pools;
+  const struct budget *budget = &pools->budget;
+  const struct waiter *next = (const struct waiter *)queue_first (pools->queue);
+  struct budget_round round = {.budget = budget};
+  struct budget_claim claim = waiter->claim;
+  return budget->running < budget->max_running &&
+         ((next && budget_is_due (budget, &next->claim)) || budget_ask (&round, &claim, 0) != BUDGET_ROOM);
+}
+
+static void
+set_busy (const struct waiter *waiter, GError **error)
+{
+  const struct pools *pools = waiter->pool->pools;
+  const struct budget *budget = &pools->budget;
+  if (lacks_memory (waiter)) {
+    g_autofree char *wanted = size_format (waiter->claim.bytes);
+    g_autofree char *used = size_format (budget->running_bytes + budget->parked_bytes);
+    g_autofree char *most = size_format (budget->max_bytes);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "no memory was free within %" G_GUINT64_FORMAT
+                 " ms: %s are reserved (max_memory = %s), the run may use %s (memory_bytes), %" G_GSIZE_FORMAT
+                 " callers wait",
+                 pools->host->config->queue_wait_ms, used, most, wanted, queue_length (pools->queue));
+    return;
+  }
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-               "no sandbox was free within %" G_GUINT64_FORMAT
-               " ms: %u are in use (max_running = %" G_GUINT64_FORMAT "), %" G_GSIZE_FORMAT " callers wait",
-               pools->host->config->queue_wait_ms, pools->running, pools->host->config->max_running,
+               "no sandbox was free within %" G_GUINT64_FORMAT " ms: %" G_GUINT64_FORMAT
+               " are in use (max_running = %" G_GUINT64_FORMAT "), %" G_GSIZE_FORMAT " callers wait",
+               pools->host->config->queue_wait_ms, budget->running, budget->max_running,
                queue_length (pools->queue));
 }
 
@@ -366,7 +436,7 @@ settle (struct waiter *waiter, enum wait end)
     queue_leave (pools->queue, &waiter->place);
     end_wait (waiter);
     if (end == WAIT_DEADLINE)
-      set_busy (pools, &waiter->error);
+      set_busy (waiter, &waiter->error);
     else
       g_set_error (&waiter->error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
   }
@@ -416,6 +486,7 @@ take (struct pool *pool, const char *owner, const struct limits *limits, const c
   const struct config *config = pools->host->config;
   struct waiter waiter = {
       .place.owner = owner ? owner : "", .pool = pool, .limits = limits, .interrupt = interrupt};
+  waiter.claim.bytes = limits->value[LIMIT_MEMORY];
   g_autoptr (GError) refusal = NULL;
 
   g_mutex_lock (&pools->lock);
@@ -455,6 +526,20 @@ pool_take (struct pool *pool, const char *owner, const struct limits *limits, co
       return box;
     pool_discard (box);
   }
+}
+
+gboolean
+pools_check_memory (struct pools *pools, const struct limits *limits, GError **error)
+{
+  /* Its maxima do not change, so the lock is not needed. */
+  if (budget_can_hold (&pools->budget, limits->value[LIMIT_MEMORY]))
+    return TRUE;
+  g_autofree char *wanted = size_format (limits->value[LIMIT_MEMORY]);
+  g_autofree char *most = size_format (pools->budget.max_bytes);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "the run may use %s of memory (memory_bytes), and all runs together may have %s (max_memory)",
+               wanted, most);
+  return FALSE;
 }
 
 /* PARKINGS were counted before. */
@@ -499,7 +584,7 @@ pool_discard (struct box *box)
   g_mutex_lock (&pools->lock);
   gboolean closed = pools->closed;
   if (closed)
-    pools->running--;
+    budget_release (&pools->budget, 1, box->reserved_bytes, 0);
   else
     g_queue_push_tail_link (&pool->discarded, &box->link);
   g_mutex_unlock (&pools->lock);
@@ -527,8 +612,11 @@ pools_status (struct pools *pools)
                    (json_int_t)pool->starts, "failure", pool->failure ? pool->failure->message : NULL);
     json_array_append_new (list, one);
   }
-  json_t *status = json_pack ("{s:i, s:i, s:o}", "running", (int)pools->running, "waiting",
-                              (int)queue_length (pools->queue), "pools", list);
+  const struct budget *budget = &pools->budget;
+  json_t *status = json_pack (
+      "{s:i, s:i, s:{s:I, s:I, s:I}, s:o}", "running", (int)budget->running, "waiting",
+      (int)queue_length (pools->queue), "memory", "max_bytes", (json_int_t)budget->max_bytes, "running_bytes",
+      (json_int_t)budget->running_bytes, "parked_bytes", (json_int_t)budget->parked_bytes, "pools", list);
   g_mutex_unlock (&pools->lock);
   return status;
 }

@@ -37,6 +37,9 @@ struct pool *pools_get (struct pools *pools, const char *name, enum isolation is
 struct box *pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
                        struct interrupt *interrupt, GError **error);
 
+/* Whether a run with LIMITS can ever have the memory that it may use: FALSE with ADDER_ERROR_UNSUPPORTED. */
+gboolean pools_check_memory (struct pools *pools, const struct limits *limits, GError **error);
+
 /* Has a zygote started, and waits until a box of it is parked, with the modules loaded: takes no place in the
  * queue. */
 gboolean pool_warm (struct pool *pool, GError **error);
@@ -45,5 +48,6 @@ gboolean pool_warm (struct pool *pool, GError **error);
  * later. */
 void pool_discard (struct box *box);
 
-/* {"running": n, "waiting": n, "pools": [{"environment": "science", "parked": n, ...}]}. The caller's. */
+/* {"running": n, "waiting": n, "memory": {"max_bytes": n, ...}, "pools": [{"environment": "science",
+ * "parked": n, ...}]}. The caller's. */
 json_t *pools_status (struct pools *pools);

@@ -72,22 +72,26 @@ wake_others (struct pool *pool)
 void
 pool_bury_ended (struct pool *pool)
 {
-  guint buried = 0;
+  struct pools *pools = pool->pools;
+  guint runs = 0, others = 0;
+  guint64 running_bytes = 0, parked_bytes = 0;
   for (GList *link = pool->ending.head, *next; link; link = next) {
     struct box *box = link->data;
     next = link->next;
     if (!box->ended)
       continue;
-    buried += box->taken;
+    runs += box->taken;
+    others += !box->taken;
+    *(box->taken ? &running_bytes : &parked_bytes) += box->reserved_bytes;
     bury (pool, box);
   }
-  if (buried == 0)
+  if (runs + others == 0)
     return;
-  g_mutex_lock (&pool->pools->lock);
-  pool->pools->running -= buried;
-  pools_dispatch (pool->pools);
+  g_mutex_lock (&pools->lock);
+  budget_release (&pools->budget, runs, running_bytes, parked_bytes);
+  pools_dispatch (pools);
   wake_others (pool);
-  g_mutex_unlock (&pool->pools->lock);
+  g_mutex_unlock (&pools->lock);
 }
 
 /* Parked boxes of other zygotes than the present one are no longer handed out. */
@@ -154,26 +158,36 @@ claim (const struct waiter *waiter, GQueue *boxes, GHashTable *taken)
   return FALSE;
 }
 
-/* What the next sandbox should be: of the shape that the first caller waits for who has none in the making,
- * else one more of the kind that is kept. *RET_CALM: it is among the last quarter of
- * those, which are handed out first, and nobody waits. */
+/* What the next sandbox should be, and reserves memory for it: of the shape that the first caller waits for
+ * who has room and none in the making, else one more of the kind that is kept. *RET_CALM: it is among the
+ * last quarter of those, which are handed out first, and nobody waits. */
 static gboolean
 choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
 {
   struct pools *pools = pool->pools;
   g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
+  struct budget_round round = {.budget = &pools->budget};
   gboolean chosen = FALSE, waited = FALSE;
   guint kept = 0;
+  guint64 promised = 0;
+  for (GList *link = pool->parking.head; link; link = link->next)
+    kept += pool_keeps_shape (pool, &((struct box *)link->data)->limits);
 
   g_mutex_lock (&pools->lock);
-  guint room = (guint)MAX ((gint64)pools->host->config->max_running - pools->running, 0);
-  for (struct queue_place *place = queue_first (pools->queue); place && !chosen && room > 0;
-       place = queue_next (place)) {
-    const struct waiter *waiter = (const struct waiter *)place;
-    if (waiter->pool != pool || (waiter->needs_modules && pool->current->bare))
+  for (struct queue_place *place = queue_first (pools->queue); place && !chosen; place = queue_next (place)) {
+    struct waiter *waiter = (struct waiter *)place;
+    enum budget_answer answer = budget_ask (&round, &waiter->claim, 0);
+    if (answer == BUDGET_END)
+      break;
+    if (answer == BUDGET_SHORT)
+      continue;
+    promised += waiter->claim.bytes;
+    gboolean served_here = waiter->pool == pool && !(waiter->needs_modules && pool->current->bare);
+    if (served_here || budget_is_due (&pools->budget, &waiter->claim))
+      budget_hold (&round, &waiter->claim);
+    if (!served_here)
       continue;
     waited = TRUE;
-    room--;
     if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
       *ret_limits = *waiter->limits;
       chosen = TRUE;
@@ -182,17 +196,16 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
   for (GList *link = pool->parked.head; link; link = link->next)
     kept += ((struct box *)link->data)->zygote == pool->current &&
             pool_keeps_shape (pool, &((struct box *)link->data)->limits);
-  g_mutex_unlock (&pools->lock);
-
-  for (GList *link = pool->parking.head; link; link = link->next)
-    kept += pool_keeps_shape (pool, &((struct box *)link->data)->limits);
   /* While the processors have modules to load, one more than is waited for is enough. */
   guint64 parked = pool->current->bare ? MIN (pools->host->config->parked, 1) : pools->host->config->parked;
   *ret_calm = !waited && kept + MAX (parked / 4, 1) >= parked;
-  if (!chosen && kept < parked) {
+  if (!chosen && kept < parked && !round.first_short && budget_may_park (&pools->budget, promised)) {
     *ret_limits = limits_default ();
     chosen = TRUE;
   }
+  if (chosen)
+    budget_park (&pools->budget);
+  g_mutex_unlock (&pools->lock);
   return chosen;
 }
 
@@ -212,6 +225,16 @@ may_spawn (const struct pool *pool)
          pool->parking.length <= pool->pools->host->cpus && pool->spawn_us == 0;
 }
 
+/* BOX (or NULL) was chosen, and could not be asked for. */
+static void
+drop_chosen (struct pool *pool, struct box *box)
+{
+  box_free (box);
+  g_mutex_lock (&pool->pools->lock);
+  budget_release (&pool->pools->budget, 0, 0, BUDGET_PARKED_BYTES);
+  g_mutex_unlock (&pool->pools->lock);
+}
+
 void
 pool_spawn_next (struct pool *pool)
 {
@@ -225,15 +248,17 @@ pool_spawn_next (struct pool *pool)
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
   struct box *box = box_new (pool, &limits, scratch, spawn, &error);
   if (!box) {
+    drop_chosen (pool, NULL);
     pool_spawn_failed (pool, error);
     return;
   }
   /* It holds five times the memory, so only who is next in line has it. */
   if (!zygote_spawn (pool->current, box, spawn, calm ? WIRE_SPAWN_PREFAULT : 0, &error)) {
-    box_free (box);
+    drop_chosen (pool, box);
     pool_lose_zygote (pool, error);
     return;
   }
+  box->reserved_bytes = BUDGET_PARKED_BYTES;
   box->prefaulted = calm;
   box->zygote = pool->current;
   box->zygote->boxes++;

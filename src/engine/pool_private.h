@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "engine/budget.h"
 #include "engine/environment.h"
 #include "engine/pool.h"
 #include "engine/queue.h"
@@ -21,7 +22,7 @@ struct pools {
   GMutex lock;
   GCond parked; /* a box was parked, or will not be */
   struct queue *queue;
-  guint running; /* boxes that runs have, or had and that are not dead yet */
+  struct budget budget;
   gboolean closed;
   GHashTable *pools; /* struct pool -> the same, by name and isolation */
 };
@@ -66,6 +67,7 @@ struct waiter {
   struct queue_place place; /* first, so that the one is the other */
   struct pool *pool;
   const struct limits *limits;
+  struct budget_claim claim;
   gboolean needs_modules; /* a box of a bare zygote will not do */
   struct interrupt *interrupt;
   struct box *box;

@@ -251,7 +251,8 @@ begin (struct adder_run *run)
   if (run->failure || !request_check (request, error))
     return FALSE;
   if (!host_check (engine->host, request->isolation, wanted_level (run), error) ||
-      !check_quota (engine->host, &request->limits, error)) {
+      !check_quota (engine->host, &request->limits, error) ||
+      !pools_check_memory (engine->pools, &request->limits, error)) {
     run->refused = TRUE;
     return FALSE;
   }

@@ -31,6 +31,7 @@ CONFIGURATION = """
 default = system
 [pool]
 max_running = 128
+max_memory = 64T
 [sandbox]
 """
 

@@ -72,3 +72,87 @@ def test_who_fills_the_queue_makes_room_for_another(make_adder, make_neighbour):
     assert ended(guest).stdout == "guest\n"
     assert [ended(run).stdout for run in flood] == ["served\n"] * 3
     adder.stop()
+
+
+# ---- memory ----
+
+
+def memory(adder):
+    return adder.status()["engine"]["memory"]
+
+
+@pytest.mark.quick
+def test_more_memory_than_there_is_for_all(make_adder):
+    adder = make_adder("[pool]\nmax_memory = 256M\n")
+    result = adder.run("1")
+    assert (result.outcome, result.exit_status) == ("refused", 126)
+    assert all(words in result.error["message"] for words in ("1 GiB", "memory_bytes", "256 MiB", "max_memory"))
+    assert adder.run("1", "--limit", "memory_bytes=256M").outcome == "ok"
+    assert memory(adder)["max_bytes"] == 256 << 20
+    adder.stop()
+
+
+@pytest.mark.quick
+def test_runs_wait_for_memory(make_adder):
+    adder = make_adder("[pool]\nmax_memory = 400M\nmax_running = 10\nqueue_wait_ms = 2s\n")
+    limit = ("--limit", "memory_bytes=150M")
+    adder.run("1", *limit)
+    first, second = (adder.start(FOREVER, "--timeout", "100", *limit) for _ in range(2))
+    assert first.stdout.readline() == second.stdout.readline() == b"started\n"
+    assert memory(adder)["running_bytes"] == 300 << 20
+    late = adder.run("1", *limit)
+    assert (late.outcome, late.exit_status) == ("busy", 75)
+    assert "max_memory = 400 MiB" in late.error["message"] and "150 MiB" in late.error["message"]
+    assert adder.run("1", "--limit", "memory_bytes=32M").outcome == "ok", "what fits beside them runs"
+    leave(first)
+    assert adder.run("1", *limit).outcome == "ok"
+    leave(second)
+    wait_until(lambda: memory(adder)["running_bytes"] == 0, "all of it to be given back")
+    adder.stop()
+
+
+def test_large_run_is_overtaken_only_so_often(make_adder):
+    """It waits for memory while small ones find enough, but not for ever: then those behind it wait."""
+    adder = make_adder("[pool]\nmax_memory = 400M\nmax_running = 3\n")
+    adder.run("1", "--limit", "memory_bytes=100M")
+    first = adder.start(FOREVER, "--timeout", "100", "--limit", "memory_bytes=150M")
+    assert first.stdout.readline() == b"started\n"
+    (large,) = wait_in_line(adder, 1, "print('large')", "--limit", "memory_bytes=300M")
+    for _ in range(3):
+        assert adder.run("1", "--limit", "memory_bytes=100M").outcome == "ok"
+    (small,) = wait_in_line(adder, 1, "print('small')", "--limit", "memory_bytes=100M")
+    leave(first)
+    assert ended(large).stdout == "large\n" and ended(small).stdout == "small\n"
+    adder.stop()
+
+
+def test_parked_sandboxes_make_room(make_adder):
+    """They are not in the way of a run that needs all there is, and come back when it has ended."""
+    adder = make_adder("[pool]\nmax_memory = 64M\nparked = 2\n")
+    limit = ("--limit", "memory_bytes=64M")
+
+    def parked():
+        return sum(pool["parked"] for pool in adder.status()["engine"]["pools"])
+
+    for _ in range(3):
+        assert adder.run("print(1)", *limit).stdout == "1\n"
+        wait_until(lambda: parked() == 2, "two to be parked")
+    run = adder.start(FOREVER, "--timeout", "100", *limit)
+    assert run.stdout.readline() == b"started\n"
+    assert parked() == 0 and memory(adder)["running_bytes"] == 64 << 20
+    leave(run)
+    wait_until(lambda: parked() == 2, "two to be parked again")
+    adder.stop()
+
+
+def test_no_more_are_parked_than_memory_allows(make_adder):
+    adder = make_adder("[pool]\nmax_memory = 64M\nparked = 9\n")
+    adder.run("1", "--limit", "memory_bytes=32M")
+
+    def settled():
+        status = adder.status()["engine"]
+        pool = status["pools"][0]
+        return status["running"] == 0 and pool["parking"] == 0 and (pool["parked"], status["memory"]["parked_bytes"])
+
+    wait_until(lambda: settled() == (2, 12 << 20), "a quarter of it to be parked")
+    adder.stop()

@@ -238,7 +238,7 @@ def test_killed_between_hand_out_and_request(faulty):
 
 def test_killed_daemon_with_many_runs(make_adder):
     """kill -9 with twenty runs on: none of them lives on, and the next daemon removes what a dead one cannot."""
-    adder = make_adder("[pool]\nmax_running = 20\nparked = 4\n")
+    adder = make_adder("[pool]\nmax_running = 20\nmax_memory = 64G\nparked = 4\n")
     assert adder.run("print(1)").stdout == "1\n"
     name = unique()
     runs = [adder.start(named(name), "--timeout", "100") for _ in range(20)]

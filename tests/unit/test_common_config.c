@@ -72,6 +72,7 @@ test_defaults (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer da
   g_assert_cmpuint (config->idle_exit_ms, ==, 600000);
   g_assert_false (config->log_code);
   g_assert_null (config->socket);
+  g_assert_cmpuint (config_max_memory (config), >=, 2048u << 20);
   config_free (config);
 }
 
@@ -79,13 +80,14 @@ static void
 test_values (struct place *place, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
-  write_file (place->file,
-              "# a comment\n[pool]\nparked = 3 \nqueue_wait_ms=1.5s\n[log]\ncode = true\nlevel=debug\n"
-              "[daemon]\nsocket = /a b/c\nidle_exit_ms = 0\n");
+  write_file (place->file, "# a comment\n[pool]\nparked = 3 \nqueue_wait_ms=1.5s\nmax_memory = "
+                           "1.5G\n[log]\ncode = true\nlevel=debug\n"
+                           "[daemon]\nsocket = /a b/c\nidle_exit_ms = 0\n");
   struct config *config = config_load (NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (config->parked, ==, 3);
   g_assert_cmpuint (config->queue_wait_ms, ==, 1500);
+  g_assert_cmpuint (config_max_memory (config), ==, 1536u << 20);
   g_assert_cmpuint (config->idle_exit_ms, ==, 0);
   g_assert_true (config->log_code);
   g_assert_cmpstr (config->log_level, ==, "debug");
@@ -101,7 +103,9 @@ struct bad {
 static const struct bad bad_files[] = {
     {"[pool]\nparked = many\n", "[pool]", "parked", "many"},
     {"[pool]\nparked = 0\n", "[pool]", "parked", "1"},
-    {"[pool]\nparked = 100000\n", "[pool]", "parked", "256"},
+    {"[pool]\nparked = 100000\n", "[pool]", "parked", "1024"},
+    {"[pool]\nmax_memory = 1M\n", "[pool]", "max_memory", "64 MiB"},
+    {"[pool]\nmax_memory = lots\n", "[pool]", "max_memory", "lots"},
     {"[pool]\nparked =\n", "[pool]", "parked", "number"},
     {"[pool]\nzygote_age_ms = 1s\n", "[pool]", "zygote_age_ms", "1 min"},
     {"[pool]\nno_such_key = 1\n", "[pool]", "no_such_key", "no such key"},

@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/host_memory.h"
 
 /* ---- a v2 tree made of plain files ---- */
 
@@ -350,6 +351,40 @@ test_none (void)
   g_assert_cmpint (cgroup_remove (NULL, &fault), ==, 0);
 }
 
+/* ---- how much memory there is ---- */
+
+static void
+write_in (const char *root, const char *below, const char *text)
+{
+  g_autofree char *path = g_build_filename (root, below, NULL);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+}
+
+static void
+test_host_memory (void)
+{
+  g_autofree char *root = fake_new ("");
+  g_autofree char *path = g_build_filename (root, "above", "own", NULL);
+  g_assert_cmpint (g_mkdir_with_parents (path, 0755), ==, 0);
+  autoclose int own = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_assert_cmpint (own, >=, 0);
+  g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, G_MAXUINT64);
+  /* A group without the file, or without a limit, says nothing; the tightest one on the way up counts. */
+  write_in (root, "memory.max", "5000000\n");
+  g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, 5000000);
+  write_in (root, "above/own/memory.max", "max\n");
+  g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, 5000000);
+  write_in (root, "above/memory.max", "4096\n");
+  g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, 4096);
+  write_in (root, "above/own/memory.max", "8192\n");
+  g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, 4096);
+  remove_tree (root);
+
+  g_assert_cmpuint (host_memory_bytes (), >, 64u << 20);
+  g_assert_cmpuint (host_memory_bytes (), <=,
+                    (guint64)sysconf (_SC_PHYS_PAGES) * (guint64)sysconf (_SC_PAGESIZE));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -361,5 +396,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/cgroup/v1/real", GINT_TO_POINTER (CGROUP_V1), test_real);
   g_test_add_func ("/cgroup/v1/sweep", test_real_sweep);
   g_test_add_func ("/cgroup/none", test_none);
+  g_test_add_func ("/cgroup/host-memory", test_host_memory);
   return g_test_run ();
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much memory there is for this process and what it starts. */
+#pragma once
+
+#include <stdint.h>
+
+/* The host's memory, or the limit of the control groups that this process is in, whichever is less. In bytes.
+ */
+uint64_t host_memory_bytes (void);
+
+/* The least number in FILE of the group DIRECTORY and of the groups above it; UINT64_MAX where there is none.
+ */
+uint64_t host_memory_limit (int directory, const char *file);
