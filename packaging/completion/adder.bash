@@ -30,6 +30,7 @@ _adder_sub() {
     env) _adder_words "list show create remove" ;;
     profile) _adder_words "list show" ;;
     config) _adder_words "show document" ;;
+    bench) _adder_words "load" ;;
   esac
 }
 
@@ -40,7 +41,7 @@ _adder_options() {
     serve) echo "--socket --background --idle-exit --help" ;;
     status) echo "--json --help" ;;
     doctor) echo "--policy --json --help" ;;
-    bench) echo "--env --only --rounds --seconds --quick --check --json --output --help" ;;
+    bench) echo "--env --only --rounds --seconds --quick --check --clients --profile --code --flood --no-daemon --json --output --help" ;;
     env) echo "--json --names --python --requirements --module --help" ;;
     profile) echo "--json --names --help" ;;
     config) echo "--json --help" ;;
@@ -58,7 +59,7 @@ _adder() {
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|bench)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"

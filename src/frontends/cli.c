@@ -19,7 +19,7 @@ static const struct cli_command commands[] = {
     {"env", "COMMAND", "list, show, create and remove environments", cli_env},
     {"profile", "COMMAND", "list and show profiles: named sets of limits", cli_profile},
     {"config", "COMMAND", "show and document the configuration", cli_config},
-    {"bench", "", "measure Adder beside plain Python", cli_bench},
+    {"bench", "[load]", "measure Adder beside plain Python, or under load", cli_bench},
     {0},
 };
 

@@ -167,9 +167,16 @@ measure (const struct bench_options *options)
   return options->check && !json_is_true (json_object_get (report, "holds")) ? MISSED_STATUS : 0;
 }
 
+static const struct cli_command commands[] = {
+    {"load", "", "ask with many clients at once, and check what is promised", bench_load},
+    {0},
+};
+
 int
 cli_bench (int argc, char **argv)
 {
+  if (argc > 1 && strcmp (argv[1], commands[0].name) == 0)
+    return cli_dispatch ("adder bench", "Measures Adder.", commands, argc, argv);
   struct bench_options options = {0};
   g_autoptr (GError) problem = NULL;
   int code = parse_options (argc, argv, &options, &problem) ? measure (&options) : cli_fail_usage (problem);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`adder bench`: that it measures, tells and judges. What comes of it is no test's business: machines differ."""
 import os
+import subprocess
 
 import pytest
 
@@ -65,7 +66,17 @@ def test_report(adder):
     """The object on standard output and in the file, and the exit status that goes with its verdicts."""
     file = adder.scratch / "report.json"
     ended = adder.call(
-        "bench", "--env", adder.environment, "--quick", "--rounds", 1, *only(CHEAP), "--json", "--check", "-o", file
+        "bench",
+        "--env",
+        adder.environment,
+        "--quick",
+        "--rounds",
+        1,
+        *only(CHEAP),
+        "--json",
+        "--check",
+        "-o",
+        file,
     )
     report = harness.strict_json(ended.stdout)
     assert report["schema_version"] == 1 and harness.strict_json(file.read_text()) == report
@@ -112,3 +123,104 @@ def test_bad_options(adder, arguments, words):
     ended = adder.call("bench", *arguments)
     assert ended.returncode == 125 and ended.stderr.count("\n") == 1
     assert all(word in ended.stderr for word in words), ended.stderr
+
+
+# ---- load ----
+
+TALLY = {
+    "sent": int,
+    "lost": int,
+    "lost_reason": (str, type(None)),
+    "outcomes": dict,
+    "seconds": float,
+    "ok_per_second": float,
+    "latency_ms": dict,
+    "longest_busy_ms": float,
+}
+# What a machine that others use as well cannot be asked for.
+BY_SPEED = {"share", "fairness", "busy_ms", "daemon_growth_bytes", "zygote_growth_bytes"}
+
+
+def check_load(ended):
+    """The report, and that its sums, checks and exit status agree. Returns it and the names of what broke."""
+    report = harness.strict_json(ended.stdout)
+    assert report["schema_version"] == 1
+    for tally in (report["total"], *report["owners"]):
+        harness.check_fields(tally, TALLY, "tally")
+        assert set(tally["outcomes"]) == set(harness.OUTCOMES)
+        assert tally["sent"] == tally["lost"] + sum(tally["outcomes"].values())
+        assert tally["latency_ms"]["samples"] == tally["outcomes"]["ok"]
+    assert report["total"]["sent"] == sum(owner["sent"] for owner in report["owners"]) > 0
+    broken = {check["name"] for check in report["checks"] if not check["holds"]}
+    assert report["holds"] is (not broken)
+    assert ended.returncode == (1 if broken else 0) and ended.stderr == ""
+    return report, broken
+
+
+def load(adder, *options, **others):
+    return adder.call(
+        "bench", "load", "--env", adder.environment, "--seconds", 1, "--json", *options, **others
+    )
+
+
+def test_load(own_adder):
+    """Every request has its own result, and nothing is left of them."""
+    own_adder.run("1")
+    report, broken = check_load(load(own_adder, "--clients", 8))
+    assert broken <= BY_SPEED, report["checks"]
+    assert report["total"]["outcomes"]["ok"] == report["total"]["sent"] >= 8
+    assert len(report["memory"]) == 12 and report["memory"][0]["daemon_bytes"] > 0
+    assert report["held_after"]["processes"] > 0, "the daemon serves on"
+
+
+def test_load_with_a_flood(own_adder):
+    """Owners are told apart in an engine of the program's own; no daemon is started."""
+    report, broken = check_load(load(own_adder, "--flood", "--clients", 24))
+    assert broken <= BY_SPEED, report["checks"]
+    assert [owner["clients"] for owner in report["owners"]] == [14, 10]
+    assert all(owner["outcomes"]["ok"] > 0 for owner in report["owners"])
+    assert own_adder.daemon() is None
+
+
+def test_load_beyond_the_queue(make_adder):
+    """Who is turned away is counted as busy, not as lost."""
+    own = make_adder("[pool]\nparked = 1\nmax_running = 1\nmax_queued = 2\n")
+    report, broken = check_load(load(own, "--clients", 12))
+    assert broken <= BY_SPEED, report["checks"]
+    assert report["total"]["outcomes"]["busy"] > 0 and report["total"]["lost"] == 0
+
+
+def test_load_on_a_daemon_that_is_killed(own_adder):
+    """What was under way is lost, and the load says so."""
+    own_adder.run("1")
+    pid = own_adder.daemon()
+    with own_adder.popen(
+        "bench",
+        "load",
+        "--env",
+        "system",
+        "--clients",
+        6,
+        "--seconds",
+        24,
+        "--json",
+        "--code",
+        "import time; time.sleep(0.05)",
+    ) as process:
+        harness.wait_until(lambda: own_adder.status()["connections"] >= 6, "the clients to be connected")
+        assert own_adder.daemon() == pid
+        own_adder.kill()
+        out, err = process.communicate(timeout=harness.DEADLINE)
+    ended = subprocess.CompletedProcess(process.args, process.returncode, out.decode(), err.decode())
+    report, broken = check_load(ended)
+    assert ended.returncode == 1 and {"lost", "share"} <= broken
+    assert report["total"]["lost"] >= 6 and report["total"]["lost_reason"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--clients", 0], ["--flood", "--clients", 19], ["--seconds", "nan"], ["more"]]
+)
+def test_bad_load_options(adder, arguments):
+    ended = adder.call("bench", "load", *arguments)
+    assert ended.returncode == 125 and ended.stderr.count("\n") == 1
+    assert str(arguments[0]) in ended.stderr

@@ -143,3 +143,6 @@ json_t *bench_finding_json (const struct bench_measure *measure, const struct be
 json_t *bench_machine_json (struct bench *bench, GError **error);
 /* The same in two lines. */
 void bench_print_machine (FILE *stream, const json_t *machine);
+
+/* `adder bench load`, as a command. */
+int bench_load (int argc, char **argv);
