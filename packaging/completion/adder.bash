@@ -41,7 +41,7 @@ _adder_options() {
     serve) echo "--socket --background --idle-exit --help" ;;
     status) echo "--json --help" ;;
     doctor) echo "--policy --json --help" ;;
-    bench) echo "--env --only --rounds --seconds --quick --check --clients --profile --code --flood --no-daemon --json --output --help" ;;
+    bench) echo "--env --only --list --rounds --seconds --quick --check --clients --profile --code --flood --no-daemon --json --output --help" ;;
     env) echo "--json --names --python --requirements --module --help" ;;
     profile) echo "--json --names --help" ;;
     config) echo "--json --help" ;;

@@ -50,6 +50,7 @@ complete -c adder -n '__fish_seen_subcommand_from config' -a 'show document'
 set -l bench '__fish_seen_subcommand_from bench'
 complete -c adder -n $bench -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d Environment
 complete -c adder -n $bench -l only -x -d 'Only this measure'
+complete -c adder -n $bench -l list -d 'Print the names of the measures'
 complete -c adder -n $bench -s n -l rounds -x -d 'Rounds of each latency measure'
 complete -c adder -n $bench -s s -l seconds -x -d 'Length of a throughput measure'
 complete -c adder -n $bench -a load -d 'Ask with many clients at once'

@@ -17,7 +17,7 @@
 struct bench_options {
   char *environment, *output;
   char **only;
-  gboolean json, check, quick;
+  gboolean json, check, quick, list;
   int rounds;
   double seconds;
 };
@@ -59,6 +59,8 @@ parse_options (int argc, char **argv, struct bench_options *options, GError **er
        "Environment to measure in (default: the configuration's)", "NAME"},
       {"only", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->only, "Only this measure; may be repeated",
        "NAME"},
+      {"list", 0, 0, G_OPTION_ARG_NONE, &options->list,
+       "Measure nothing: print the names of the measures; with --json, the code that they run as well", NULL},
       {"rounds", 'n', 0, G_OPTION_ARG_INT, &options->rounds, "Rounds of each measure (1 to 1000, default 15)",
        "N"},
       {"seconds", 's', 0, G_OPTION_ARG_DOUBLE, &options->seconds,
@@ -167,6 +169,29 @@ measure (const struct bench_options *options)
   return options->check && !json_is_true (json_object_get (report, "holds")) ? MISSED_STATUS : 0;
 }
 
+/* What is measured, for those who measure the same of others: scripts/bench-peers. */
+static int
+list (const struct bench_options *options)
+{
+  g_autoptr (json_t) rows = json_array ();
+  for (gsize i = 0; i < bench_measure_count; i++) {
+    const struct bench_measure *measure = &bench_measures[i];
+    if (!wants (options, measure->name))
+      continue;
+    if (!options->json)
+      printf ("%-24s %s\n", measure->name, measure->title);
+    json_array_append_new (rows, json_pack ("{s:s, s:s, s:s, s:s?}", "name", measure->name, "title",
+                                            measure->title, "unit", bench_quantities[measure->quantity].name,
+                                            "plain_code", measure->plain_code));
+  }
+  if (options->json) {
+    g_autoptr (json_t) listed = json_pack ("{s:O}", "measures", rows);
+    json_dumpf (listed, stdout, JSON_INDENT (2));
+    putchar ('\n');
+  }
+  return 0;
+}
+
 static const struct cli_command commands[] = {
     {"load", "", "ask with many clients at once, and check what is promised", bench_load},
     {0},
@@ -179,7 +204,9 @@ cli_bench (int argc, char **argv)
     return cli_dispatch ("adder bench", "Measures Adder.", commands, argc, argv);
   struct bench_options options = {0};
   g_autoptr (GError) problem = NULL;
-  int code = parse_options (argc, argv, &options, &problem) ? measure (&options) : cli_fail_usage (problem);
+  int code = !parse_options (argc, argv, &options, &problem) ? cli_fail_usage (problem)
+             : options.list                                  ? list (&options)
+                                                             : measure (&options);
   g_free (options.environment);
   g_free (options.output);
   g_strfreev (options.only);

@@ -125,6 +125,18 @@ def test_bad_options(adder, arguments, words):
     assert all(word in ended.stderr for word in words), ended.stderr
 
 
+def test_list(adder):
+    """What others are measured with as well (scripts/bench-peers): code that the environment's Python runs as it is."""
+    listed = harness.strict_json(adder.call("bench", "--list", "--json").stdout)["measures"]
+    fields = {"name": str, "title": str, "unit": str, "plain_code": (str, type(None))}
+    for row in listed:
+        harness.check_fields(row, fields, row["name"])
+    code = {row["name"]: row["plain_code"] for row in listed}
+    assert adder.run(code["print"]).stdout == f"{2**32}\n"
+    named = [line.split()[0] for line in adder.call("bench", "--list").stdout.splitlines()]
+    assert named == list(code) and "daemon_memory" in code
+
+
 # ---- load ----
 
 TALLY = {
