@@ -187,6 +187,7 @@ def machine(host):
         "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         "load_average": os.getloadavg()[0],
         "root": os.geteuid() == 0,
+        "isolation": {"level": json.loads(output(host.adder, "doctor", "--json"))["level"]},
         "adder": output(host.adder, "--version").split()[-1],
         "environment": host.environment,
         "python": host.version,
@@ -208,7 +209,6 @@ def parse(arguments):
     add("--quick", action="store_true", help="3 rounds, 2 seconds")
     add("--json", action="store_true", help="print one JSON object")
     add("--output", metavar="FILE", help="write that object to FILE as well")
-    add("--table", metavar="FILE", help="measure nothing: print the Markdown tables of such a FILE")
     add("--no-install", action="store_true", help="install and build nothing")
     options = parser.parse_args(arguments)
     for name, value in (QUICK if options.quick else USUAL).items():
@@ -240,14 +240,12 @@ def measured(options):
             stack.callback(entry.peer.stop)
             entry.start()
         measure_all(entries, rows, options.rounds, options.seconds)
-    return dict(told, measures=rows, peers=[entry.row() for entry in entries])
+    told.update(measures=rows, peers=[entry.row() for entry in entries])
+    return dict(told, tables=report.tables(told))
 
 
 def main():
     options = parse(sys.argv[1:])
-    if options.table:
-        print(report.markdown(json.loads(pathlib.Path(options.table).read_text(encoding="utf-8"))))
-        return 0
     for name in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         signal.signal(name, interrupt)
     try:

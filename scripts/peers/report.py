@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found, for people (text) and for docs/performance.md (Markdown). Both are made from the JSON alone."""
+"""What was found, for people and as tables for docs/performance.md; both are made from the report alone."""
 
 UNITS = {"ms": (1, "ms"), "per_second": (1, "/s"), "bytes": (1e6, "MB")}
 
@@ -72,20 +72,29 @@ def text(report):
     return "\n".join(lines)
 
 
-def markdown(report):
-    """The tables of docs/performance.md."""
-    peers = [peer for peer in report["peers"] if peer["available"]]
+def tables(report):
+    """For scripts/bench-docs, which puts them into docs/performance.md."""
     measures = report["measures"]
-    lines = [machine_line(report) + ".", ""]
-    lines.append("| | " + " | ".join(heading(measure) for measure in measures) + " |")
-    lines.append("|---|" + "---:|" * len(measures))
-    for peer in peers:
-        cells = [cell(measure, peer["findings"].get(measure["name"])) for measure in measures]
-        lines.append(f"| {peer['title']} | " + " | ".join(cells) + " |")
-    lines += ["", "| | version | isolation | runs share | in detail |", "|---|---|---|---|---|"]
-    told = "title", "version", "isolation", "shares", "details"
-    lines += ["| " + " | ".join(peer[key] for key in told) + " |" for peer in peers]
-    absent = [f"{peer['title']}: {peer['reason']}" for peer in report["peers"] if peer["reason"]]
-    if absent:
-        lines += ["", "Not measured, or not to the end: " + "; ".join(absent) + "."]
-    return "\n".join(lines)
+    times = [
+        [peer["title"], *(cell(measure, peer["findings"].get(measure["name"])) for measure in measures)]
+        for peer in report["peers"]
+        if peer["available"]
+    ]
+    kinds = []
+    for peer in report["peers"]:
+        if peer["available"]:
+            kinds.append([peer[key] for key in ("title", "version", "isolation", "shares", "details")])
+            if peer["reason"]:
+                kinds[-1][-1] += f"; given up: {peer['reason']}"
+        else:
+            kinds.append([peer["title"], "", "", "", f"not measured: {peer['reason']}"])
+    columns = ["", *(heading(measure).replace("*", r"\*") for measure in measures)]
+    return [
+        {"name": "peers", "columns": columns, "rows": times},
+        {
+            "name": "peers-isolation",
+            "columns": ["", "version", "isolation", "runs share", "in detail"],
+            "rows": kinds,
+            "left": 5,
+        },
+    ]
