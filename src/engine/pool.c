@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include "adder.h"
@@ -25,6 +26,7 @@ pool_free (gpointer data)
 {
   struct pool *pool = data;
   fd_close (&pool->wake_fd);
+  fd_close (&pool->parked_fd);
   g_rw_lock_clear (&pool->environment_lock);
   environment_free (pool->environment);
   g_clear_error (&pool->failure);
@@ -128,8 +130,9 @@ pool_new (struct pools *pools, struct environment *environment, enum isolation i
   pool->draining = g_ptr_array_new ();
   g_rw_lock_init (&pool->environment_lock);
   pool->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (pool->wake_fd < 0)
-    error_from_errno (error, errno, "cannot make an eventfd for a pool");
+  pool->parked_fd = pool->wake_fd < 0 ? -1 : epoll_create1 (EPOLL_CLOEXEC);
+  if (pool->parked_fd < 0)
+    error_from_errno (error, errno, "cannot make the descriptors of a pool");
   else
     pool->thread = g_thread_try_new ("adder-pool", pool_thread, pool, error);
   if (!pool->thread) {
@@ -180,6 +183,12 @@ void
 pool_wake (struct pool *pool)
 {
   (void)eventfd_write (pool->wake_fd, 1);
+}
+
+void
+pool_unwatch (struct pool *pool, struct box *box)
+{
+  (void)epoll_ctl (pool->parked_fd, EPOLL_CTL_DEL, box->exit_fd, NULL);
 }
 
 gboolean
@@ -521,6 +530,8 @@ pool_take (struct pool *pool, const char *owner, const struct limits *limits, co
   notice_change (pool);
   for (int i = 0;; i++) {
     struct box *box = take (pool, owner, limits, code, interrupt, error);
+    if (box)
+      pool_unwatch (pool, box);
     /* A zygote that dies takes its parked boxes along, and the pool's thread may not have heard of it yet. */
     if (!box || !box_has_died (box) || i == DEAD_BOXES_MOST)
       return box;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pool's thread does with boxes: has them made, parks them, buries them. */
+#include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "adder.h"
 #include "common/error.h"
@@ -33,6 +35,8 @@ void
 pool_box_end (struct pool *pool, struct box *box)
 {
   box_kill (box);
+  if (!box->taken)
+    pool_unwatch (pool, box);
   box->deadline_us = g_get_monotonic_time () + END_US;
   g_queue_push_tail_link (&pool->ending, &box->link);
 }
@@ -193,9 +197,11 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
       chosen = TRUE;
     }
   }
-  for (GList *link = pool->parked.head; link; link = link->next)
-    kept += ((struct box *)link->data)->zygote == pool->current &&
-            pool_keeps_shape (pool, &((struct box *)link->data)->limits);
+  /* No other shape stays parked. Old ones are few, or soon to be replaced. */
+  for (GList *link = pool->old_parked ? pool->parked.head : NULL; link; link = link->next)
+    kept += ((struct box *)link->data)->zygote == pool->current;
+  if (!pool->old_parked)
+    kept += pool->parked.length;
   /* While the processors have modules to load, one more than is waited for is enough. */
   guint64 parked = pool->current->bare ? MIN (pools->host->config->parked, 1) : pools->host->config->parked;
   *ret_calm = !waited && kept + MAX (parked / 4, 1) >= parked;
@@ -322,6 +328,10 @@ static void
 park (struct pool *pool, struct box *box)
 {
   struct pools *pools = pool->pools;
+  struct epoll_event end = {.events = EPOLLIN, .data.ptr = box};
+  /* Unwatched, one that dies is found out when it is taken. */
+  if (epoll_ctl (pool->parked_fd, EPOLL_CTL_ADD, box->exit_fd, &end) < 0)
+    log_warning ("cannot watch a parked sandbox of %s: %s", pool->name, g_strerror (errno));
   usage_mark (box);
   if (!box->cgroup)
     box->parked.own_bytes = own_bytes (box);
@@ -439,17 +449,23 @@ pool_expire_parking (struct pool *pool)
   }
 }
 
-/* A parked sandbox ended: killed from outside, or by the kernel for memory. */
+/* Parked sandboxes ended: killed from outside, or by the kernel for memory. */
 void
-pool_parked_box_ended (struct pool *pool, struct box *box)
+pool_parked_boxes_ended (struct pool *pool)
 {
-  g_mutex_lock (&pool->pools->lock);
-  gboolean parked = g_queue_find (&pool->parked, box) != NULL;
-  if (parked)
-    g_queue_unlink (&pool->parked, &box->link);
-  g_mutex_unlock (&pool->pools->lock);
-  if (parked)
-    pool_box_end (pool, box);
+  struct epoll_event ends[32];
+  int count = epoll_wait (pool->parked_fd, ends, G_N_ELEMENTS (ends), 0);
+  for (int i = 0; i < count; i++) {
+    struct box *box = ends[i].data.ptr;
+    g_mutex_lock (&pool->pools->lock);
+    /* A run may have it by now, and sees to it itself. */
+    gboolean parked = g_queue_find (&pool->parked, box) != NULL;
+    if (parked)
+      g_queue_unlink (&pool->parked, &box->link);
+    g_mutex_unlock (&pool->pools->lock);
+    if (parked)
+      pool_box_end (pool, box);
+  }
 }
 
 /* When one of the boxes is late: -1 for never. */

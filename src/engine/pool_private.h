@@ -32,7 +32,8 @@ struct pool {
   char *name; /* of the environment */
   enum isolation isolation;
   GThread *thread;
-  int wake_fd; /* eventfd */
+  int wake_fd;   /* eventfd */
+  int parked_fd; /* epoll: the exit pipes of parked boxes, of which there may be hundreds */
 
   /* The environment as the newest zygote sees it. Written by the thread, read by callers who look whether it
    * changed. */
@@ -92,6 +93,9 @@ void pool_fail_waiters (struct pool *pool, const GError *error);
 
 void pool_wake (struct pool *pool);
 
+/* BOX is parked no more; to be called by who has it now. */
+void pool_unwatch (struct pool *pool, struct box *box);
+
 /* ---- the thread's side; by it alone, without the lock ---- */
 
 /* How long to wait after FAILURES in a row (at least one), and the earlier of two moments, of which the first
@@ -117,8 +121,8 @@ void pool_spawn_next (struct pool *pool);
 void pool_spawn_failed (struct pool *pool, const GError *error);
 void pool_box_spawned (struct pool *pool, struct box *box);
 void pool_box_speaks (struct pool *pool, struct box *box); /* while it is being parked */
-void pool_parked_box_ended (struct pool *pool, struct box *box);
-void pool_box_end (struct pool *pool, struct box *box); /* it is in no list */
+void pool_parked_boxes_ended (struct pool *pool);          /* when parked_fd can be read */
+void pool_box_end (struct pool *pool, struct box *box);    /* it is in no list */
 void pool_discard_old (struct pool *pool);
 void pool_abandon_parking (struct pool *pool, const struct zygote *zygote);
 gint64 pool_boxes_deadline_us (struct pool *pool);

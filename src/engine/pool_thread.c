@@ -100,6 +100,7 @@ collect_sources (struct pool *pool, struct watch *watch)
   g_array_set_size (watch->pollfds, 0);
   g_array_set_size (watch->sources, 0);
   add_source (watch, pool->wake_fd, SOURCE_WAKE, pool);
+  add_source (watch, pool->parked_fd, SOURCE_PARKED, pool);
   add_zygote (watch, pool->current);
   add_zygote (watch, pool->next);
   add_zygote (watch, pool->bare_next);
@@ -110,8 +111,6 @@ collect_sources (struct pool *pool, struct watch *watch)
   for (GList *link = pool->ending.head; link; link = link->next)
     add_source (watch, ((struct box *)link->data)->exit_fd, SOURCE_ENDING, link->data);
   g_mutex_lock (&pool->pools->lock);
-  for (GList *link = pool->parked.head; link; link = link->next)
-    add_source (watch, ((struct box *)link->data)->exit_fd, SOURCE_PARKED, link->data);
   pool->zygotes =
       (pool->current ? 1 : 0) + (pool->next ? 1 : 0) + (pool->bare_next ? 1 : 0) + pool->draining->len;
   pool->parking_count = pool->parking.length;
@@ -137,7 +136,7 @@ on_source (struct pool *pool, const struct source *source)
       pool_box_speaks (pool, source->object);
     break;
   case SOURCE_PARKED:
-    pool_parked_box_ended (pool, source->object);
+    pool_parked_boxes_ended (pool);
     break;
   case SOURCE_ENDING:
     (void)box_read_exit (source->object);
