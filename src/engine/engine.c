@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include "adder.h"
 #include "common/config.h"
@@ -17,7 +18,12 @@ static gint owns_process;
 void
 engine_own_process (void)
 {
+  struct rlimit descriptors;
   g_atomic_int_set (&owns_process, 1);
+  if (getrlimit (RLIMIT_NOFILE, &descriptors) == 0) {
+    descriptors.rlim_cur = descriptors.rlim_max;
+    (void)setrlimit (RLIMIT_NOFILE, &descriptors);
+  }
   mallopt (M_MMAP_THRESHOLD, MAPPED_BYTES);
 }
 

@@ -33,7 +33,8 @@ gboolean engine_warm (struct engine *engine, const char *environment, GError **e
 json_t *engine_status (struct engine *engine);
 
 /* To be called by `adder serve`, before it makes an engine: the process is Adder's own. It may be moved into
- * another control group so that groups of sandboxes can be made beside it (cgroup v2), and says how the C
- * library keeps memory. A library in somebody's process may not. */
+ * another control group so that groups of sandboxes can be made beside it (cgroup v2), takes as many
+ * descriptors as it may have, and says how the C library keeps memory. A library in somebody's process may
+ * not. */
 void engine_own_process (void);
 gboolean engine_owns_process (void);

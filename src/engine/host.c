@@ -186,20 +186,18 @@ count_cpus (void)
 #define DESCRIPTORS_OF_A_BOX 12
 #define DESCRIPTORS_BESIDE   200
 
-/* A process of our own takes what it may have; of another's, the library only says that it will not suffice.
- */
+guint64
+host_descriptors (const struct config *config)
+{
+  return (config->max_running + 2 * config->parked) * DESCRIPTORS_OF_A_BOX + DESCRIPTORS_BESIDE;
+}
+
 static void
 check_descriptors (const struct config *config)
 {
   struct rlimit limit;
-  guint64 wanted = (config->max_running + 2 * config->parked) * DESCRIPTORS_OF_A_BOX + DESCRIPTORS_BESIDE;
-  if (getrlimit (RLIMIT_NOFILE, &limit) < 0)
-    return;
-  if (engine_owns_process () && limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit (RLIMIT_NOFILE, &limit);
-  }
-  if (limit.rlim_cur < wanted)
+  guint64 wanted = host_descriptors (config);
+  if (getrlimit (RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted)
     log_warning ("%" G_GUINT64_FORMAT " descriptors may be open; max_running = %" G_GUINT64_FORMAT
                  " can need %" G_GUINT64_FORMAT " (ulimit -n)",
                  (guint64)limit.rlim_cur, config->max_running, wanted);

@@ -36,6 +36,9 @@ struct host {
 struct host *host_new (struct config *config, GError **error);
 void host_free (struct host *host);
 
+/* The most descriptors that sandboxes, zygotes and what a program has open anyway may come to. */
+guint64 host_descriptors (const struct config *config);
+
 /* The level below which the configuration lets nothing run of the kind ISOLATION. */
 guint host_least_level (const struct host *host, enum isolation isolation);
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,7 +20,15 @@
 #include "frontends/server.h"
 #include "library/library.h"
 
-#define MAX_CONNECTIONS 4096
+/* A client who is connected and has no run should not keep out one who has: so twice as many connections as
+ * can be at work, and who comes too late is told so by the queue, which is fair. */
+#define CONNECTIONS_LEAST 1024
+#define CONNECTIONS_MOST  4096
+/* Where descriptors are short. */
+#define CONNECTIONS_FEWEST 16
+
+/* Its socket, the eventfd of its run, standard input, a directory for files. */
+#define DESCRIPTORS_OF_A_CONNECTION 4
 
 struct serve_options {
   char *socket, *idle_exit;
@@ -70,12 +79,25 @@ warm (gpointer data)
   return NULL;
 }
 
+/* As many as the process can have descriptors for, of each user. */
+static guint
+max_connections (const struct config *config)
+{
+  struct rlimit limit;
+  guint64 most = CLAMP (2 * (config->max_running + config->max_queued), CONNECTIONS_LEAST, CONNECTIONS_MOST);
+  guint64 taken = host_descriptors (config);
+  if (getrlimit (RLIMIT_NOFILE, &limit) == 0) {
+    guint64 left = limit.rlim_cur > taken ? limit.rlim_cur - taken : 0;
+    most = MIN (most, left / DESCRIPTORS_OF_A_CONNECTION);
+  }
+  return (guint)MAX (most, CONNECTIONS_FEWEST);
+}
+
 static gboolean
 serve (struct serve_options *options, const struct config *config, const char *socket, GError **error)
 {
   struct server_options server_options = {
       .socket = socket,
-      .max_connections = (guint)MIN (config->max_running + config->max_queued + 32, MAX_CONNECTIONS),
       .idle_exit_ms = options->background ? config->idle_exit_ms : 0,
       .log_code = config->log_code,
       .wait_for_lock = options->background,
@@ -85,6 +107,7 @@ serve (struct serve_options *options, const struct config *config, const char *s
     return FALSE;
   }
   engine_own_process ();
+  server_options.max_connections = max_connections (config);
   struct server *server = server_new (&server_options, error);
   AdderEngine *engine = server ? adder_engine_new (NULL, error) : NULL;
   if (!engine) {

@@ -40,6 +40,7 @@
 #define REQUEST_WAIT_MS    (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
 #define OUTPUT_FRAME_BYTES (256 * 1024)
 #define LOGGED_CODE_BYTES  4096
+#define TELL_US            G_USEC_PER_SEC
 
 struct server {
   char *path, *lock_path;
@@ -47,6 +48,8 @@ struct server {
   gboolean bound;
   guint64 idle_exit_ms;
   guint max_connections;
+  gint64 told_us;    /* when the log was last told that somebody was turned away */
+  guint turned_away; /* since then */
   gboolean log_code;
   gint64 started_us;
   struct protocol_hello hello;
@@ -55,6 +58,7 @@ struct server {
   GMutex lock; /* what follows */
   GCond ended;
   GHashTable *connections; /* of struct connection, as a set */
+  guint connected[2];      /* of them, those of the daemon's own user, and root's at another's daemon */
   guint running;
   guint64 runs;
   gboolean stopping;
@@ -424,6 +428,21 @@ serve_request (struct connection *connection, gboolean same_protocol, GError **e
   return ok;
 }
 
+/* Users are counted apart: who connects a thousand times keeps nobody else out. */
+static guint *
+connected (struct server *server, uid_t uid)
+{
+  return &server->connected[uid == geteuid () ? 0 : 1];
+}
+
+/* With the lock held. */
+static void
+forget (struct connection *connection)
+{
+  g_hash_table_remove (connection->server->connections, connection);
+  --*connected (connection->server, connection->uid);
+}
+
 static gpointer
 connection_thread (gpointer data)
 {
@@ -441,7 +460,7 @@ connection_thread (gpointer data)
   }
 
   g_mutex_lock (&server->lock);
-  g_hash_table_remove (server->connections, connection);
+  forget (connection);
   fd_close (&connection->fd);
   g_cond_signal (&server->ended);
   wake_main (server);
@@ -463,11 +482,18 @@ may_connect (int fd, uid_t *ret_uid)
 }
 
 static void
-turn_away (int fd, AdderError code, const char *why)
+turn_away (struct server *server, int fd, AdderError code, const char *why)
 {
   g_autoptr (GError) refusal = g_error_new_literal (ADDER_ERROR, code, why);
   protocol_send_refused (fd, refusal, NULL);
-  log_warning ("connection refused: %s", why);
+  server->turned_away++;
+  /* A line for each would let who connects in a loop fill the disk. */
+  gint64 now = g_get_monotonic_time ();
+  if (server->told_us != 0 && now - server->told_us < TELL_US)
+    return;
+  log_warning ("%u connection%s refused: %s", server->turned_away, server->turned_away == 1 ? "" : "s", why);
+  server->told_us = now;
+  server->turned_away = 0;
 }
 
 static void
@@ -484,22 +510,23 @@ accept_one (struct server *server)
     return;
   }
   if (!may_connect (fd, &uid)) {
-    turn_away (fd, ADDER_ERROR_INVALID, "this daemon belongs to another user");
+    turn_away (server, fd, ADDER_ERROR_INVALID, "this daemon belongs to another user");
     return;
   }
-  g_mutex_lock (&server->lock);
-  gboolean full = g_hash_table_size (server->connections) >= server->max_connections;
-  g_mutex_unlock (&server->lock);
-  if (full) {
-    turn_away (fd, ADDER_ERROR_BUSY, "the daemon has as many connections as it takes");
-    return;
-  }
-
   struct connection *connection = g_new0 (struct connection, 1);
   *connection = (struct connection){server, fd, uid};
   g_mutex_lock (&server->lock);
-  g_hash_table_add (server->connections, connection);
+  gboolean full = *connected (server, uid) >= server->max_connections;
+  if (!full) {
+    g_hash_table_add (server->connections, connection);
+    ++*connected (server, uid);
+  }
   g_mutex_unlock (&server->lock);
+  if (full) {
+    g_free (connection);
+    turn_away (server, fd, ADDER_ERROR_BUSY, "the daemon has as many connections of this user as it takes");
+    return;
+  }
   g_autoptr (GError) problem = NULL;
   GThread *thread = g_thread_try_new ("connection", connection_thread, connection, &problem);
   if (thread) {
@@ -508,10 +535,10 @@ accept_one (struct server *server)
     return;
   }
   g_mutex_lock (&server->lock);
-  g_hash_table_remove (server->connections, connection);
+  forget (connection);
   g_mutex_unlock (&server->lock);
   g_free (connection);
-  turn_away (fd, ADDER_ERROR_BUSY, problem->message);
+  turn_away (server, fd, ADDER_ERROR_BUSY, problem->message);
 }
 
 /* ---- the loop ---- */

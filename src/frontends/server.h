@@ -7,9 +7,9 @@
 #include "adder.h"
 
 struct server_options {
-  const char *socket;   /* path */
-  guint64 idle_exit_ms; /* ends after so long without a connection; 0: never */
-  guint max_connections;
+  const char *socket;    /* path */
+  guint64 idle_exit_ms;  /* ends after so long without a connection; 0: never */
+  guint max_connections; /* of each user */
   gboolean log_code;
   gboolean wait_for_lock; /* a daemon that is just ending holds it a little longer: wait for some seconds */
 };

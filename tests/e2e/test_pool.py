@@ -2,6 +2,8 @@
 """Who gets a sandbox when there are fewer than are asked for, and what callers see of zygotes that come and go: nothing."""
 import os
 import signal
+import socket
+import struct
 
 import pytest
 
@@ -156,3 +158,61 @@ def test_no_more_are_parked_than_memory_allows(make_adder):
 
     wait_until(lambda: settled() == (2, 12 << 20), "a quarter of it to be parked")
     adder.stop()
+
+
+# ---- connections ----
+
+
+HELLO, REFUSED = 1, 2  # protocol.h
+
+
+def greeted(connection):
+    """Whether the daemon keeps the connection."""
+    hello = b'{"protocol": 1, "version": "0", "built": 0}'
+    try:
+        connection.sendall(struct.pack("=II", HELLO, len(hello)) + hello)
+    except BrokenPipeError:
+        pass  # turned away; why is there to be read
+    kind, _ = struct.unpack("=II", connection.recv(8, socket.MSG_WAITALL))
+    assert kind in (HELLO, REFUSED)
+    return kind == HELLO
+
+
+@pytest.fixture
+def crowded(make_adder):
+    """A daemon with few descriptors, and as many connections of whoever runs the tests as it takes."""
+    adder = make_adder("[pool]\nparked = 1\nmax_running = 1\n")
+    adder.wrapper = ["prlimit", "--nofile=300:300"]
+    server = adder.popen("serve")
+    adder.wrapper = []
+    wait_until(lambda: adder.daemon() is not None, "the socket to answer")
+    connections = [adder.connect()]
+    while greeted(connections[-1]):
+        connections.append(adder.connect())
+        assert len(connections) < 100
+    yield adder, connections
+    for connection in connections:
+        connection.close()
+    wait_until(lambda: adder.call("status").returncode == 0, "a place to be free")
+    adder.stop()
+    server.communicate(timeout=harness.DEADLINE)
+
+
+def test_no_more_connections(crowded, user):
+    """Who finds no place is told so at once; nothing is lost, and there is a place when another has left."""
+    if user.uid != os.geteuid():
+        pytest.skip("the places that are taken are another user's")
+    adder, connections = crowded
+    late = adder.call("run", "-c", "print(1)")
+    assert late.returncode == 75 and late.stdout == ""
+    assert len(late.stderr.splitlines()) == 1 and "as many connections" in late.stderr
+    for connection in connections[:4]:
+        connection.close()
+    wait_until(lambda: adder.call("run", "-c", "print(1)").stdout == "1\n", "a place to be free")
+
+
+def test_connections_of_another_user(crowded, user):
+    if user.uid == os.geteuid():
+        pytest.skip("the places that are taken are this user's own")
+    adder, _ = crowded
+    assert adder.run("print(1)").stdout == "1\n"
