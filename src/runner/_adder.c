@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/frame.h"
+#include "runner/arenas.h"
 #include "runner/serve.h"
 #include "runner/wire.h"
 #include "sandbox/memory.h"
@@ -72,8 +73,18 @@ adder_collapse (PyObject *self, PyObject *none)
 {
   (void)self;
   (void)none;
-  memory_sort_heap ();
+  memory_drain_heap ();
+  arenas_settle ();
   return PyLong_FromUnsignedLongLong (memory_collapse ());
+}
+
+static PyObject *
+adder_pack (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  arenas_pack ();
+  Py_RETURN_NONE;
 }
 
 static PyObject *
@@ -129,6 +140,8 @@ adder_serve (PyObject *self, PyObject *arguments)
     serve_refuse (&fault);
     return raise_fault (&fault);
   }
+  /* Before anything else is done: what is touched in bulk costs half of what it does one by one. */
+  memory_touch (hot_pages, sandbox.flags & WIRE_SPAWN_PREFAULT);
   PyOS_AfterFork_Child ();
   Py_RETURN_NONE;
 }
@@ -143,7 +156,6 @@ adder_ready (PyObject *self, PyObject *none)
     return raise_errno (-r);
   if (zygote.isolation == ISOLATION_PROCESS)
     audit_try_reading ();
-  memory_touch (hot_pages, sandbox.flags & WIRE_SPAWN_PREFAULT);
   struct wire_ready ready = {
       .version = WIRE_VERSION,
       .mechanisms = sandbox.mechanisms,
@@ -210,6 +222,7 @@ adder_limits_met (PyObject *self, PyObject *threads)
 static PyMethodDef methods[] = {
     {"learn", adder_learn, METH_O,
      "Learn which pages callables touch, one call for each. Returns their number."},
+    {"pack", adder_pack, METH_NOARGS, "Keep the memory of objects together until it is settled."},
     {"collapse", adder_collapse, METH_NOARGS,
      "Settle memory before it is shared. Returns how many bytes are in huge pages."},
     {"threads", adder_threads, METH_NOARGS, "The number of threads of this process."},

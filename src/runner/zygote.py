@@ -39,6 +39,7 @@ def prepare(modules):
     """Loads and warms up; returns what WIRE_SERVING tells the daemon."""
     # The collector would touch every object, once for each import; what it could free here is little.
     gc.disable()
+    _adder.pack()
     warmup.stage_fonts()
     loaded, failed = load(modules)
     denials.kernel_limits = _adder.limits_met

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,15 @@
 #define HUGE_PAGES      (HUGE_BYTES / PAGE_BYTES)
 #define COLLAPSE_FILLED (HUGE_PAGES / 4) /* below this a huge page would mostly be new memory */
 
-/* A request that no list of malloc's fits exactly, and that it does not give to mmap. */
-#define LARGE_BYTES ((size_t)100 << 10)
+/* Requests by which malloc is relieved of what is free: the largest goes to no mmap, the smallest is the
+ * smallest that there is. So many at most. */
+#define DRAIN_BYTES  ((size_t)100 << 10)
+#define DRAIN_LEAST  ((size_t)24)
+#define DRAIN_PIECES 1000000
+
+/* Up to the first, malloc keeps lists for each size, which differ by the second. */
+#define LISTED_BYTES ((size_t)1040)
+#define LISTED_STEP  ((size_t)16)
 
 /* A run of pandas makes some 1500 ranges; what does not fit is faulted in when it is touched. */
 #define RANGES_MAX 8192
@@ -117,11 +125,20 @@ read_kilobytes (const char *path, const char *key)
 }
 
 void
-memory_sort_heap (void)
+memory_drain_heap (void)
 {
-  /* Volatile, or the compiler sees that nobody wants it. */
-  void *volatile chunk = malloc (LARGE_BYTES);
-  free (chunk);
+  struct mallinfo2 before = mallinfo2 ();
+  uintptr_t fresh = (uintptr_t)sbrk (0) - before.keepcost;
+  size_t pieces = 0;
+  for (size_t size = DRAIN_BYTES; size >= DRAIN_LEAST; size -= size > LISTED_BYTES ? size / 8 : LISTED_STEP)
+    while (pieces++ < DRAIN_PIECES) {
+      /* Volatile, or the compiler sees that nobody wants it. */
+      void *volatile piece = malloc (size);
+      if (!piece || (uintptr_t)piece >= fresh) {
+        free (piece);
+        break;
+      }
+    }
 }
 
 uint64_t

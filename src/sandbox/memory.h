@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Has malloc sort what was freed. glibc leaves that to the next large request, which then writes into every
- * free chunk: 280 pages in each child. */
-void memory_sort_heap (void);
+/* Takes for good whatever malloc has free below the end of the heap. Else each child would be given such
+ * pieces, which lie all over the heap, every one in a page that has to be copied for it. */
+void memory_drain_heap (void);
 
 /* Collapses the well-filled parts of all large anonymous mappings into huge pages, as far as the kernel lets
  * us (Linux 6.1). Returns how many bytes of this process are in huge pages now. */
