@@ -14,6 +14,7 @@
 #include "base/frame.h"
 #include "runner/arenas.h"
 #include "runner/serve.h"
+#include "runner/twister.h"
 #include "runner/wire.h"
 #include "sandbox/memory.h"
 
@@ -219,6 +220,30 @@ adder_limits_met (PyObject *self, PyObject *threads)
   return audit_limits_met (PyObject_IsTrue (threads) == 1);
 }
 
+static PyObject *
+adder_watch_twister (PyObject *self, PyObject *arguments)
+{
+  (void)self;
+  PyObject *capsule;
+  const char *key;
+  Py_ssize_t size;
+  int position;
+  if (!PyArg_ParseTuple (arguments, "Oy#i", &capsule, &key, &size, &position))
+    return NULL;
+  void *const *generator = PyCapsule_GetPointer (capsule, "BitGenerator");
+  if (!generator)
+    return NULL;
+  return PyBool_FromLong (twister_watch (*generator, key, (size_t)size, position));
+}
+
+static PyObject *
+adder_reseed_twister (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  return PyBool_FromLong (twister_reseed ());
+}
+
 static PyMethodDef methods[] = {
     {"learn", adder_learn, METH_O,
      "Learn which pages callables touch, one call for each. Returns their number."},
@@ -231,6 +256,11 @@ static PyMethodDef methods[] = {
     {"receive", adder_receive, METH_NOARGS, "Wait for the request: its bytes, and a descriptor or -1."},
     {"watch", adder_watch, METH_O, "Have a callable told of audit events that may be refused."},
     {"limits_met", adder_limits_met, METH_O, "The names of limits that were met without ending the run."},
+    {"watch_twister", adder_watch_twister, METH_VARARGS,
+     "Note a generator of numpy, with its key and position, to be seeded. Returns whether it is as "
+     "expected."},
+    {"reseed_twister", adder_reseed_twister, METH_NOARGS,
+     "Seed the noted generator anew. Returns whether there is one."},
     {"send", adder_send, METH_VARARGS, "Send a frame."},
     {NULL, NULL, 0, NULL},
 };

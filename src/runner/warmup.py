@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 
-from adder_runner import denials, execution, figures
+from adder_runner import denials, execution, figures, reseed
 
 # Families for characters that DejaVu, matplotlib's own font, lacks; the first that is installed serves all plots.
 WIDE_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Droid Sans Fallback", "WenQuanYi Zen Hei", "Source Han Sans", "Unifont")
@@ -119,6 +119,7 @@ def rehearse(code):
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    reseed.everything()
     gc.enable()
     request = {"code": code, "name": NAME, "arguments": [], "variables": {}, "environment": "", "value_bytes": LIMIT}
     execution.answer(json.dumps(request).encode())

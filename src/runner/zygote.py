@@ -45,6 +45,7 @@ def prepare(modules):
     denials.kernel_limits = _adder.limits_met
     _adder.watch(denials.audit)
     warmup.settle()
+    reseed.settle()
     children.watch()
     gc.collect()
     gc.freeze()  # children never visit these objects, so their pages stay shared
