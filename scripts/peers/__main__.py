@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -79,6 +80,12 @@ class Entry:
             self.available = True
         except (Unavailable, Failed) as error:
             self.give_up(error)
+
+    def stop(self):
+        try:
+            self.peer.stop()
+        except (Failed, OSError, subprocess.SubprocessError) as error:
+            say(f"  {self.peer.title}: it may have left something behind: {error}")
 
     def serves(self):
         return self.available and self.reason is None
@@ -237,7 +244,7 @@ def measured(options):
         entries = [Entry(kind(host)) for kind in PEERS if not options.only or kind.name in options.only]
         for entry in entries:
             say(f"Starting: {entry.peer.title}")
-            stack.callback(entry.peer.stop)
+            stack.callback(entry.stop)
             entry.start()
         measure_all(entries, rows, options.rounds, options.seconds)
     told.update(measures=rows, peers=[entry.row() for entry in entries])

@@ -55,13 +55,13 @@ def text(report):
     lines = [machine_line(report)]
     peers = [peer for peer in report["peers"] if peer["available"]]
     for measure in report["measures"]:
-        lines += ["", f"{heading(measure):44} {'p50':>9} {'p90':>9} {'p99':>9} {'samples':>8}"]
+        lines += ["", f"{heading(measure):48} {'p50':>9} {'p90':>9} {'p99':>9} {'samples':>8}"]
         scale, _ = UNITS[measure["unit"]]
         for peer in peers:
             finding = peer["findings"].get(measure["name"])
             if finding:
                 told = " ".join(f"{number(finding[share], scale):>9}" for share in ("p50", "p90", "p99"))
-                lines.append(f"  {peer['title']:42} {told} {finding['samples']:8}")
+                lines.append(f"  {peer['title']:46} {told} {finding['samples']:8}")
     lines += ["", f"{'':24} {'isolation':12} {'runs share':12} in detail"]
     for peer in peers:
         lines.append(f"  {peer['title']:22} {peer['isolation']:12} {peer['shares']:12} {peer['details']}")
