@@ -65,7 +65,7 @@ static struct load_held
 count_held (const struct load_target *target)
 {
   g_autoptr (GArray) processes = bench_processes (target->pid);
-  return (struct load_held){processes->len, bench_groups (target->pid)};
+  return (struct load_held){processes->len, bench_groups (target->pid), bench_sandbox_bytes (processes)};
 }
 
 /* ---- the phases ---- */

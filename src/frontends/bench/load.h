@@ -95,8 +95,10 @@ struct load_sample {
   guint64 daemon_bytes, zygote_bytes; /* of the largest zygote */
 };
 
+/* At rest. */
 struct load_held {
   guint processes, groups;
+  guint64 parked_bytes; /* private memory of all parked sandboxes */
 };
 
 struct load_report {

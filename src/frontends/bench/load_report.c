@@ -140,7 +140,8 @@ owners_json (const struct load_report *report)
 static json_t *
 held_json (const struct load_held *held)
 {
-  return json_pack ("{s:i, s:i}", "processes", (int)held->processes, "groups", (int)held->groups);
+  return json_pack ("{s:i, s:i, s:I}", "processes", (int)held->processes, "groups", (int)held->groups,
+                    "parked_bytes", (json_int_t)held->parked_bytes);
 }
 
 json_t *

@@ -35,12 +35,7 @@ mean_of_parked (struct bench *bench, double *ret_bytes, GError **error)
 {
   bench_settle (bench->engine, bench->parked);
   g_autoptr (GArray) processes = bench_processes (0);
-  guint64 bytes = 0;
-  for (guint i = 0; i < processes->len; i++) {
-    const struct bench_process *process = &g_array_index (processes, struct bench_process, i);
-    if (!process->zygote)
-      bytes += process_private (process->pid);
-  }
+  guint64 bytes = bench_sandbox_bytes (processes);
   if (bytes == 0)
     return fail (error, "the memory of parked sandboxes cannot be read (/proc/PID/smaps_rollup)");
   *ret_bytes = (double)bytes / (double)bench->parked;

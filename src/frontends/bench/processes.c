@@ -65,6 +65,18 @@ bench_processes (pid_t holder)
   return processes;
 }
 
+guint64
+bench_sandbox_bytes (GArray *processes)
+{
+  guint64 bytes = 0;
+  for (guint i = 0; i < processes->len; i++) {
+    const struct bench_process *process = &g_array_index (processes, struct bench_process, i);
+    if (!process->zygote)
+      bytes += process_private (process->pid);
+  }
+  return bytes;
+}
+
 /* ---- control groups ---- */
 
 #define GROUP_ROOT  "/sys/fs/cgroup"

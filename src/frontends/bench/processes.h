@@ -19,5 +19,8 @@ GArray *bench_processes (pid_t holder);
 /* The one of PID, or NULL. */
 const struct bench_process *bench_process_find (GArray *processes, pid_t pid);
 
+/* What those of PROCESSES that are no zygotes hold that nobody shares. */
+guint64 bench_sandbox_bytes (GArray *processes);
+
 /* Control groups that the engine in process HOLDER made for sandboxes. */
 guint bench_groups (pid_t holder);
