@@ -38,11 +38,20 @@ MACHINE = {
     "python": str,
     "packages": dict,
 }
+PAGES = ["README.md", "docs/performance.md"]
 AS_GOOD = {"aimed at": 2, "reached": 1, "missed": 0}
 
 
 def only(names):
     return [word for name in names for word in ("--only", name)]
+
+
+def pages_that_take(name, file):
+    """Those that scripts/bench-docs would fill from FILE."""
+    command = [harness.REPOSITORY / "scripts/bench-docs", "--check", f"{name}={file}"]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode in (0, 1) and ended.stderr == "", ended
+    return [line.removeprefix("would change: ") for line in ended.stdout.splitlines()]
 
 
 def check_measure(row):
@@ -87,6 +96,7 @@ def test_report(adder):
     missed = [row["name"] for row in report["measures"] if row["verdict"] == "missed"]
     assert report["holds"] is (not missed)
     assert ended.returncode == (1 if missed else 0) and ended.stderr == ""
+    assert pages_that_take("bench", file) == PAGES
     named = {row["name"]: row for row in report["measures"]}
     # A sandbox that was faulted in takes fewer than an interpreter that starts, on any machine.
     assert 0 < named["print_faults"]["adder"]["p50"] < named["print_faults"]["plain"]["p50"]
@@ -178,7 +188,10 @@ def load(adder, *options, **others):
 def test_load(own_adder):
     """Every request has its own result, and nothing is left of them."""
     own_adder.run("1")
-    report, broken = check_load(load(own_adder, "--clients", 8))
+    file = own_adder.scratch / "report.json"
+    report, broken = check_load(load(own_adder, "--clients", 8, "--output", file))
+    assert harness.strict_json(file.read_text()) == report
+    assert pages_that_take("load", file) == pages_that_take("flood", file) == PAGES[1:]
     assert broken <= BY_SPEED, report["checks"]
     assert report["total"]["outcomes"]["ok"] == report["total"]["sent"] >= 8
     assert len(report["memory"]) == 12 and report["memory"][0]["daemon_bytes"] > 0
@@ -236,3 +249,29 @@ def test_bad_load_options(adder, arguments):
     ended = adder.call("bench", "load", *arguments)
     assert ended.returncode == 125 and ended.stderr.count("\n") == 1
     assert str(arguments[0]) in ended.stderr
+
+
+# ---- growth ----
+
+
+@pytest.mark.slow
+def test_growth(installation, tmp_path):
+    """A few points of each curve, with an environment that everybody has."""
+    file = tmp_path / "growth.json"
+    command = [harness.REPOSITORY / "scripts/bench-growth", "--quick", "--env", "system"]
+    before = set(os.listdir("/var/tmp"))
+    ended = subprocess.run(
+        [*command, "--adder", installation.program, "--output", file],
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert ended.returncode == 0 and ended.stderr == "", ended
+    tables = harness.strict_json(file.read_text())["tables"]
+    assert [table["name"] for table in tables] == ["growth-clients", "growth-zygotes", "growth-parked"]
+    for table in tables:
+        assert len(table["rows"]) == 2 and all(len(row) == len(table["columns"]) for row in table["rows"])
+    small, large = (row[1] for row in tables[1]["rows"])
+    assert 40 < large - small < 80, "a zygote holds its 50 MB"
+    assert pages_that_take("growth", file) == PAGES[1:]
+    assert not [name for name in set(os.listdir("/var/tmp")) - before if name.startswith("adder-growth-")]
