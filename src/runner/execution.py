@@ -133,6 +133,17 @@ def compile_parts(code, name):
     if "\n" not in code and not code[:1].isspace():
         with contextlib.suppress(SyntaxError):
             return None, compile(code, name, "eval", dont_inherit=True)
+    # Nor does most other code, which ends with one on a line of its own: where both parts compile, they are what the tree says.
+    whole = code.rstrip(" \t\r\n")
+    head, _, line = whole.rpartition("\n")
+    if line and not line[:1].isspace() and not head.endswith("\\"):
+        with contextlib.suppress(SyntaxError):
+            tail = compile("\n" * whole.count("\n") + line, name, "eval", dont_inherit=True)
+            return compile(head, name, "exec", dont_inherit=True) if head else None, tail
+    return compile_tree(code, name)
+
+
+def compile_tree(code, name):
     tree, last = ast.parse(code, name), None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)

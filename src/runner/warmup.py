@@ -18,6 +18,8 @@ WIDE_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Droid Sans Fallback", "We
 
 NAME, LIMIT = "warm.py", 65536
 
+SHORT = "import sys\nprint(1)"
+
 TYPICAL = """
 print("warm", 2 ** 32)
 import sys
@@ -136,4 +138,4 @@ def tables():
 
 def rehearsals():
     """Code of different kinds. Pages that all of it writes, any run will write; those that some of it does, many."""
-    return ["print(1)", *tables()] if tables() else ["print(1)", TYPICAL]
+    return [SHORT, *tables()] if tables() else [SHORT, TYPICAL]

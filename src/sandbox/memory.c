@@ -50,7 +50,7 @@ struct ranges {
 struct memory_pages {
   bool learnt;
   struct ranges always, often; /* written by each process that learnt; by at least two */
-  struct ranges read;
+  struct ranges read, read_always;
   struct ranges once, now, both, scratch; /* memory_learn's own: written by any, by this one */
 };
 
@@ -274,6 +274,7 @@ memory_learn (struct memory_pages *pages)
 {
   look (&pages->now, &pages->both);
   merge (pages, &pages->read, &pages->both, true, &pages->read);
+  merge (pages, &pages->read_always, &pages->both, !pages->learnt, &pages->read_always);
   merge (pages, &pages->always, &pages->now, !pages->learnt, &pages->always);
   merge (pages, &pages->once, &pages->now, false, &pages->both);
   merge (pages, &pages->often, &pages->both, true, &pages->often);
@@ -303,8 +304,7 @@ memory_touch (const struct memory_pages *pages, bool all)
   if (!pages)
     return;
   touch (all ? &pages->often : &pages->always, MADV_POPULATE_WRITE);
-  if (all)
-    touch (&pages->read, MADV_POPULATE_READ);
+  touch (all ? &pages->read : &pages->read_always, MADV_POPULATE_READ);
 }
 
 uint64_t

@@ -52,6 +52,51 @@ def run(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "6 * 7",
+        "x = 1\n",
+        "x = 1\nx\n\n",
+        "\n\nx = 1\n  \nx ; \n",
+        "x = 1\r\nx\r\n",
+        "if True:\n  x = 1\nx + 1 # said",
+        "if True:\n  x = 1\n  x",
+        "x = (1 +\n2)",
+        "(1,\n2,\n)",
+        "x = 5 \\\n-3",
+        "x = 1; \\\nx",
+        "x = '''\nx\n'''",
+        "x = '''a\n1\n2'''\nx",
+        "'''about'''\n1",
+        "x\n# nothing\n1",
+        "from __future__ import annotations\nx: y = 1\nx",
+        "def f():\n  return 1\n@f",
+        "for x in range(3):\n  pass\nelse:\n  x\nx",
+        "[x\nfor x in y]",
+        "lambda: (\nyield)",
+        "x = 1\n\x0cx",
+        "x = 1\nx\x1f",
+        "x\xa0",
+        "x\ny = 1",
+        "x\nawait y",
+        "x\n*y, z",
+        "x\ny := 1",
+        "f\n(1)",
+    ],
+)
+def test_short_ways_to_compile_are_what_the_tree_says(code):
+    """Lines and all: code objects are equal when all of that is."""
+
+    def parts(function):
+        try:
+            return function(code, "main.py")
+        except SyntaxError as error:
+            return str(error)
+
+    assert parts(execution.compile_parts) == parts(execution.compile_tree)
+
+
+@pytest.mark.parametrize(
     "code, value",
     [
         ("6 * 7", "42"),
