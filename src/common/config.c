@@ -99,12 +99,14 @@ static const struct config_row config_table[] = {
     {"pool", "zygote_runs", CONFIG_COUNT, AT (zygote_runs), "20000", .minimum = 1,
      .maximum = 100 * 1000 * 1000,
      .text = "A zygote is replaced after so many runs, because its sandboxes share its address layout."},
-    {"pool", "zygote_age_ms", CONFIG_DURATION, AT (zygote_age_ms), "6h", .minimum = 60 * SECOND,
+    {"pool", "zygote_age_ms", CONFIG_DURATION, AT (zygote_age_ms), "6h", .minimum = SECOND,
      .maximum = 30 * DAY, .text = "A zygote is replaced when it is so old."},
     {"pool", "zygote_start_ms", CONFIG_DURATION, AT (zygote_start_ms), "60s", .minimum = SECOND,
      .maximum = HOUR, .text = "The longest that a zygote may take to start and to load its modules."},
     {"pool", "crash_budget", CONFIG_COUNT, AT (crash_budget), "50", .minimum = 1, .maximum = 100 * 1000,
-     .text = "Crashes of its sandboxes within an hour after which a zygote is replaced."},
+     .text = "Crashes of its sandboxes within an hour after which a zygote is replaced; again only when "
+             "twenty times as "
+             "long as it takes to start one has gone by."},
     {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
      .text =
          "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "

@@ -53,8 +53,8 @@ pool_take_discarded (struct pool *pool)
 
   for (GList *link; (link = g_queue_pop_head_link (&discarded));) {
     struct box *box = link->data;
-    if (box->crashed && zygote_note_crash (box->zygote) == pool->pools->host->config->crash_budget)
-      log_warning ("the zygote of %s is replaced: too many of its sandboxes crashed", pool->name);
+    if (box->crashed)
+      zygote_note_crash (box->zygote, pool->pools->host->config->crash_budget);
     pool_box_end (pool, box);
   }
 }

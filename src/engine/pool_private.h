@@ -58,9 +58,14 @@ struct pool {
   struct zygote *bare_next; /* starts beside NEXT when there is no current one, and serves until NEXT does */
   GPtrArray *draining;      /* zygotes that are replaced or dead, and whose boxes are not all gone */
   GQueue parking, ending;
-  guint failures;      /* in a row: starts and parkings */
-  gint64 spawn_us;     /* when a sandbox may be asked for again, after a failure */
-  gboolean old_parked; /* boxes of a replaced zygote are still parked */
+  guint failures;        /* in a row, until a box is parked: of parkings, and zygotes that died */
+  guint start_failures;  /* in a row */
+  guint losses;          /* zygotes in a row that died soon after they had begun to serve */
+  gint64 serving_us;     /* since when the current one serves */
+  gint64 start_took_us;  /* how long the last start took that did not fail */
+  gint64 crash_start_us; /* when crashes may have a zygote replaced again */
+  gint64 spawn_us;       /* when a sandbox may be asked for again, after a failure */
+  gboolean old_parked;   /* boxes of a replaced zygote are still parked */
 };
 
 /* A caller in the queue. */

@@ -12,6 +12,13 @@
 /* So many losses in a row are taken for bad luck: callers go on waiting. */
 #define LOSSES_OK 3
 
+/* One that has served for so long has not died of what the one before it died of. */
+#define SETTLED_US (30 * G_USEC_PER_SEC)
+
+/* Zygotes that are started because of crashes take one part of the time in so many: the crash budget limits
+ * what can be learnt about one address layout, and must not turn a loop of crashes into a loop of imports. */
+#define CRASH_PART 20
+
 gint64
 pool_retry_delay (gint64 first, gint64 most, guint failures)
 {
@@ -51,11 +58,11 @@ void
 pool_start_failed (struct pool *pool, const GError *error)
 {
   struct pools *pools = pool->pools;
-  pool->failures++;
+  pool->start_failures++;
   log_warning ("%s", error->message);
   g_mutex_lock (&pools->lock);
   pool->retry_us =
-      g_get_monotonic_time () + pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->failures);
+      g_get_monotonic_time () + pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->start_failures);
   g_clear_error (&pool->failure);
   pool->failure = g_error_copy (error);
   gboolean helpless = !pool->current || pool->current->bare || pool->stale;
@@ -108,10 +115,21 @@ start_bare (struct pool *pool)
     log_warning ("%s", error->message);
 }
 
+static gboolean
+has_crashed_out (const struct pool *pool, const struct zygote *zygote)
+{
+  return zygote->crashes.length >= pool->pools->host->config->crash_budget &&
+         g_get_monotonic_time () >= pool->crash_start_us;
+}
+
 static void
 start_next (struct pool *pool)
 {
   g_autoptr (GError) error = NULL;
+  if (pool->current && has_crashed_out (pool, pool->current)) {
+    log_warning ("the zygote of %s is replaced: too many of its sandboxes crashed", pool->name);
+    pool->crash_start_us = g_get_monotonic_time () + CRASH_PART * pool->start_took_us;
+  }
   g_mutex_lock (&pool->pools->lock);
   pool->starts++;
   g_mutex_unlock (&pool->pools->lock);
@@ -130,7 +148,7 @@ is_due (const struct pool *pool, const struct zygote *zygote)
   const struct config *config = pool->pools->host->config;
   gint64 age_us = g_get_monotonic_time () - zygote->started_us;
   return zygote->runs >= config->zygote_runs || (guint64)age_us / 1000 >= config->zygote_age_ms ||
-         zygote->crashes.length >= config->crash_budget;
+         has_crashed_out (pool, zygote);
 }
 
 static gboolean
@@ -175,9 +193,14 @@ become_current (struct pool *pool, struct zygote *zygote)
   }
   pool->current = zygote;
   pool->spawn_us = 0;
+  pool->serving_us = g_get_monotonic_time ();
+  gint64 took_us = pool->serving_us - zygote->started_us;
+  if (!zygote->bare) {
+    pool->start_failures = 0;
+    pool->start_took_us = took_us;
+  }
   log_info ("the %szygote of %s serves after %" G_GINT64_FORMAT " ms (Python %s)",
-            zygote->bare ? "bare " : "", pool->name, (g_get_monotonic_time () - zygote->started_us) / 1000,
-            zygote->info->version);
+            zygote->bare ? "bare " : "", pool->name, took_us / 1000, zygote->info->version);
   g_mutex_lock (&pool->pools->lock);
   pool->serving = TRUE;
   pool->bare = zygote->bare;
@@ -211,15 +234,16 @@ pool_lose_zygote (struct pool *pool, const GError *error)
   log_warning ("%s", error->message);
   pool_abandon_parking (pool, pool->current);
   g_ptr_array_add (pool->draining, g_steal_pointer (&pool->current));
+  gint64 now = g_get_monotonic_time ();
   pool->failures++;
+  pool->losses = now - pool->serving_us >= SETTLED_US ? 1 : pool->losses + 1;
   g_mutex_lock (&pools->lock);
   pool->serving = pool->bare = FALSE;
   pool->wanted = TRUE;
   g_clear_error (&pool->failure);
   /* The first time at once: it had served, so it will again. */
   pool->retry_us =
-      g_get_monotonic_time () +
-      (pool->failures > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->failures - 1) : 0);
+      now + (pool->losses > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->losses - 1) : 0);
   /* Up to then who asks waits: told of a failure, callers would be turned away until the next start. */
   if (pool->failures > LOSSES_OK) {
     pool->failure = g_error_copy (error);

@@ -356,15 +356,15 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
   return TRUE;
 }
 
-guint
-zygote_note_crash (struct zygote *zygote)
+void
+zygote_note_crash (struct zygote *zygote, guint64 most)
 {
   gint64 now = g_get_monotonic_time ();
   gint64 *when = g_memdup2 (&now, sizeof now);
   g_queue_push_tail (&zygote->crashes, when);
-  while (now - *(gint64 *)g_queue_peek_head (&zygote->crashes) > CRASH_SPAN_US)
+  while (zygote->crashes.length > most ||
+         now - *(gint64 *)g_queue_peek_head (&zygote->crashes) > CRASH_SPAN_US)
     g_free (g_queue_pop_head (&zygote->crashes));
-  return zygote->crashes.length;
 }
 
 /* ---- ending ---- */

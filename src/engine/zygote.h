@@ -61,8 +61,8 @@ gboolean zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SP
 /* Kills it, with all its sandboxes. That it ended is read from its control socket, as ever. */
 void zygote_kill (struct zygote *zygote);
 
-/* Notes a crash. Returns how many there were within the last hour. */
-guint zygote_note_crash (struct zygote *zygote);
+/* Notes a crash. zygote->crashes are those within the last hour, of which no more than MOST are kept. */
+void zygote_note_crash (struct zygote *zygote, guint64 most);
 
 /* Ends it with all its sandboxes, waits for it, and frees it. NULL is allowed. */
 void zygote_free (struct zygote *zygote);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run_support.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "sandbox/probe.h"
@@ -140,4 +141,67 @@ check_row (AdderEngine *engine, const struct row *row)
     g_assert_true (json_is_null (json_object_get (result, "error")));
   else
     g_assert_nonnull (error_at (result, "message"));
+}
+
+static json_t *
+status_of (AdderEngine *engine)
+{
+  g_autofree char *text = adder_engine_status_json (engine);
+  return json_parse_object (text, strlen (text), "the status", NULL);
+}
+
+json_int_t
+pool_number (AdderEngine *engine, const char *key)
+{
+  g_autoptr (json_t) status = status_of (engine);
+  return json_integer_value (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
+}
+
+gboolean
+pool_flag (AdderEngine *engine, const char *key)
+{
+  g_autoptr (json_t) status = status_of (engine);
+  return json_is_true (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
+}
+
+char *
+make_environment (const char *name, const char *module, const char *content)
+{
+  g_autofree char *venv = g_build_filename (scratch, name, "venv", NULL);
+  const char *const argv[] = {"/usr/bin/python3", "-I",         "-m", "venv",
+                              "--without-pip",    "--symlinks", venv, NULL};
+  int status = -1;
+  g_assert_true (g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL,
+                               &status, NULL));
+  g_assert_cmpint (status, ==, 0);
+
+  g_autofree char *pattern = g_build_filename (venv, "lib", NULL);
+  g_autoptr (GDir) lib = g_dir_open (pattern, 0, NULL);
+  const char *version = g_dir_read_name (lib);
+  g_autofree char *file = g_strconcat (module, ".py", NULL);
+  g_autofree char *path = g_build_filename (pattern, version, "site-packages", file, NULL);
+  g_autofree char *manifest = g_build_filename (scratch, name, "environment.conf", NULL);
+  g_autofree char *text =
+      g_strdup_printf ("[environment]\npython=%s/bin/python\nmodules=%s;\n", venv, module);
+  g_assert_true (g_file_set_contents (path, content, -1, NULL));
+  g_assert_true (g_file_set_contents (manifest, text, -1, NULL));
+  return g_steal_pointer (&path);
+}
+
+json_t *
+run_in (AdderEngine *engine, const char *environment, const char *code, const char *outcome, int exit_code)
+{
+  AdderRequest *request = adder_request_new (code, -1);
+  adder_request_set_environment (request, environment);
+  return run (engine, request, outcome, exit_code);
+}
+
+void
+set_mark (const char *name, const char *mark, gboolean present)
+{
+  g_autofree char *path = g_build_filename (scratch, name, "venv", mark, NULL);
+  if (present)
+    g_assert_true (g_file_set_contents (path, "", -1, NULL));
+  else
+    g_assert_cmpint (g_unlink (path), ==, 0);
 }

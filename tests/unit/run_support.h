@@ -49,3 +49,23 @@ struct row {
   const char *type; /* of the error, or NULL */
 };
 void check_row (AdderEngine *engine, const struct row *row);
+
+/* Of the engine's only pool: a member of its status. */
+json_int_t pool_number (AdderEngine *engine, const char *key);
+gboolean pool_flag (AdderEngine *engine, const char *key);
+
+/* An environment of its own kind: a venv with MODULE in it, which the zygote loads ahead. Returns the path of
+ * the module, the caller's. */
+char *make_environment (const char *name, const char *module, const char *content);
+json_t *run_in (AdderEngine *engine, const char *environment, const char *code, const char *outcome,
+                int exit_code);
+
+/* A module "slow" that is not loaded before the file "go" is in its venv, and how many of it a run finds
+ * loaded. */
+#define SLOW                                                                                                 \
+  "import os, sys, time\n"                                                                                   \
+  "while not os.path.exists(os.path.join(sys.prefix, 'go')): time.sleep(0.01)\n"
+#define COUNT_SLOW "import sys; sum(name == 'sl' 'ow' for name in sys.modules)"
+
+/* Puts the file MARK into the venv of NAME, or takes it away. */
+void set_mark (const char *name, const char *mark, gboolean present);

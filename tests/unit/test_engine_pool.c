@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Engines of their own kind: full ones, such as replace or lose their zygotes, without control groups, with
+/* Engines of their own kind: full ones, such as lose their zygotes, without control groups, with
  * environments that change or cannot start; and that an engine leaves nothing behind. */
 #include <glib.h>
 #include <signal.h>
@@ -9,27 +9,6 @@
 #include "run_support.h"
 
 /* ---- engines of their own ---- */
-
-static json_t *
-status_of (AdderEngine *engine)
-{
-  g_autofree char *text = adder_engine_status_json (engine);
-  return json_parse_object (text, strlen (text), "the status", NULL);
-}
-
-static json_int_t
-pool_number (AdderEngine *engine, const char *key)
-{
-  g_autoptr (json_t) status = status_of (engine);
-  return json_integer_value (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
-}
-
-static gboolean
-pool_flag (AdderEngine *engine, const char *key)
-{
-  g_autoptr (json_t) status = status_of (engine);
-  return json_is_true (json_object_get (json_array_get (json_object_get (status, "pools"), 0), key));
-}
 
 static gpointer
 sleep_in (gpointer engine)
@@ -113,65 +92,7 @@ test_without_cgroups (void)
   g_assert_cmpfloat (usage_of (result, "peak_memory_bytes"), >, 0);
 }
 
-/* Zygotes are replaced after so many runs, without anybody noticing. */
-static void
-test_retirement (void)
-{
-  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\nzygote_runs = 8\n");
-  for (int i = 0; i < 40; i++) {
-    expect (engine, new_request ("print(1)"), "ok", 0);
-    g_usleep (10 * 1000);
-  }
-  g_assert_cmpint (pool_number (engine, "starts"), >=, 2);
-}
-
-static void
-test_crash_budget (void)
-{
-  g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\ncrash_budget = 3\n");
-  for (int i = 0; i < 6; i++) {
-    expect (engine, new_request ("import ctypes; ctypes.string_at(0)"), "crashed", 139);
-  }
-  for (int i = 0; i < 100 && pool_number (engine, "starts") < 2; i++)
-    g_usleep (20 * 1000);
-  g_assert_cmpint (pool_number (engine, "starts"), ==, 2);
-  expect (engine, new_request ("print(1)"), "ok", 0);
-}
-
 /* ---- environments ---- */
-
-/* An environment of its own kind: a venv with MODULE in it, which the zygote loads ahead. */
-static char *
-make_environment (const char *name, const char *module, const char *content)
-{
-  g_autofree char *venv = g_build_filename (scratch, name, "venv", NULL);
-  const char *const argv[] = {"/usr/bin/python3", "-I",         "-m", "venv",
-                              "--without-pip",    "--symlinks", venv, NULL};
-  int status = -1;
-  g_assert_true (g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL,
-                               &status, NULL));
-  g_assert_cmpint (status, ==, 0);
-
-  g_autofree char *pattern = g_build_filename (venv, "lib", NULL);
-  g_autoptr (GDir) lib = g_dir_open (pattern, 0, NULL);
-  const char *version = g_dir_read_name (lib);
-  g_autofree char *file = g_strconcat (module, ".py", NULL);
-  g_autofree char *path = g_build_filename (pattern, version, "site-packages", file, NULL);
-  g_autofree char *manifest = g_build_filename (scratch, name, "environment.conf", NULL);
-  g_autofree char *text =
-      g_strdup_printf ("[environment]\npython=%s/bin/python\nmodules=%s;\n", venv, module);
-  g_assert_true (g_file_set_contents (path, content, -1, NULL));
-  g_assert_true (g_file_set_contents (manifest, text, -1, NULL));
-  return g_steal_pointer (&path);
-}
-
-static json_t *
-run_in (AdderEngine *engine, const char *environment, const char *code, const char *outcome, int exit_code)
-{
-  AdderRequest *request = adder_request_new (code, -1);
-  adder_request_set_environment (request, environment);
-  return run (engine, request, outcome, exit_code);
-}
 
 /* What is installed while a zygote serves is there for the next run. */
 static void
@@ -190,13 +111,6 @@ test_environment_changes (void)
   g_assert_cmpstr (string_at (json_object_get (after, "value"), "text/plain"), ==, "2");
 }
 
-/* A module that is not loaded before the file "go" is there. */
-#define SLOW                                                                                                 \
-  "import os, sys, time\n"                                                                                   \
-  "while not os.path.exists(os.path.join(sys.prefix, 'go')): time.sleep(0.01)\n"
-
-static const char count_slow[] = "import sys; sum(name == 'sl' 'ow' for name in sys.modules)";
-
 /* While an environment's modules are being loaded, code that does not name them has a sandbox without. */
 static void
 test_bare_first (void)
@@ -204,20 +118,19 @@ test_bare_first (void)
   g_autoptr (AdderEngine) engine = new_engine ("[pool]\nparked = 2\n");
   g_free (make_environment ("slowly", "slow", SLOW));
   for (int i = 0; i < 5; i++) {
-    g_autoptr (json_t) early = run_in (engine, "slowly", count_slow, "ok", 0);
+    g_autoptr (json_t) early = run_in (engine, "slowly", COUNT_SLOW, "ok", 0);
     g_assert_cmpstr (string_at (json_object_get (early, "value"), "text/plain"), ==, "0");
   }
   g_assert_true (pool_flag (engine, "bare"));
   g_assert_true (pool_flag (engine, "serving"));
   g_assert_cmpint (pool_number (engine, "starts"), ==, 1);
 
-  g_autofree char *go = g_build_filename (scratch, "slowly", "venv", "go", NULL);
-  g_assert_true (g_file_set_contents (go, "", -1, NULL));
+  set_mark ("slowly", "go", TRUE);
   g_autoptr (json_t) waited =
       run_in (engine, "slowly", "import slow, sys; slow.__name__ in sys.modules", "ok", 0);
   g_assert_cmpstr (string_at (json_object_get (waited, "value"), "text/plain"), ==, "True");
   g_assert_false (pool_flag (engine, "bare"));
-  g_autoptr (json_t) late = run_in (engine, "slowly", count_slow, "ok", 0);
+  g_autoptr (json_t) late = run_in (engine, "slowly", COUNT_SLOW, "ok", 0);
   g_assert_cmpstr (string_at (json_object_get (late, "value"), "text/plain"), ==, "1");
   g_assert_cmpint (pool_number (engine, "starts"), ==, 1);
 }
@@ -363,8 +276,6 @@ main (int argc, char **argv)
   g_test_add_func ("/pool/busy", test_busy);
   g_test_add_func ("/pool/min-isolation", test_min_isolation);
   g_test_add_func ("/pool/without-cgroups", test_without_cgroups);
-  g_test_add_func ("/pool/retirement", test_retirement);
-  g_test_add_func ("/pool/crash-budget", test_crash_budget);
   g_test_add_func ("/pool/environment-changes", test_environment_changes);
   g_test_add_func ("/pool/bare-first", test_bare_first);
   g_test_add_func ("/pool/zygote-cannot-start", test_zygote_cannot_start);
