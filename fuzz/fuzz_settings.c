@@ -30,7 +30,7 @@ check_config (const char *file)
     return;
   }
   FUZZ_REQUIRE (!error);
-  FUZZ_REQUIRE (config->parked >= 1 && config->parked <= 256);
+  FUZZ_REQUIRE (config->parked >= 1 && config->parked <= 1024);
   FUZZ_REQUIRE (config->max_running >= 1 && config->max_running <= 4096);
   FUZZ_REQUIRE (config->root_uid >= 1 && config->root_uid < G_MAXUINT32);
   FUZZ_REQUIRE (!config->socket || config->socket[0] == '/');
