@@ -230,7 +230,7 @@ read_key (struct config *config, GKeyFile *keys, const char *file, const char *g
   }
   g_autoptr (GError) problem = NULL;
   g_autofree char *value = g_key_file_get_string (keys, group, key, &problem);
-  if (!value || !set_value (row, config, g_strstrip (value), &problem)) {
+  if (problem || !set_value (row, config, g_strstrip (value), &problem)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: [%s] %s: %s", file, group, key,
                  problem->message);
     return FALSE;

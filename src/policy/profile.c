@@ -142,7 +142,7 @@ read_group (struct profile *profile, GKeyFile *keys, const char *file, const cha
   for (gsize i = 0; names && names[i]; i++) {
     g_autoptr (GError) problem = NULL;
     g_autofree char *value = g_key_file_get_string (keys, group, names[i], &problem);
-    if (!value || !known->set (profile, names[i], g_strstrip (value), &problem)) {
+    if (problem || !known->set (profile, names[i], g_strstrip (value), &problem)) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: [%s] %s: %s", file, group, names[i],
                    problem->message);
       return FALSE;
