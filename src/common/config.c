@@ -90,7 +90,7 @@ static const struct config_row config_table[] = {
          "it "
          "waits, and where there could never be enough it is refused. Most runs need a small part of their "
          "limit: set this above what there is, and more of them run at once."},
-    {"pool", "max_queued", CONFIG_COUNT, AT (max_queued), "256", .maximum = 65536,
+    {"pool", "max_queued", CONFIG_COUNT, AT (max_queued), "1024", .maximum = 65536,
      .text = "Runs that may wait. A further one ends at once as `busy`, or takes the place of the newest of "
              "an owner who "
              "has at least two more."},

@@ -160,6 +160,35 @@ def test_no_more_are_parked_than_memory_allows(make_adder):
     adder.stop()
 
 
+# ---- many ----
+
+
+def test_every_client_has_one_answer(make_adder):
+    """Sixty at once, of whom at least a half find no place: nobody is left without a result, and none is counted twice."""
+    adder = make_adder("[pool]\nmax_running = 2\nmax_queued = 28\n")
+    adder.run("1")
+    first = [occupy(adder), occupy(adder)]
+    before = adder.status()["engine"]["runs"]
+    clients = [adder.start(f"print({index})", "--timeout", "100", json_reply=True) for index in range(60)]
+
+    def all_were_heard():
+        status = adder.status()["engine"]
+        return status["waiting"] == 28 and status["runs"]["busy"] - before["busy"] == 32
+
+    wait_until(all_were_heard, "28 to wait, and the others to be turned away")
+    leave(*first)
+    results = [ended(client) for client in clients]
+    assert sorted(result.outcome for result in results) == ["busy"] * 32 + ["ok"] * 28
+    assert all(result.stdout == f"{index}\n" for index, result in enumerate(results) if result.outcome == "ok")
+    after = adder.status()["engine"]["runs"]
+    assert {name: after[name] - before[name] for name in after if after[name] != before[name]} == {
+        "ok": 28,
+        "busy": 32,
+        "cancelled": 2,
+    }
+    adder.stop()
+
+
 # ---- connections ----
 
 
@@ -203,6 +232,7 @@ def test_no_more_connections(crowded, user):
     if user.uid != os.geteuid():
         pytest.skip("the places that are taken are another user's")
     adder, connections = crowded
+    assert adder.run("1").outcome == "busy"
     late = adder.call("run", "-c", "print(1)")
     assert late.returncode == 75 and late.stdout == ""
     assert len(late.stderr.splitlines()) == 1 and "as many connections" in late.stderr
