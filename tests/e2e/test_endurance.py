@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thousand runs in a row: nothing is left behind, and no two sandboxes are alike."""
 import os
+import pathlib
 
 import pytest
 
@@ -19,6 +20,22 @@ print(*numbers)
 """
 
 
+def zygote_held(adder):
+    """Memory, shared with sandboxes or not, and descriptors of the one zygote that serves the environment."""
+    pid = adder.at_rest()
+    name = f"--environment\0{adder.environment}\0".encode()
+    [zygote] = [
+        process
+        for process in harness.descendants(pid)
+        if process.parent == pid and name in pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    ]
+    return {
+        "pid": zygote.pid,
+        "memory": harness.status_bytes(zygote.pid, "RssAnon"),
+        "descriptors": len(os.listdir(f"/proc/{zygote.pid}/fd")),
+    }
+
+
 @pytest.fixture(scope="session")
 def thousand(shared_adder):
     """Runs them and tells what was seen; the tests below look at it from several sides."""
@@ -32,7 +49,9 @@ def thousand(shared_adder):
         lines.append(ended.stdout.split())
         if index == SETTLED:
             memory["settled"], before = harness.private_bytes(pid), harness.held(shared_adder, pid)
+            memory["zygote, settled"] = zygote_held(shared_adder)
     memory["last"] = harness.private_bytes(pid)
+    memory["zygote, last"] = zygote_held(shared_adder)
     return {"adder": shared_adder, "pid": pid, "lines": lines, "memory": memory, "before": before}
 
 
@@ -50,6 +69,13 @@ def test_all_are_different(thousand):
 def test_memory_of_the_daemon_stays(thousand):
     grown = thousand["memory"]["last"] - thousand["memory"]["settled"]
     assert grown < 256 * 1024, thousand["memory"]
+
+
+@pytest.mark.slow
+def test_zygote_stays_as_it_is(thousand):
+    settled, last = thousand["memory"]["zygote, settled"], thousand["memory"]["zygote, last"]
+    assert last["pid"] == settled["pid"] and last["descriptors"] == settled["descriptors"]
+    assert last["memory"] - settled["memory"] < 256 * 1024, (settled, last)
 
 
 @pytest.mark.slow
