@@ -107,6 +107,9 @@ static const struct config_row config_table[] = {
      .text = "Crashes of its sandboxes within an hour after which a zygote is replaced; again only when "
              "twenty times as "
              "long as it takes to start one has gone by."},
+    {"pool", "touch_ahead", CONFIG_BOOLEAN, AT (touch_ahead), "true",
+     .text = "Whether a parked sandbox touches ahead the memory that runs are known to write. It holds some "
+             "megabytes more for it, and saves each run hundreds of page faults."},
     {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
      .text =
          "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "

@@ -25,6 +25,7 @@ struct config {
   guint64 zygote_age_ms;   /* or after so long */
   guint64 zygote_start_ms; /* the longest that starting and importing may take */
   guint64 crash_budget;    /* crashes of sandboxes in an hour after which the zygote is replaced */
+  gboolean touch_ahead;    /* whether parked sandboxes touch the memory that runs will write */
   /* [sandbox] */
   char *isolation;            /* "auto" or another kind of sandbox/isolation.h: the best that is used */
   char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */

@@ -241,6 +241,15 @@ drop_chosen (struct pool *pool, struct box *box)
   g_mutex_unlock (&pool->pools->lock);
 }
 
+/* Pages touched ahead are five times the memory, so only who is next in line has those of many runs. */
+static uint32_t
+spawn_flags (const struct pool *pool, gboolean calm)
+{
+  if (!pool->pools->host->config->touch_ahead)
+    return WIRE_SPAWN_UNTOUCHED;
+  return calm ? WIRE_SPAWN_PREFAULT : 0;
+}
+
 void
 pool_spawn_next (struct pool *pool)
 {
@@ -258,8 +267,7 @@ pool_spawn_next (struct pool *pool)
     pool_spawn_failed (pool, error);
     return;
   }
-  /* It holds five times the memory, so only who is next in line has it. */
-  if (!zygote_spawn (pool->current, box, spawn, calm ? WIRE_SPAWN_PREFAULT : 0, &error)) {
+  if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, calm), &error)) {
     drop_chosen (pool, box);
     pool_lose_zygote (pool, error);
     return;

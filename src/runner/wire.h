@@ -33,7 +33,8 @@ struct wire_control_header {
 };
 
 enum {
-  WIRE_SPAWN_PREFAULT = 1 << 0, /* touch ahead what many runs touch, not only what all do */
+  WIRE_SPAWN_PREFAULT = 1 << 0,  /* touch ahead what many runs touch, not only what all do */
+  WIRE_SPAWN_UNTOUCHED = 1 << 1, /* touch nothing ahead */
 };
 
 struct wire_spawn {

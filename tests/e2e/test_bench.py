@@ -98,8 +98,8 @@ def test_report(adder):
     assert ended.returncode == (1 if missed else 0) and ended.stderr == ""
     assert pages_that_take("bench", file) == PAGES
     named = {row["name"]: row for row in report["measures"]}
-    # A sandbox that was faulted in takes fewer than an interpreter that starts, on any machine.
-    assert 0 < named["print_faults"]["adder"]["p50"] < named["print_faults"]["plain"]["p50"]
+    # Where the kernel tells which pages are touched, those of a run are touched ahead: sometimes all of them.
+    assert 0 <= named["print_faults"]["adder"]["p50"] < named["print_faults"]["plain"]["p50"]
     assert named["daemon_memory"]["details"]["printed_bytes"] == 1 << 26
     assert named["daemon_memory"]["adder"]["p99"] < 1 << 26, "the daemon does not keep what a run prints"
 

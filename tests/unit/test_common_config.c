@@ -71,6 +71,7 @@ test_defaults (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer da
   g_assert_cmpuint (config->parked, ==, g_get_num_processors () + 2);
   g_assert_cmpuint (config->idle_exit_ms, ==, 600000);
   g_assert_false (config->log_code);
+  g_assert_true (config->touch_ahead);
   g_assert_null (config->socket);
   g_assert_cmpuint (config_max_memory (config), >=, 2048u << 20);
   config_free (config);

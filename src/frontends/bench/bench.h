@@ -16,7 +16,8 @@
 /* ---- what measures are taken on ---- */
 
 struct bench {
-  AdderEngine *engine; /* in this process */
+  AdderEngine *engine;    /* in this process */
+  AdderEngine *untouched; /* another one, whose sandboxes touch nothing ahead; made when it is needed */
   struct environment *environment;
   char *program;         /* this very file, for whole-process runs */
   char *directory;       /* scratch: the plain side's current directory, the second daemon's sockets */
@@ -46,6 +47,9 @@ gboolean bench_run_library (struct bench *bench, const char *code, double *ret_m
 /* The same, when the pool is full. */
 gboolean bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                             GError **error);
+/* The same in a sandbox that touched nothing ahead. */
+gboolean bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                              GError **error);
 /* A fresh interpreter of the environment: what one would do without Adder. */
 gboolean bench_run_plain (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                           GError **error);

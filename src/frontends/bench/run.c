@@ -25,13 +25,14 @@ now_ms (void)
 
 /* ---- running ---- */
 
-gboolean
-bench_run_library (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+static gboolean
+run_in (AdderEngine *engine, const struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+        GError **error)
 {
   g_autoptr (AdderRequest) request = adder_request_new (code, -1);
   adder_request_set_environment (request, bench->environment->name);
   double start = now_ms ();
-  g_autoptr (AdderResult) result = adder_run (bench->engine, request);
+  g_autoptr (AdderResult) result = adder_run (engine, request);
   double took = now_ms () - start;
   if (adder_result_outcome (result) != ADDER_OUTCOME_OK) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a run of the bench ended badly: %s",
@@ -45,6 +46,12 @@ bench_run_library (struct bench *bench, const char *code, double *ret_ms, char *
   }
   *ret_ms = took;
   return TRUE;
+}
+
+gboolean
+bench_run_library (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  return run_in (bench->engine, bench, code, ret_ms, ret_stdout, error);
 }
 
 void
@@ -69,6 +76,21 @@ bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char *
 {
   bench_settle (bench->engine, bench->parked);
   return bench_run_library (bench, code, ret_ms, ret_stdout, error);
+}
+
+#define UNTOUCHED_FILE "untouched.conf"
+
+gboolean
+bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  if (!bench->untouched) {
+    g_autofree char *file = g_build_filename (bench->directory, "config", UNTOUCHED_FILE, NULL);
+    bench->untouched = adder_engine_new (file, error);
+    if (!bench->untouched || !adder_engine_warm (bench->untouched, bench->environment->name, error))
+      return FALSE;
+  }
+  bench_settle (bench->untouched, bench->parked);
+  return run_in (bench->untouched, bench, code, ret_ms, ret_stdout, error);
 }
 
 /* One process from start to end, standard output read whole. */
@@ -156,23 +178,32 @@ plain_variables (const struct environment *environment, const char *directory)
   return g_strv_builder_end (builder);
 }
 
-/* The second daemon's configuration is the user's, but for the socket: that may be named there, and this
- * daemon is stopped at will. */
 static gboolean
-write_configuration (struct config *config, const char *directory, GError **error)
+write_file (const struct config *config, const char *directory, const char *name, GError **error)
 {
-  g_autofree char *file = g_build_filename (directory, "adder.conf", NULL);
+  g_autofree char *file = g_build_filename (directory, name, NULL);
+  FILE *stream = g_fopen (file, "we");
+  if (stream)
+    config_show (config, FALSE, stream);
+  return (stream && fclose (stream) == 0) || error_from_errno (error, errno, "cannot write %s", file);
+}
+
+/* The second daemon's configuration is the user's, but for the socket: that may be named there, and this
+ * daemon is stopped at will. So is that of the second engine. */
+static gboolean
+write_configurations (struct config *config, const char *directory, GError **error)
+{
   g_autofree char *users = paths_config_dir ();
   g_autofree char *profiles = g_build_filename (users, "profiles", NULL);
   g_autofree char *link = g_build_filename (directory, "profiles", NULL);
   g_clear_pointer (&config->socket, g_free);
   config->idle_exit_ms = DAEMON_IDLE_MS;
-  FILE *stream = g_mkdir (directory, 0700) == 0 ? g_fopen (file, "we") : NULL;
-  if (!stream)
-    return error_from_errno (error, errno, "cannot write %s", file);
-  config_show (config, FALSE, stream);
-  return (fclose (stream) == 0 && symlink (profiles, link) == 0) ||
-         error_from_errno (error, errno, "cannot write %s", file);
+  if (g_mkdir (directory, 0700) < 0 || symlink (profiles, link) < 0)
+    return error_from_errno (error, errno, "cannot write to %s", directory);
+  if (!write_file (config, directory, "adder.conf", error))
+    return FALSE;
+  config->touch_ahead = FALSE;
+  return write_file (config, directory, UNTOUCHED_FILE, error);
 }
 
 gboolean
@@ -187,7 +218,7 @@ bench_prepare (struct bench *bench, const char *environment, GError **error)
   bench->directory = bench->program ? g_dir_make_tmp ("adder-bench-XXXXXX", error) : NULL;
   g_autofree char *configuration =
       bench->directory ? g_build_filename (bench->directory, "config", NULL) : NULL;
-  gboolean written = configuration && write_configuration (config, configuration, error);
+  gboolean written = configuration && write_configurations (config, configuration, error);
   config_free (config);
   if (!written)
     return FALSE;
@@ -206,6 +237,7 @@ bench_clear (struct bench *bench)
   if (bench->adder_variables)
     bench_command (bench, stop, NULL, NULL, NULL);
   adder_engine_free (bench->engine);
+  adder_engine_free (bench->untouched);
   environment_free (bench->environment);
   if (bench->directory) {
     const char *arguments[] = {"/bin/rm", "-rf", "--", bench->directory, NULL};
