@@ -275,3 +275,24 @@ def test_growth(installation, tmp_path):
     assert 40 < large - small < 80, "a zygote holds its 50 MB"
     assert pages_that_take("growth", file) == PAGES[1:]
     assert not [name for name in set(os.listdir("/var/tmp")) - before if name.startswith("adder-growth-")]
+
+
+# ---- cost ----
+
+
+@pytest.mark.slow
+def test_cost(installation, tmp_path):
+    """Each side of a run takes time, and the table finds its place."""
+    file = tmp_path / "cost.json"
+    command = [harness.REPOSITORY / "scripts/bench-cost", "--seconds", "1", "--env", "system"]
+    ended = subprocess.run(
+        [*command, "--adder", installation.program, "--output", file],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert ended.returncode == 0 and ended.stderr == "", ended
+    (table,) = harness.strict_json(file.read_text())["tables"]
+    assert [row[0] for row in table["rows"]] == ["`print(1)`", "two lines"]
+    assert all(len(row) == len(table["columns"]) and min(map(float, row[1:4])) > 0 for row in table["rows"])
+    assert pages_that_take("cost", file) == PAGES[1:]
