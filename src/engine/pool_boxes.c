@@ -98,24 +98,44 @@ pool_bury_ended (struct pool *pool)
   g_mutex_unlock (&pools->lock);
 }
 
-/* Parked boxes of other zygotes than the present one are no longer handed out. */
+/* Parked boxes of other zygotes than the present one go, the oldest first, but for KEEP of them. Those of a
+ * bare one go in any case: what a run finds loaded must not depend on the moment. */
 void
-pool_discard_old (struct pool *pool)
+pool_discard_old (struct pool *pool, guint keep)
 {
   GQueue old = G_QUEUE_INIT;
+  guint kept = 0;
   g_mutex_lock (&pool->pools->lock);
-  for (GList *link = pool->parked.head, *next; link; link = next) {
+  for (GList *link = pool->parked.tail, *prev; link; link = prev) {
     struct box *box = link->data;
-    next = link->next;
+    prev = link->prev;
     if (box->zygote == pool->current)
       continue;
+    if (!box->zygote->bare && kept < keep) {
+      kept++;
+      continue;
+    }
     g_queue_unlink (&pool->parked, link);
     g_queue_push_tail_link (&old, link);
   }
   g_mutex_unlock (&pool->pools->lock);
   for (GList *link; (link = g_queue_pop_head_link (&old));)
     pool_box_end (pool, link->data);
-  pool->old_parked = FALSE;
+  pool->old_parked = kept > 0;
+}
+
+/* One of the present zygote's was parked: with those of the one before it, there are no more than are to be
+ * kept. */
+static void
+replace_old (struct pool *pool)
+{
+  guint64 parked = pool->pools->host->config->parked;
+  guint fresh = 0;
+  g_mutex_lock (&pool->pools->lock);
+  for (GList *link = pool->parked.head; link; link = link->next)
+    fresh += ((struct box *)link->data)->zygote == pool->current;
+  g_mutex_unlock (&pool->pools->lock);
+  pool_discard_old (pool, (guint)(fresh < parked ? parked - fresh : 0));
 }
 
 /* Sandboxes of ZYGOTE, which is dead, that were being parked. */
@@ -369,7 +389,7 @@ park (struct pool *pool, struct box *box)
   if (!wanted)
     pool_box_end (pool, box);
   else if (pool->old_parked)
-    pool_discard_old (pool);
+    replace_old (pool);
 }
 
 static gint64

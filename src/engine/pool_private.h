@@ -128,7 +128,7 @@ void pool_box_spawned (struct pool *pool, struct box *box);
 void pool_box_speaks (struct pool *pool, struct box *box); /* while it is being parked */
 void pool_parked_boxes_ended (struct pool *pool);          /* when parked_fd can be read */
 void pool_box_end (struct pool *pool, struct box *box);    /* it is in no list */
-void pool_discard_old (struct pool *pool);
+void pool_discard_old (struct pool *pool, guint keep);
 void pool_abandon_parking (struct pool *pool, const struct zygote *zygote);
 gint64 pool_boxes_deadline_us (struct pool *pool);
 

@@ -42,7 +42,7 @@ retire_current (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   pool->serving = pool->bare = FALSE;
   g_mutex_unlock (&pool->pools->lock);
-  pool_discard_old (pool);
+  pool_discard_old (pool, 0);
 }
 
 /* The bare zygote that starts is of no use any more. It is freed when none of what poll reported is left. */
@@ -182,8 +182,8 @@ give_up_late_start (struct pool *pool)
   pool_start_failed (pool, error);
 }
 
-/* ZYGOTE serves: from now on it alone makes sandboxes. What the old one has parked serves until the first of
- * the new ones is ready. */
+/* ZYGOTE serves: from now on it alone makes sandboxes. What the old one has parked serves until it is
+ * replaced, one by one. */
 static void
 become_current (struct pool *pool, struct zygote *zygote)
 {
@@ -250,7 +250,7 @@ pool_lose_zygote (struct pool *pool, const GError *error)
     pool_fail_waiters (pool, error);
   }
   g_mutex_unlock (&pools->lock);
-  pool_discard_old (pool);
+  pool_discard_old (pool, 0);
 }
 
 static void

@@ -94,7 +94,6 @@ def test_more_memory_than_there_is_for_all(make_adder):
     adder.stop()
 
 
-@pytest.mark.quick
 def test_runs_wait_for_memory(make_adder):
     adder = make_adder("[pool]\nmax_memory = 400M\nmax_running = 10\nqueue_wait_ms = 2s\n")
     limit = ("--limit", "memory_bytes=150M")
