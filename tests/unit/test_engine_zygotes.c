@@ -155,12 +155,13 @@ zygote_of (const char *name)
   return found;
 }
 
-static void
+static pid_t
 kill_zygote (const char *name)
 {
   pid_t zygote = zygote_of (name);
   g_assert_cmpint (zygote, >, 1);
   g_assert_cmpint (kill (zygote, SIGKILL), ==, 0);
+  return zygote;
 }
 
 /* One that was handed a sandbox which was about to die says so; the next one waits. */
@@ -188,7 +189,7 @@ test_killed_again_and_again (void)
   gint64 begin_us = g_get_monotonic_time ();
   for (int i = 0; i < 4; i++) {
     json_int_t starts = pool_number (engine, "starts");
-    kill_zygote (ENVIRONMENT);
+    (void)kill_zygote (ENVIRONMENT);
     while (pool_number (engine, "starts") == starts)
       g_usleep (1000);
     run_until_ok (engine, ENVIRONMENT);
@@ -213,8 +214,9 @@ test_killed_beside_another (void)
   expect (engine, new_request ("1"), "ok", 0);
   json_decref (run_in (engine, "killed", "import slow", "ok", 0));
   set_mark ("killed", "go", FALSE);
-  kill_zygote ("killed");
-  while (zygote_of ("killed"))
+  pid_t zygote = kill_zygote ("killed");
+  /* Until it is waited for, and so all its sandboxes are dead as well. */
+  while (kill (zygote, 0) == 0)
     g_usleep (1000);
   GThread *waiting = g_thread_new ("waiting", run_slow, engine);
   for (int i = 0; i < 20; i++)
