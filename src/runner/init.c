@@ -63,8 +63,8 @@ control (int option, long value)
 static long
 drop_capabilities (void)
 {
-  const struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  const struct __user_cap_data_struct none[2] = {{0}};
+  static const struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  static const struct __user_cap_data_struct none[2]; /* not on the stack: clearing it may take a memset */
   long r = control (PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL);
   return r < 0 ? r : bare_call (SYS_capset, bare_address (&header), bare_address (none), 0, 0, 0);
 }
@@ -109,7 +109,7 @@ main (void)
 #else
 __asm__(".globl _start\n_start:\n  " BARE_START);
 
-void bare_begin (void) __attribute__ ((noreturn));
+void bare_begin (void) __attribute__ ((noreturn, used));
 
 void
 bare_begin (void)
