@@ -159,14 +159,16 @@ load_report_json (const struct load_report *report)
     json_array_append_new (slices, json_real (report->best[i]));
   json_t *checks = checks_json (report, &all, &holds);
   const struct load_target *target = report->target;
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autofree char *date = g_date_time_format (now, "%Y-%m-%dT%H:%M:%SZ");
   json_t *object = json_pack (
-      "{s:i, s:s?, s:s, s:s?, s:i, s:f, s:f, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:b}", "schema_version",
-      SCHEMA_VERSION, "socket", target->socket, "environment", target->environment, "profile",
-      target->profile, "clients", (int)report->clients, "seconds", report->seconds, "best_per_second",
-      load_best_rate (report), "best_slices", slices, "total", tally_json (&all), "owners",
-      owners_json (report), "deadline_ms", (json_int_t)target->queue_wait_ms, "memory", memory, "held_before",
-      held_json (&report->before), "held_after", held_json (&report->after), "checks", checks, "holds",
-      holds);
+      "{s:i, s:s, s:s?, s:s, s:s?, s:i, s:f, s:f, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:b}",
+      "schema_version", SCHEMA_VERSION, "date", date, "socket", target->socket, "environment",
+      target->environment, "profile", target->profile, "clients", (int)report->clients, "seconds",
+      report->seconds, "best_per_second", load_best_rate (report), "best_slices", slices, "total",
+      tally_json (&all), "owners", owners_json (report), "deadline_ms", (json_int_t)target->queue_wait_ms,
+      "memory", memory, "held_before", held_json (&report->before), "held_after", held_json (&report->after),
+      "checks", checks, "holds", holds);
   load_tally_clear (&all);
   return object;
 }
