@@ -5,8 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,23 +157,27 @@ proportional_bytes (pid_t pid)
   return (field (text, "Pss_Anon:") + field (text, "Pss_Shmem:")) * KIB;
 }
 
-/* Adds the process ids in TEXT, parted by blanks, to PIDS. */
+struct member {
+  pid_t pid, parent; /* parent 0: a root */
+};
+
+/* Adds the process ids in TEXT, parted by blanks, children of PARENT. */
 static void
-add_pids (GArray *pids, const char *text)
+add_members (GArray *members, const char *text, pid_t parent)
 {
   char *end;
-  for (const char *at = text; pids->len < TREE_MOST; at = end) {
+  for (const char *at = text; members->len < TREE_MOST; at = end) {
     gint64 number = g_ascii_strtoll (at, &end, 10);
     if (end == at)
       return;
-    pid_t pid = (pid_t)number;
-    g_array_append_val (pids, pid);
+    struct member member = {(pid_t)number, parent};
+    g_array_append_val (members, member);
   }
 }
 
 /* A child belongs to the thread that forked it, so each thread has a list of its own. */
 static void
-add_children (GArray *pids, pid_t pid)
+add_children (GArray *members, pid_t pid)
 {
   char path[128];
   g_snprintf (path, sizeof path, "/proc/%d/task", (int)pid);
@@ -184,31 +190,43 @@ add_children (GArray *pids, pid_t pid)
     g_snprintf (path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
     g_autofree char *text = NULL;
     if (g_file_get_contents (path, &text, NULL, NULL))
-      add_pids (pids, text);
+      add_members (members, text, pid);
   }
   closedir (tasks);
+}
+
+/* Between vfork and exec a child is in its parent's own memory, and the kernel tells all of it of both. */
+static gboolean
+is_in_memory_of_parent (const struct member *member)
+{
+  return member->parent > 0 && syscall (SYS_kcmp, member->pid, member->parent, KCMP_VM, 0, 0) == 0;
 }
 
 void
 process_tree (const pid_t *roots, gsize count, gboolean proportional, struct process_tree *ret_tree)
 {
   struct process_tree tree = {0};
-  g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (pid_t));
-  g_array_append_vals (pids, roots, (guint)count);
-  for (guint i = 0; i < pids->len; i++) {
-    pid_t pid = g_array_index (pids, pid_t, i);
+  g_autoptr (GArray) members = g_array_new (FALSE, FALSE, sizeof (struct member));
+  for (gsize i = 0; i < count; i++) {
+    struct member root = {.pid = roots[i]};
+    g_array_append_val (members, root);
+  }
+  for (guint i = 0; i < members->len; i++) {
+    const struct member member = g_array_index (members, struct member, i);
     struct process_memory memory;
     guint64 cpu_us;
-    if (pid <= 0 || !process_memory (pid, &memory))
+    if (member.pid <= 0 || !process_memory (member.pid, &memory))
       continue;
     tree.count++;
-    tree.private_bytes += memory.private_bytes;
-    tree.table_bytes += memory.table_bytes;
-    if (proportional)
-      tree.proportional_bytes += proportional_bytes (pid);
-    if (process_clock_with_children (pid, &cpu_us))
+    if (!is_in_memory_of_parent (&member)) {
+      tree.private_bytes += memory.private_bytes;
+      tree.table_bytes += memory.table_bytes;
+      if (proportional)
+        tree.proportional_bytes += proportional_bytes (member.pid);
+    }
+    if (process_clock_with_children (member.pid, &cpu_us))
       tree.cpu_us += cpu_us;
-    add_children (pids, pid);
+    add_children (members, member.pid);
   }
   *ret_tree = tree;
 }
