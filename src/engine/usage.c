@@ -30,8 +30,9 @@ usage_mark (struct box *box)
   process_clock (box->init_pid, &init_us);
   box->parked.clock_us += init_us;
   process_memory (box->worker_pid, &box->parked.memory);
-  if (!read_cgroup (box, &box->parked.cgroup))
-    memset (&box->parked.cgroup, 0, sizeof box->parked.cgroup);
+  /* Parking takes time, and nothing else that a group counts. */
+  if (box->cgroup)
+    (void)cgroup_read_cpu (box->cgroup, &box->parked.cgroup.cpu_us);
 }
 
 /* Of all processes of the box: by the zygote's report when they are reaped, else of those that live and what

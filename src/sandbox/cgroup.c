@@ -301,6 +301,12 @@ cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct 
 }
 
 int
+cgroup_read_cpu (struct cgroup *group, uint64_t *ret_us)
+{
+  return group->node->backend->read_cpu (group->trees, ret_us);
+}
+
+int
 cgroup_watch_memory (struct cgroup *group)
 {
   const struct cgroup_backend *backend = group->node->backend;

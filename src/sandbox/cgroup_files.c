@@ -41,17 +41,14 @@ cgroup_read (int directory, const char *file, char *text, size_t size)
   autoclose int fd = openat (directory, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0)
     return -errno;
-  size_t have = 0;
-  while (have < size - 1) {
-    ssize_t got = read (fd, text + have, size - 1 - have);
-    if (got < 0 && errno != EINTR)
-      return -errno;
-    if (got == 0)
-      break;
-    if (got > 0)
-      have += (size_t)got;
-  }
-  text[have] = '\0';
+  /* The kernel gives as much of such a file as there is room for. */
+  ssize_t got;
+  do
+    got = read (fd, text, size - 1);
+  while (got < 0 && errno == EINTR);
+  if (got < 0)
+    return -errno;
+  text[got] = '\0';
   return 0;
 }
 

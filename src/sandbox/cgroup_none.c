@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* No control groups: everything works and nothing is known. Limits are then those of rlimits.h and of the
  * daemon's watchdog. */
+#include <errno.h>
+
 #include "sandbox/cgroup_backend.h"
 
 static int
@@ -40,6 +42,14 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
 }
 
 static int
+read_cpu (const int *trees, uint64_t *ret_us)
+{
+  (void)trees;
+  (void)ret_us;
+  return -ENODATA;
+}
+
+static int
 kill_none (const int *trees, struct fault *fault)
 {
   (void)trees;
@@ -63,6 +73,7 @@ const struct cgroup_backend cgroup_backend_none = {
     .check_parents = check_parents,
     .set_limits = set_limits,
     .read_usage = read_usage,
+    .read_cpu = read_cpu,
     .kill = kill_none,
     .wait_empty = wait_empty,
 };

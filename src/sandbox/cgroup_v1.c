@@ -129,9 +129,19 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
-read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
+read_cpu (const int *trees, uint64_t *ret_us)
 {
   uint64_t nanoseconds;
+  int r =
+      trees[CPUACCT] < 0 ? -ENOENT : cgroup_read_number (trees[CPUACCT], "cpuacct.usage", NULL, &nanoseconds);
+  if (r == 0)
+    *ret_us = nanoseconds / 1000;
+  return r;
+}
+
+static int
+read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
+{
   int r = cgroup_read_number (trees[MEMORY], "memory.max_usage_in_bytes", NULL, &ret_usage->peak_bytes);
   if (r < 0)
     return fault_set (fault, -r, "cannot read the peak of memory");
@@ -139,10 +149,7 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
   ret_usage->memory_known =
       cgroup_read_number (trees[MEMORY], "memory.oom_control", "oom_kill", &ret_usage->oom_kills) == 0;
   (void)cgroup_read_number (trees[PIDS], "pids.events", "max", &ret_usage->pids_refused);
-  if (trees[CPUACCT] >= 0 && cgroup_read_number (trees[CPUACCT], "cpuacct.usage", NULL, &nanoseconds) == 0) {
-    ret_usage->cpu_known = true;
-    ret_usage->cpu_us = nanoseconds / 1000;
-  }
+  ret_usage->cpu_known = read_cpu (trees, &ret_usage->cpu_us) == 0;
   return 0;
 }
 
@@ -190,6 +197,7 @@ const struct cgroup_backend cgroup_backend_v1 = {
     .wants_tree = wants_tree,
     .set_limits = set_limits,
     .read_usage = read_usage,
+    .read_cpu = read_cpu,
     .watch_memory = watch_memory,
     .kill = kill_all,
     .wait_empty = wait_empty,

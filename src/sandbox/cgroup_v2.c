@@ -215,6 +215,12 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
+read_cpu (const int *trees, uint64_t *ret_us)
+{
+  return cgroup_read_number (trees[0], "cpu.stat", "usage_usec", ret_us);
+}
+
+static int
 read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
 {
   int group = trees[0];
@@ -224,7 +230,7 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
   ret_usage->memory_known = true;
   cgroup_read_number (group, "memory.peak", NULL, &ret_usage->peak_bytes);
   (void)cgroup_read_number (group, "pids.events", "max", &ret_usage->pids_refused);
-  ret_usage->cpu_known = cgroup_read_number (group, "cpu.stat", "usage_usec", &ret_usage->cpu_us) == 0;
+  ret_usage->cpu_known = read_cpu (trees, &ret_usage->cpu_us) == 0;
   return 0;
 }
 
@@ -265,6 +271,7 @@ const struct cgroup_backend cgroup_backend_v2 = {
     .wants_tree = wants_tree,
     .set_limits = set_limits,
     .read_usage = read_usage,
+    .read_cpu = read_cpu,
     .kill = kill_all,
     .wait_empty = wait_empty,
 };
