@@ -27,11 +27,12 @@ typedef struct adder_result AdderResult;
 typedef enum {
   ADDER_ERROR_FAILED,    /* Adder's own fault or the host's: the message names the step */
   ADDER_ERROR_INVALID,   /* the request: a limit over its maximum, code that is not UTF-8, an unclean name */
-  ADDER_ERROR_NOT_FOUND, /* no such environment, profile or file */
-  ADDER_ERROR_BUSY,      /* no sandbox in time */
+  ADDER_ERROR_NOT_FOUND, /* no such environment, profile, file or session */
+  ADDER_ERROR_BUSY,      /* no sandbox in time, or a session that is at work */
   ADDER_ERROR_TIMEOUT,   /* a deadline of ours, not of the run */
   ADDER_ERROR_UNSUPPORTED, /* the host lacks something: the message says what, and how to get it */
   ADDER_ERROR_CANCELLED,
+  ADDER_ERROR_ENDED, /* the session has ended: the message says why */
 } AdderError;
 ADDER_PUBLIC GQuark adder_error_quark (void);
 
@@ -106,6 +107,12 @@ ADDER_PUBLIC void adder_request_set_watch (AdderRequest *request, int fd);
 ADDER_PUBLIC void adder_request_set_owner (AdderRequest *request, const char *owner,
                                            const char *conversation);
 
+/* Makes the run the next cell of SESSION, a session of the request's owner by its name or id: its code goes
+ * on where the last cell left off. Of the request count code, limits, files, standard input, watch and owner;
+ * the rest is the session's. Limits that are not set are the session's. While another cell runs, the run
+ * waits its turn (WAIT; as long as it would for a sandbox) or ends at once as `busy`. */
+ADDER_PUBLIC void adder_request_set_session (AdderRequest *request, const char *session, gboolean wait);
+
 /* ---- run ---- */
 
 typedef enum {
@@ -138,6 +145,52 @@ ADDER_PUBLIC void adder_run_free (AdderRun *run);
 
 /* The loop over the events: returns the result, which the caller frees. Never NULL. */
 ADDER_PUBLIC AdderResult *adder_run (AdderEngine *engine, const AdderRequest *request);
+
+/* ---- sessions: interpreters that are kept between runs ----
+ *
+ * A session is one sandbox whose variables and files stay. It runs cells, one at a time
+ * (adder_request_set_session), and belongs to an owner (NULL: nobody in particular): for others it does not
+ * exist. SESSION is its name or its id. It ends when it is told to, when it was idle for too long, when there
+ * are too many of them, when it crashes or needs more memory than it may; then its name and id stay known for
+ * a while and calls on it are ADDER_ERROR_ENDED with the reason. What is returned is one JSON text
+ * (docs/sessions.md), to be freed with g_free, or NULL with ERROR. None of these waits for a cell unless it
+ * says so. */
+
+/* Makes a session with OPTIONS' environment, profile, isolation, limits, variables, arguments, files and
+ * owner; its code is not run. NAME (NULL: none) is of letters, digits, "_" and "-", at most 64. A name that a
+ * living session of the owner has is ADDER_ERROR_INVALID. Returns the session as adder_session_show does. */
+ADDER_PUBLIC char *adder_session_new (AdderEngine *engine, const AdderRequest *options, const char *name,
+                                      GError **error);
+
+/* {"sessions": [...]}: those of OWNER that live, then those that ended lately. */
+ADDER_PUBLIC char *adder_session_list (AdderEngine *engine, const char *owner, GError **error);
+
+/* One session, also one that has ended. */
+ADDER_PUBLIC char *adder_session_show (AdderEngine *engine, const char *owner, const char *session,
+                                       GError **error);
+
+/* {"variables": [{"name", "type", "shape", "bytes"}], "count": n}. NAMES (NULL-terminated): these alone, each
+ * with its "value". Waits for its turn between cells. */
+ADDER_PUBLIC char *adder_session_variables (AdderEngine *engine, const char *owner, const char *session,
+                                            const char *const *names, GError **error);
+
+/* {"cells": [{"cell", "code", "outcome", "started", "wall_ms"}], "dropped": n}, the oldest first; those that
+ * no longer found room are counted in "dropped". */
+ADDER_PUBLIC char *adder_session_history (AdderEngine *engine, const char *owner, const char *session,
+                                          GError **error);
+
+/* Forgets all variables; files stay. Waits for its turn between cells. */
+ADDER_PUBLIC gboolean adder_session_reset (AdderEngine *engine, const char *owner, const char *session,
+                                           GError **error);
+
+/* Has the cell that runs, if any, raise KeyboardInterrupt. A session that does not react within
+ * [sessions] interrupt_grace_ms ends. Does not wait. */
+ADDER_PUBLIC gboolean adder_session_interrupt (AdderEngine *engine, const char *owner, const char *session,
+                                               GError **error);
+
+/* Ends it; a cell that runs ends as cancelled. One that has ended is no error. */
+ADDER_PUBLIC gboolean adder_session_end (AdderEngine *engine, const char *owner, const char *session,
+                                         GError **error);
 
 /* ---- result ---- */
 

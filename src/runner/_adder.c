@@ -5,6 +5,7 @@
 #include "runner/audit.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -170,6 +171,12 @@ adder_ready (PyObject *self, PyObject *none)
   Py_RETURN_NONE;
 }
 
+static bool
+is_for_sandbox (uint32_t kind)
+{
+  return kind == WIRE_REQUEST || kind == WIRE_OPEN || kind == WIRE_CELL || kind == WIRE_ASK;
+}
+
 static PyObject *
 adder_receive (PyObject *self, PyObject *none)
 {
@@ -184,9 +191,10 @@ adder_receive (PyObject *self, PyObject *none)
   Py_BEGIN_ALLOW_THREADS r =
       frame_receive (WIRE_SOCKET_FD, WIRE_REQUEST_MAX, -1, &header, &data, &fd, 1, &count);
   Py_END_ALLOW_THREADS if (r == -EPIPE || r == -ECONNRESET) _exit (0);
-  if (r < 0 || header.kind != WIRE_REQUEST)
+  if (r < 0 || !is_for_sandbox (header.kind))
     _exit (EXIT_FAULT);
-  PyObject *result = Py_BuildValue ("y#i", data, (Py_ssize_t)header.length, count > 0 ? fd : -1);
+  PyObject *result =
+      Py_BuildValue ("iy#i", (int)header.kind, data, (Py_ssize_t)header.length, count > 0 ? fd : -1);
   free (data);
   return result;
 }
@@ -254,7 +262,7 @@ static PyMethodDef methods[] = {
     {"threads", adder_threads, METH_NOARGS, "The number of threads of this process."},
     {"serve", adder_serve, METH_VARARGS, "Serve the daemon. Returns in each sandbox only."},
     {"ready", adder_ready, METH_NOARGS, "Tell the daemon that this sandbox is parked."},
-    {"receive", adder_receive, METH_NOARGS, "Wait for the request: its bytes, and a descriptor or -1."},
+    {"receive", adder_receive, METH_NOARGS, "Wait for a frame: its kind, its bytes, and a descriptor or -1."},
     {"watch", adder_watch, METH_O, "Have a callable told of audit events that may be refused."},
     {"limits_met", adder_limits_met, METH_O, "The names of limits that were met without ending the run."},
     {"watch_twister", adder_watch_twister, METH_VARARGS,
@@ -276,11 +284,16 @@ PyMODINIT_FUNC PyInit__adder (void);
 PyMODINIT_FUNC
 PyInit__adder (void)
 {
+  static const struct {
+    const char *name;
+    int kind;
+  } frames[] = {
+      {"REQUEST", WIRE_REQUEST}, {"DISPLAY", WIRE_DISPLAY}, {"RESULT", WIRE_RESULT}, {"OPEN", WIRE_OPEN},
+      {"CELL", WIRE_CELL},       {"ASK", WIRE_ASK},         {"ANSWER", WIRE_ANSWER},
+  };
   PyObject *self = PyModule_Create (&module);
-  if (self && (PyModule_AddIntConstant (self, "DISPLAY", WIRE_DISPLAY) < 0 ||
-               PyModule_AddIntConstant (self, "RESULT", WIRE_RESULT) < 0)) {
-    Py_DECREF (self);
-    return NULL;
-  }
+  for (size_t i = 0; self && i < sizeof frames / sizeof *frames; i++)
+    if (PyModule_AddIntConstant (self, frames[i].name, frames[i].kind) < 0)
+      Py_CLEAR (self);
   return self;
 }

@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "sandbox/limits.h"
 
-#define WIRE_VERSION 1u
+#define WIRE_VERSION 2u
 
 /* ---- control socket: daemon and zygote ---- */
 
@@ -82,12 +82,19 @@ struct wire_exit {
 
 /* ---- a sandbox's own socket ---- */
 
+/* A sandbox gets either one REQUEST, which it answers with a RESULT, or OPEN: then it is a session, and what
+ * follows is CELL, answered by a RESULT each, and ASK, answered by an ANSWER each, in any order and number.
+ * The daemon sends nothing before the last answer came. JSON is described in src/runner/README.md. */
 enum wire_frame {
   WIRE_READY = 1, /* sandbox, once: struct wire_ready; it is parked now */
   WIRE_REQUEST,   /* daemon, once: JSON, with one descriptor (a sealed memfd: standard input) or none */
-  WIRE_DISPLAY,   /* sandbox: JSON, a display as it comes */
-  WIRE_RESULT,    /* sandbox, once: JSON, how the code ended; all output was written before */
+  WIRE_DISPLAY,   /* sandbox, while code runs: JSON, a display as it comes */
+  WIRE_RESULT,    /* sandbox: JSON, how the code ended; all output was written before */
   WIRE_FAULT,     /* sandbox, before READY only: struct fault; it exits */
+  WIRE_OPEN,      /* daemon, once: JSON; answered by an ANSWER */
+  WIRE_CELL,      /* daemon: JSON, with a descriptor as a REQUEST */
+  WIRE_ASK,       /* daemon: JSON, a question about the session */
+  WIRE_ANSWER,    /* sandbox: JSON */
 };
 
 /* What a worker verified of its own confinement before it parked. */
@@ -118,6 +125,7 @@ struct wire_ready {
 #define WIRE_REQUEST_MAX (8u << 20) /* code of 1 MiB may grow sixfold when escaped */
 #define WIRE_RESULT_MAX  (64u << 20)
 #define WIRE_DISPLAY_MAX (16u << 20)
+#define WIRE_ANSWER_MAX  (16u << 20)
 #define WIRE_FRAMES_MAX  10000u /* display frames of one run; more end it as output_limit */
 
 /* Where the launcher (adder-zygote) finds what the daemon hands it; descriptor 2 is a pipe for messages of a

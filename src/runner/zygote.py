@@ -13,7 +13,7 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [__file__.rpartition("/")[0]]
 sys.modules["adder_runner"] = package
 
-from adder_runner import _adder, children, denials, execution, places, reseed, warmup  # noqa: E402
+from adder_runner import _adder, children, denials, execution, places, reseed, session, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -64,13 +64,15 @@ def prepare(modules):
 
 
 def park(isolation):
-    """In a sandbox: become different from all others, wait for the one request, answer it."""
+    """In a sandbox: become different from all others, wait for the one request and answer it, or be a session."""
     if isolation != "namespaces":
         places.settle()
     reseed.everything()
     gc.enable()
     _adder.ready()
-    payload, stdin_fd = _adder.receive()
+    kind, payload, stdin_fd = _adder.receive()
+    if kind == _adder.OPEN:
+        session.serve(payload)
     if stdin_fd >= 0:
         os.dup2(stdin_fd, 0)
         os.close(stdin_fd)
