@@ -163,6 +163,7 @@ adder_ready (PyObject *self, PyObject *none)
       .version = WIRE_VERSION,
       .mechanisms = sandbox.mechanisms,
       .landlock_abi = sandbox.landlock_abi,
+      .flags = sandbox.ready_flags,
       .data_bytes = memory_data_bytes (),
   };
   r = frame_send (WIRE_SOCKET_FD, WIRE_READY, &ready, sizeof ready, NULL, 0);

@@ -23,6 +23,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/memory.h"
 #include "sandbox/mounts.h"
+#include "sandbox/places.h"
 #include "sandbox/rlimits.h"
 
 /* While the sandbox is being made: the zygote's whole /proc, which the sandbox itself no longer sees. */
@@ -40,8 +41,10 @@
 struct state {
   const struct confinement *want;
   uint32_t mechanisms;
+  uint32_t flags; /* enum wire_ready_flag */
   int socket_fd;
   int proc_fd;
+  int place_fd[2]; /* for PLACE_WORK and PLACE_TMP */
 };
 
 static int
@@ -87,6 +90,23 @@ leave_zygote (struct state *state, struct fault *fault)
   return 0;
 }
 
+/* A session's. Returns LACKING where there is nothing to have places by. */
+static int
+mount_places (struct state *state, struct fault *fault)
+{
+  bool entered;
+  int r = places_enter (state->want->limits, state->want->workspace_fd, &entered, fault);
+  if (r == 0 && entered)
+    r = places_open (state->place_fd, fault);
+  if (r < 0 || !entered)
+    return r < 0 ? r : LACKING;
+  state->mechanisms |= WIRE_FRESH_PROC;
+  state->flags |= WIRE_READY_PLACES;
+  if (chdir (PLACES_WORK) < 0)
+    return fault_set (fault, errno, "cannot change to " PLACES_WORK);
+  return 0;
+}
+
 static int
 mount_own (struct state *state, struct fault *fault)
 {
@@ -94,7 +114,10 @@ mount_own (struct state *state, struct fault *fault)
   state->proc_fd = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (state->proc_fd < 0)
     return fault_set (fault, errno, "cannot open the zygote's /proc");
-  int r = mounts_enter (state->want->limits, state->want->workspace_fd, &fresh_proc, fault);
+  int r = state->want->session ? mount_places (state, fault) : LACKING;
+  if (r != LACKING)
+    return r;
+  r = mounts_enter (state->want->limits, state->want->workspace_fd, &fresh_proc, fault);
   if (r < 0)
     return r;
   if (fresh_proc)
@@ -124,33 +147,62 @@ adopt_orphans (struct state *state, struct fault *fault)
   return 0;
 }
 
+struct settled {
+  int from, to;
+  bool inherited; /* by programs that are started */
+};
+
+static bool
+is_optional (int to)
+{
+  return to > WIRE_SOCKET_FD;
+}
+
+/* Closes the descriptors from FIRST up to, but not with, END. */
+static int
+close_others (unsigned int first, unsigned int end, struct fault *fault)
+{
+  if (!weakened (LAYER_DESCRIPTORS) && first < end && close_range (first, end - 1, 0) < 0)
+    return fault_set (fault, errno, "cannot close other descriptors");
+  return 0;
+}
+
 static int
 settle_descriptors (struct state *state, struct fault *fault)
 {
   /* Not the zygote's /dev/null: its description is shared with every other sandbox, flags and all. */
-  int from[PROC_FD + 1] = {
-      open ("/dev/null", O_RDONLY | O_CLOEXEC),
-      state->want->stdout_fd,
-      state->want->stderr_fd,
-      state->socket_fd,
-      state->proc_fd,
+  struct settled settled[] = {
+      {open ("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO, true},
+      {state->want->stdout_fd, STDOUT_FILENO, true},
+      {state->want->stderr_fd, STDERR_FILENO, true},
+      {state->socket_fd, WIRE_SOCKET_FD, false},
+      {state->proc_fd, PROC_FD, false},
+      {state->place_fd[0], PLACE_WORK, true},
+      {state->place_fd[1], PLACE_TMP, true},
   };
-  int last = state->proc_fd >= 0 ? PROC_FD : WIRE_SOCKET_FD;
+  enum { COUNT = sizeof settled / sizeof settled[0] };
   /* First all out of the way, since any of them may have a number that another one shall get. */
-  for (int fd = 0; fd <= last; fd++) {
-    from[fd] = fcntl (from[fd], F_DUPFD_CLOEXEC, SPARE_FD);
-    if (from[fd] < 0)
-      return fault_set (fault, errno, "cannot set descriptor %d aside", fd);
+  for (int i = 0; i < COUNT; i++) {
+    if (is_optional (settled[i].to) && settled[i].from < 0)
+      continue;
+    settled[i].from = fcntl (settled[i].from, F_DUPFD_CLOEXEC, SPARE_FD);
+    if (settled[i].from < 0)
+      return fault_set (fault, errno, "cannot set descriptor %d aside", settled[i].to);
   }
-  for (int fd = 0; fd <= last; fd++)
-    if (dup3 (from[fd], fd, fd >= WIRE_SOCKET_FD ? O_CLOEXEC : 0) < 0)
-      return fault_set (fault, errno, "cannot settle descriptor %d", fd);
+  unsigned int next = 0;
+  for (int i = 0; i < COUNT; i++) {
+    if (settled[i].from < 0)
+      continue;
+    if (dup3 (settled[i].from, settled[i].to, settled[i].inherited ? 0 : O_CLOEXEC) < 0)
+      return fault_set (fault, errno, "cannot settle descriptor %d", settled[i].to);
+    if (close_others (next, (unsigned int)settled[i].to, fault) < 0)
+      return -fault->err;
+    next = (unsigned int)settled[i].to + 1;
+  }
   state->socket_fd = WIRE_SOCKET_FD;
   if (state->proc_fd >= 0)
     state->proc_fd = PROC_FD;
-  if (!weakened (LAYER_DESCRIPTORS) && close_range ((unsigned int)last + 1, ~0U, 0) < 0)
-    return fault_set (fault, errno, "cannot close other descriptors");
-  return 0;
+  return close_others (next, ~0U, fault);
 }
 
 static int
@@ -233,6 +285,9 @@ enforce_landlock (struct state *state, struct fault *fault)
 {
   if (state->want->landlock_abi <= 0)
     return LACKING;
+  if (state->flags & WIRE_READY_PLACES)
+    return landlock_confine (state->want->landlock_abi, landlock_session_rules, landlock_session_rules_count,
+                             fault);
   return landlock_confine (state->want->landlock_abi, landlock_tree_rules, landlock_tree_rules_count, fault);
 }
 
@@ -261,6 +316,15 @@ enforce_landlock_alone (struct state *state, struct fault *fault)
   return landlock_confine (state->want->landlock_abi, rules, count, fault);
 }
 
+/* That the links lead to the places, and not past them. */
+static int
+check_places (struct state *state, struct fault *fault)
+{
+  if ((state->flags & WIRE_READY_PLACES) && !places_hold ())
+    return fault_set (fault, EBADF, "/work and /tmp are not the session's own");
+  return 0;
+}
+
 static int
 install_seccomp (struct state *state, struct fault *fault)
 {
@@ -284,6 +348,7 @@ static const struct confine_step namespaces_steps[] = {
     {seal_user_namespace, WIRE_USER_NAMESPACE, LAYER_SEAL},
     {drop_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
     {become_undumpable, 0, LAYER_DUMPABLE},
+    {check_places, 0, LAYERS},
     {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
     {enforce_landlock, WIRE_LANDLOCK, LAYER_LANDLOCK},
     {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
@@ -324,8 +389,8 @@ walk (const struct confine_step *step, struct state *state, struct fault *fault)
 }
 
 int
-confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *ret_socket_fd,
-         struct fault *fault)
+confine (const struct confinement *confinement, uint32_t *ret_mechanisms, uint32_t *ret_flags,
+         int *ret_socket_fd, struct fault *fault)
 {
   static const struct confine_step *const tables[ISOLATIONS][2] = {
       [ISOLATION_NONE] = {host_steps},
@@ -333,7 +398,8 @@ confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *r
       [ISOLATION_NAMESPACES] = {namespaces_steps},
   };
   const struct confine_step *const *table = tables[confinement->isolation];
-  struct state state = {.want = confinement, .socket_fd = confinement->socket_fd, .proc_fd = -1};
+  struct state state = {
+      .want = confinement, .socket_fd = confinement->socket_fd, .proc_fd = -1, .place_fd = {-1, -1}};
   int r = walk (table[0], &state, fault);
   if (r >= 0 && table[1])
     r = walk (table[1], &state, fault);
@@ -341,5 +407,6 @@ confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *r
   if (r < 0)
     return r;
   *ret_mechanisms = state.mechanisms;
+  *ret_flags = state.flags;
   return 0;
 }

@@ -3,6 +3,7 @@
  * their order, which is most of the matter, is here, as a table for each kind of isolation. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
@@ -18,13 +19,14 @@ struct confinement {
   const struct filter_program *program;
   const struct namespaces_seen *zygote; /* the namespaces that the child must have left */
   int landlock_abi;                     /* 0: the host has none */
-  int init_fd;                          /* pidfd of the sandbox's init */
+  bool session; /* with places of its own (sandbox/places.h), where the host has them */
+  int init_fd;  /* pidfd of the sandbox's init */
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
 };
 
 /* Confines the calling process, for good. On success its descriptors are 0 (/dev/null), 1, 2 and
- * WIRE_SOCKET_FD and no others, and *RET_MECHANISMS has the bits of enum wire_mechanism that it verified,
- * save those that its zygote verifies. Returns 0, or a negative errno with FAULT; the process is then of no
- * use, and *RET_SOCKET_FD is where to say so. */
-int confine (const struct confinement *confinement, uint32_t *ret_mechanisms, int *ret_socket_fd,
-             struct fault *fault);
+ * WIRE_SOCKET_FD, those of its places (*RET_FLAGS: enum wire_ready_flag) and no others, and *RET_MECHANISMS
+ * has the bits of enum wire_mechanism that it verified, save those that its zygote verifies. Returns 0, or a
+ * negative errno with FAULT; the process is then of no use, and *RET_SOCKET_FD is where to say so. */
+int confine (const struct confinement *confinement, uint32_t *ret_mechanisms, uint32_t *ret_flags,
+             int *ret_socket_fd, struct fault *fault);

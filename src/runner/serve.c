@@ -26,6 +26,7 @@ struct child {
   pid_t group;        /* without a pid namespace: the process group that all of it is in; else 0 */
   int init_fd;        /* pidfd */
   int exit_fd;        /* where to report */
+  bool session;       /* lives on without its worker, for its branches: the daemon ends its init */
   struct wire_exit exit;
 };
 
@@ -277,7 +278,7 @@ note_worker (struct child *child, int status)
   child->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
   child->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
   /* What the worker left running goes with its init, which would otherwise live on. */
-  if (child->init && !weakened (LAYER_CLEANUP))
+  if (child->init && !child->session && !weakened (LAYER_CLEANUP))
     pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
 }
 
@@ -423,6 +424,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
         .group = zygote->isolation == ISOLATION_NAMESPACES ? 0 : spawned.worker,
         .init_fd = spawned.init_fd,
         .exit_fd = fd_steal (&fds[WIRE_SPAWN_EXIT]),
+        .session = wanted.flags & WIRE_SPAWN_SESSION,
     };
     children->count++;
     answer (&spawned);

@@ -78,6 +78,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .program = &zygote->program,
       .zygote = &zygote->namespaces,
       .landlock_abi = zygote->landlock_abi,
+      .session = wanted->flags & WIRE_SPAWN_SESSION,
       .init_fd = init_fd,
       .socket_fd = fds[WIRE_SPAWN_SOCKET],
       .stdout_fd = fds[WIRE_SPAWN_STDOUT],
@@ -85,14 +86,15 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .workspace_fd = workspace_fd,
   };
   struct fault fault = {0};
-  uint32_t mechanisms = 0;
+  uint32_t mechanisms = 0, flags = 0;
   int socket = -1;
-  if (confine (&confinement, &mechanisms, &socket, &fault) < 0) {
+  if (confine (&confinement, &mechanisms, &flags, &socket, &fault) < 0) {
     frame_send (socket, WIRE_FAULT, &fault, sizeof fault, NULL, 0);
     _exit (EXIT_FAULT);
   }
   *ret_sandbox = (struct sandbox){
       .flags = wanted->flags,
+      .ready_flags = flags,
       .mechanisms = mechanisms | zygote->mechanisms,
       .landlock_abi = zygote->landlock_abi,
   };
@@ -129,7 +131,7 @@ get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, con
                struct fault *fault)
 {
   if (zygote->isolation == ISOLATION_NAMESPACES)
-    return mounts_make_workspace (&wanted->limits, ret_fd, fault);
+    return mounts_make_workspace (&wanted->limits, wanted->flags & WIRE_SPAWN_SESSION, ret_fd, fault);
   *ret_fd = fcntl (fds[WIRE_SPAWN_WORKSPACE], F_DUPFD_CLOEXEC, 0);
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
 }

@@ -37,7 +37,8 @@ struct spawned {
 
 /* A sandbox as it sees itself. */
 struct sandbox {
-  uint32_t flags; /* of struct wire_spawn */
+  uint32_t flags;       /* of struct wire_spawn */
+  uint32_t ready_flags; /* of struct wire_ready */
   uint32_t mechanisms;
   int32_t landlock_abi;
 };

@@ -34,7 +34,9 @@ struct wire_control_header {
 
 enum {
   WIRE_SPAWN_PREFAULT = 1 << 0,  /* touch ahead what many runs touch, not only what all do */
-  WIRE_SPAWN_UNTOUCHED = 1 << 1, /* touch nothing ahead */
+  WIRE_SPAWN_SESSION = 1 << 1,   /* with places of its own (sandbox/places.h), and it lives on when its first
+                                    process ends: the daemon ends its init. Needs namespaces; ignored without */
+  WIRE_SPAWN_UNTOUCHED = 1 << 2, /* touch nothing ahead */
 };
 
 struct wire_spawn {
@@ -71,7 +73,7 @@ struct wire_refused {
 };
 
 /* Written once, whole, when the worker and its init are both reaped; then the pipe ends. End without it: the
- * zygote died. */
+ * zygote died. A sandbox whose worker ends is ended with it, but for a session's. */
 struct wire_exit {
   int32_t code;               /* CLD_EXITED, CLD_KILLED or CLD_DUMPED, of the worker */
   int32_t status;             /* its exit status or signal */
@@ -113,11 +115,15 @@ enum wire_mechanism {
   WIRE_NO_NEW_PRIVS = 1 << 11,
 };
 
+enum wire_ready_flag {
+  WIRE_READY_PLACES = 1 << 0, /* /work and /tmp are its places: it can be branched */
+};
+
 struct wire_ready {
   uint32_t version;    /* WIRE_VERSION */
   uint32_t mechanisms; /* enum wire_mechanism */
   int32_t landlock_abi;
-  uint32_t reserved;
+  uint32_t flags;      /* enum wire_ready_flag */
   uint64_t data_bytes; /* VmData of the worker: RLIMIT_DATA is set to this plus the memory limit where there
                           is no cgroup */
 };

@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "sandbox/places.h"
 
 #define ACCESS_READ (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
@@ -35,6 +36,14 @@ const struct landlock_rule landlock_tree_rules[] = {
     {"/dev/shm", LANDLOCK_CHANGE, false},
 };
 const size_t landlock_tree_rules_count = sizeof landlock_tree_rules / sizeof landlock_tree_rules[0];
+
+const struct landlock_rule landlock_session_rules[] = {
+    {"/", LANDLOCK_READ, false},          {"/dev", LANDLOCK_WRITE, false},
+    {"/proc", LANDLOCK_WRITE, true},      {PLACES_WORK, LANDLOCK_CHANGE, false},
+    {PLACES_TMP, LANDLOCK_CHANGE, false}, {PLACES_BRANCHES, LANDLOCK_CHANGE, false},
+    {"/dev/shm", LANDLOCK_CHANGE, false},
+};
+const size_t landlock_session_rules_count = sizeof landlock_session_rules / sizeof landlock_session_rules[0];
 
 /* What each version added; a version handles all that came before it. */
 static const struct {

@@ -30,6 +30,10 @@ struct landlock_rule {
 extern const struct landlock_rule landlock_tree_rules[];
 extern const size_t landlock_tree_rules_count;
 
+/* The same for a session's (places.h): write in its places, but not beside them. */
+extern const struct landlock_rule landlock_session_rules[];
+extern const size_t landlock_session_rules_count;
+
 /* The first version that is enough where there is no file tree behind it: before, whatever can be named can
  * be truncated. */
 #define LANDLOCK_ABI_ALONE 3

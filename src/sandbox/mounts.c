@@ -14,25 +14,18 @@
 
 enum mount_kind {
   MOUNT_PROC,
-  MOUNT_TMPFS,
+  MOUNT_SHM,
   MOUNT_WORKSPACE, /* the workspace itself, attached so that its parts can be cloned: see below */
   MOUNT_PART,      /* a directory of the workspace */
 };
 
 static const struct mount_step {
   enum mount_kind kind;
-  enum limit size; /* MOUNT_TMPFS */
   const char *target;
   const char *part; /* MOUNT_PART: path from the workspace's root */
-  uint64_t attributes;
 } sandbox_mounts[] = {
-    {.kind = MOUNT_PROC,
-     .target = "/proc",
-     .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC},
-    {.kind = MOUNT_TMPFS,
-     .target = "/dev/shm",
-     .size = LIMIT_SHM,
-     .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC},
+    {.kind = MOUNT_PROC, .target = "/proc"},
+    {.kind = MOUNT_SHM, .target = "/dev/shm"},
     /* A clone of a directory can be made only of a mount that is in our namespace (a detached one will do
      * from Linux 6.15). So the whole workspace goes to /work first and /work/work then over it; the nested
      * user namespace locks the pile. */
@@ -47,9 +40,8 @@ const struct mount_point mount_points[] = {
 const size_t mount_points_count = sizeof mount_points / sizeof mount_points[0];
 
 /* Directories that the workspace starts with, beside its root, which all are taken from
- * LIMIT_WORKSPACE_FILES. */
-static const char *const workspace_directories[] = {"work", "tmp", "tmp/output"};
-#define WORKSPACE_OWN_FILES 4
+ * LIMIT_WORKSPACE_FILES; the last is a session's (places.h). */
+static const char *const workspace_directories[] = {"work", "tmp", "tmp/output", "branches"};
 
 /* A file costs the kernel about 1 KiB that no size= counts. */
 #define SHM_FILES 1024
@@ -86,18 +78,45 @@ mounts_attach (int fd, int directory, const char *path, struct fault *fault)
 }
 
 int
-mounts_make_workspace (const struct limits *limits, int *ret_fd, struct fault *fault)
+mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault)
+{
+  return mounts_tmpfs (limits->value[LIMIT_SHM],
+                       weakened (LAYER_WORKSPACE) ? limits->value[LIMIT_WORKSPACE_FILES] : SHM_FILES,
+                       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, ret_fd, fault);
+}
+
+int
+mounts_make_workspace (const struct limits *limits, bool session, int *ret_fd, struct fault *fault)
 {
   autoclose int fd = -1;
-  int r = mounts_tmpfs (limits->value[LIMIT_WORKSPACE],
-                        limits->value[LIMIT_WORKSPACE_FILES] + WORKSPACE_OWN_FILES,
+  size_t count = sizeof workspace_directories / sizeof workspace_directories[0] - (session ? 0 : 1);
+  int r = mounts_tmpfs (limits->value[LIMIT_WORKSPACE], limits->value[LIMIT_WORKSPACE_FILES] + 1 + count,
                         MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &fd, fault);
   if (r < 0)
     return r;
-  for (size_t i = 0; i < sizeof workspace_directories / sizeof workspace_directories[0]; i++)
+  for (size_t i = 0; i < count; i++)
     if (mkdirat (fd, workspace_directories[i], 0755) < 0)
       return fault_set (fault, errno, "cannot make %s in the workspace", workspace_directories[i]);
   *ret_fd = fd_steal (&fd);
+  return 0;
+}
+
+int
+mounts_make_proc (int *ret_fd, struct fault *fault)
+{
+  autoclose int context = fsopen ("proc", FSOPEN_CLOEXEC);
+  if (context < 0)
+    return fault_set (fault, errno, "cannot open a procfs");
+  /* Both options are from Linux 5.8; they hide the kernel's own files and the processes of others. */
+  if (fsconfig (context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+      fsconfig (context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0)
+    return fault_set (fault, errno, "cannot limit a procfs to processes");
+  int fd = -1;
+  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    fd = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  if (fd < 0 && errno != EPERM)
+    return fault_set (fault, errno, "cannot make a procfs");
+  *ret_fd = fd;
   return 0;
 }
 
@@ -108,21 +127,13 @@ static int
 enter_proc (const struct mount_step *step, bool *ret_fresh, struct fault *fault)
 {
   autoclose int fd = -1;
-  autoclose int context = fsopen ("proc", FSOPEN_CLOEXEC);
-  if (context < 0)
-    return fault_set (fault, errno, "cannot open a procfs");
-  /* Both options are from Linux 5.8; they hide the kernel's own files and the processes of others. */
-  if (fsconfig (context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
-      fsconfig (context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0)
-    return fault_set (fault, errno, "cannot limit a procfs to processes");
-  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-    fd = fsmount (context, FSMOUNT_CLOEXEC, (unsigned int)step->attributes);
-  if (fd < 0 && errno != EPERM)
-    return fault_set (fault, errno, "cannot make a procfs");
+  int r = mounts_make_proc (&fd, fault);
+  if (r < 0)
+    return r;
   if (umount2 (step->target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
     return fault_set (fault, errno, "cannot unmount the zygote's %s", step->target);
   if (fd >= 0) {
-    int r = mounts_attach (fd, AT_FDCWD, step->target, fault);
+    r = mounts_attach (fd, AT_FDCWD, step->target, fault);
     if (r < 0)
       return r;
   }
@@ -144,10 +155,8 @@ mounts_enter (const struct limits *limits, int workspace_fd, bool *ret_fresh_pro
     case MOUNT_PROC:
       r = enter_proc (step, &fresh_proc, fault);
       break;
-    case MOUNT_TMPFS:
-      r = mounts_tmpfs (limits->value[step->size],
-                        weakened (LAYER_WORKSPACE) ? limits->value[LIMIT_WORKSPACE_FILES] : SHM_FILES,
-                        step->attributes, &fd, fault);
+    case MOUNT_SHM:
+      r = mounts_shm (limits, &fd, fault);
       if (r == 0)
         r = mounts_attach (fd, AT_FDCWD, step->target, fault);
       break;

@@ -25,9 +25,16 @@ int mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_
  * directory). */
 int mounts_attach (int fd, int directory, const char *path, struct fault *fault);
 
-/* Makes the workspace of a sandbox: a detached tmpfs with the directories work, tmp and tmp/output, owned by
- * the caller's user. It is gone when the last mount and descriptor are. */
-int mounts_make_workspace (const struct limits *limits, int *ret_fd, struct fault *fault);
+/* Makes a procfs, mounted nowhere yet, in which there are processes only. *RET_FD is -1 where the host masks
+ * its own. The zygote's must be in sight. */
+int mounts_make_proc (int *ret_fd, struct fault *fault);
+
+/* Makes the tmpfs that a sandbox has at /dev/shm, mounted nowhere yet. */
+int mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault);
+
+/* Makes the workspace of a sandbox: a detached tmpfs with the directories work, tmp and tmp/output, and
+ * for a session branches, owned by the caller's user. It is gone when the last mount and descriptor are. */
+int mounts_make_workspace (const struct limits *limits, bool session, int *ret_fd, struct fault *fault);
 
 /* Carries out the table of sandbox mounts. In the sandbox's own mount namespace, before its user namespace is
  * nested. *RET_FRESH_PROC says whether there is a new /proc; where the host masks its own the sandbox has

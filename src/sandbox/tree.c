@@ -214,8 +214,8 @@ attach_tmp (int root, struct fault *fault)
   return r < 0 ? r : mounts_attach (fd, root, "tmp", fault);
 }
 
-static int
-become_root (int root, struct fault *fault)
+int
+tree_become_root (int root, struct fault *fault)
 {
   struct mount_attr attributes = {.attr_set = weakened (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY};
   if (mount_setattr (root, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
@@ -255,6 +255,6 @@ tree_build (const struct plan *plan, int *fds, struct fault *fault)
   if (r == 0)
     r = attach_tmp (root, fault);
   if (r == 0)
-    r = become_root (root, fault);
+    r = tree_become_root (root, fault);
   return r;
 }

@@ -15,3 +15,7 @@ int tree_open_sources (const struct plan *plan, int *fds, struct fault *fault);
 /* Builds the tree out of PLAN and FDS (which are closed), makes it the root, and lets go of the old one. The
  * current directory is / afterwards. */
 int tree_build (const struct plan *plan, int *fds, struct fault *fault);
+
+/* Makes ROOT, a mount that is attached over the present root, read-only and the root, and lets go of what was
+ * below it. The current directory is / afterwards. */
+int tree_become_root (int root, struct fault *fault);

@@ -44,7 +44,7 @@ static const char zygote_program[] =
     "_adder.serve(json.dumps({'huge': huge, 'pages': pages, 'threads': _adder.threads()}).encode(), "
     "'namespaces', [])\n"
     "_adder.ready()\n"
-    "payload, given = _adder.receive()\n"
+    "_, payload, given = _adder.receive()\n"
     "names = {'given': given, 'result': None}\n"
     "exec(compile(payload, 'main.py', 'exec'), names)\n"
     "sys.stdout.flush()\n"
@@ -377,13 +377,19 @@ box_end (struct box *box)
 }
 
 static struct box *
-box_new (struct daemon *daemon)
+box_new_flags (struct daemon *daemon, uint32_t flags)
 {
   struct limits limits = limits_maximum ();
   limits.value[LIMIT_WORKSPACE] = 8 << 20;
   limits.value[LIMIT_WORKSPACE_FILES] = 100;
   limits.value[LIMIT_SHM] = 1 << 20;
-  return box_spawn (daemon, &limits, 0);
+  return box_spawn (daemon, &limits, flags);
+}
+
+static struct box *
+box_new (struct daemon *daemon)
+{
+  return box_new_flags (daemon, 0);
 }
 
 static int
@@ -438,6 +444,8 @@ test_run (const void *data)
 static const char look_around[] =
     "import os, sys, ctypes, errno, socket\n"
     "libc = ctypes.CDLL(None, use_errno=True)\n"
+    "session = os.path.islink('/work')\n"
+    "place = '/session/work' if session else '/work'\n"
     "def call(name, *arguments):\n"
     "    return 0 if getattr(libc, name)(*arguments) == 0 else errno.errorcode[ctypes.get_errno()]\n"
     "def fails(what):\n"
@@ -451,10 +459,10 @@ static const char look_around[] =
     "  'pid': os.getpid() == 2 and os.getppid() == 0,\n"
     "  'leader': os.getsid(0) == os.getpid(),\n"
     "  'processes': sorted(n for n in os.listdir('/proc') if n.isdigit()) == ['2'],\n"
-    "  'descriptors': sorted(os.listdir('/proc/self/fd'), key=int)[:4] == ['0', '1', '2', '3'] and "
-    "len(os.listdir('/proc/self/fd')) == 5,\n"
+    "  'descriptors': sorted(map(int, os.listdir('/proc/self/fd'))) == [0, 1, 2, 3, 4, *([10, 11] if session "
+    "else [])],\n"
     "  'stdin': os.read(0, 1) == b'',\n"
-    "  'place': os.getcwd() == '/work' and os.path.realpath('/workspace') == '/work',\n"
+    "  'place': os.getcwd() == place and os.path.realpath('/workspace') == place,\n"
     "  'root': sorted(os.listdir('/')),\n"
     "  'capabilities': all(int(status[n], 16) == 0 for n in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', "
     "'CapAmb')),\n"
@@ -483,7 +491,7 @@ static const char look_around[] =
     "}\n"
     "root = found.pop('root')\n"
     "extra = set(root) - set('bin lib lib64 sbin usr etc dev proc tmp work workspace empty runner "
-    "program.py'.split())\n"
+    "program.py'.split()) - ({'session'} if session else set())\n"
     "result = sorted(name for name, good in found.items() if not good) + sorted(extra)\n";
 
 static void
@@ -494,6 +502,82 @@ test_look_around (const void *data)
   g_autofree char *result = box_run (box, look_around);
   g_assert_cmpstr (result, ==, "[]");
   box_end (box);
+  daemon_stop (daemon);
+}
+
+/* The same claims hold for a session's tree, and those of its own. */
+static void
+test_session (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *box = box_new_flags (daemon, WIRE_SPAWN_SESSION);
+  g_assert_cmphex (box->ready.mechanisms & ALL_MECHANISMS, ==, ALL_MECHANISMS);
+  g_assert_cmphex (box->ready.flags, ==, WIRE_READY_PLACES);
+  g_assert_true (landlock_abi () == 0 || (box->ready.mechanisms & WIRE_LANDLOCK));
+  g_autofree char *code = g_strconcat (
+      look_around,
+      "def run(*command): return subprocess.run(command, capture_output=True, text=True, "
+      "close_fds=False).stdout.split()\n"
+      "import subprocess\n"
+      "os.chdir('/tmp')\n"
+      "found = {\n"
+      "  'links': (os.readlink('/work'), os.readlink('/tmp')) == ('/proc/self/fd/10', "
+      "'/proc/self/fd/11'),\n"
+      "  'places': (os.path.realpath('/work'), "
+      "os.path.realpath('/tmp')) == ('/session/work', '/session/tmp'),\n"
+      "  'programs': run('ls', '/work') == ['x'] and run('ls', '/tmp') == ['output'] and "
+      "run('pwd') == ['/session/tmp'],\n"
+      "  'opaque': fails(lambda: os.listdir(10)) == 'EBADF',\n"
+      "  'mounts': sorted(line.split()[4] for line in open('/proc/self/mountinfo') if "
+      "line.split()[4] in ('/', '/proc', '/session', '/dev/shm', '/work', '/tmp')) == ['/', "
+      "'/dev/shm', '/proc', '/session'],\n"
+      "  'root is small': os.statvfs('/').f_files <= 1024,\n"
+      "  'across': fails(lambda: os.rename('/work/x', '/tmp/y')) is None,\n",
+      landlock_abi () == 0 ? ""
+                           : "  'beside': fails(lambda: open('/session/x', 'w')) == 'EACCES' and "
+                             "fails(lambda: os.mkdir('/session/d')) == 'EACCES',\n"
+                             "  'places stay': fails(lambda: os.rename('/session/work', "
+                             "'/session/branches/w')) in ('EACCES', 'EXDEV') and fails(lambda: "
+                             "os.rmdir('/session/branches')) == 'EACCES',\n",
+      "  'branches': fails(lambda: os.makedirs('/session/branches/a/work')) is None,\n"
+      "}\n"
+      "result += sorted(name for name, good in found.items() if not good)\n",
+      NULL);
+  g_autofree char *result = box_run (box, code);
+  g_assert_cmpstr (result, ==, "[]");
+  g_assert_cmpint (faccessat (box->workspace_fd, "tmp/y", F_OK, 0), ==, 0);
+  g_assert_cmpint (faccessat (box->workspace_fd, "branches/a/work", F_OK, 0), ==, 0);
+  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
+  box_end (box);
+  daemon_stop (daemon);
+}
+
+/* A session's first process may end before its branches: its init is then ended by the daemon. */
+static void
+test_session_lives_on (const void *data)
+{
+  struct daemon *daemon = daemon_start (data);
+  struct box *box = box_new_flags (daemon, WIRE_SPAWN_SESSION);
+  box_send (box,
+            "import os, _adder\n"
+            "if os.fork() == 0:\n"
+            "    while os.getppid() != 1: pass\n"
+            "    _adder.send(_adder.RESULT, str(os.listdir('/work') + sorted(os.listdir('/tmp'))).encode())\n"
+            "    _adder.receive()\n"
+            "open('/work/x', 'w').close()\n"
+            "os._exit(7)\n");
+  wait_readable (box->worker_fd);
+  struct frame_header header;
+  g_autofree char *data_sent = NULL;
+  g_assert_cmpint (frame_receive (box->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data_sent, NULL, 0, NULL),
+                   ==, 0);
+  g_assert_cmpstr (data_sent, ==, "['x', 'output']");
+  struct pollfd alive = {.fd = box->init_fd, .events = POLLIN};
+  g_assert_cmpint (poll (&alive, 1, 0), ==, 0);
+  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
+  struct wire_exit report = box_end (box);
+  g_assert_cmpint (report.code, ==, CLD_EXITED);
+  g_assert_cmpint (report.status, ==, 7);
   daemon_stop (daemon);
 }
 
@@ -769,6 +853,15 @@ test_masked_proc (const void *data)
       box_run (box, "import os\nresult = os.listdir('/proc'), os.getpid(), os.getuid()\n");
   g_assert_cmpstr (result, ==, "([], 2, 65534)");
   box_end (box);
+
+  /* Places are found through /proc: a session has a sandbox as ever, then, and cannot be branched. */
+  box = box_new_flags (daemon, WIRE_SPAWN_SESSION);
+  g_assert_cmphex (box->ready.flags, ==, 0);
+  g_autofree char *session =
+      box_run (box, "import os\nresult = os.getcwd(), os.path.islink('/work'), os.listdir('/tmp')\n");
+  g_assert_cmpstr (session, ==, "('/work', False, ['output'])");
+  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
+  box_end (box);
   daemon_stop (daemon);
 }
 
@@ -778,6 +871,8 @@ static const struct {
 } cases[] = {
     {"run", test_run},
     {"look-around", test_look_around},
+    {"session", test_session},
+    {"session-lives-on", test_session_lives_on},
     {"exits", test_exits},
     {"kill", test_kill},
     {"workspace", test_workspace},
