@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/frame.h"
 #include "runner/arenas.h"
+#include "runner/interrupts.h"
 #include "runner/serve.h"
 #include "runner/twister.h"
 #include "runner/wire.h"
@@ -25,6 +26,9 @@
 static struct zygote zygote;
 static struct sandbox sandbox;
 static struct memory_pages *hot_pages;
+
+/* The kind of frame that was received and not answered yet; 0: none. */
+static uint32_t unanswered;
 
 static PyObject *
 raise_fault (const struct fault *fault)
@@ -194,6 +198,7 @@ adder_receive (PyObject *self, PyObject *none)
   Py_END_ALLOW_THREADS if (r == -EPIPE || r == -ECONNRESET) _exit (0);
   if (r < 0 || !is_for_sandbox (header.kind))
     _exit (EXIT_FAULT);
+  unanswered = header.kind;
   PyObject *result =
       Py_BuildValue ("iy#i", (int)header.kind, data, (Py_ssize_t)header.length, count > 0 ? fd : -1);
   free (data);
@@ -211,6 +216,48 @@ adder_send (PyObject *self, PyObject *arguments)
     return NULL;
   Py_BEGIN_ALLOW_THREADS r = frame_send (WIRE_SOCKET_FD, (uint32_t)kind, data, (size_t)size, NULL, 0);
   Py_END_ALLOW_THREADS if (r < 0) return raise_errno (-r);
+  if (kind != WIRE_DISPLAY)
+    unanswered = 0;
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+adder_unanswered (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  return PyLong_FromUnsignedLong (unanswered);
+}
+
+static PyObject *
+adder_hold (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  int r = interrupts_hold ();
+  if (r < 0)
+    return raise_errno (-r);
+  /* Python may know of a signal whose handler it has not called: the last moment at which that is the cell's.
+   */
+  if (PyErr_CheckSignals () < 0)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+adder_release (PyObject *self, PyObject *cell)
+{
+  (void)self;
+  long number = PyLong_AsLong (cell);
+  return number == -1 && PyErr_Occurred () ? NULL : PyBool_FromLong (interrupts_release ((int)number));
+}
+
+static PyObject *
+adder_forget_limits (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  audit_forget_limits ();
   Py_RETURN_NONE;
 }
 
@@ -266,6 +313,11 @@ static PyMethodDef methods[] = {
     {"receive", adder_receive, METH_NOARGS, "Wait for a frame: its kind, its bytes, and a descriptor or -1."},
     {"watch", adder_watch, METH_O, "Have a callable told of audit events that may be refused."},
     {"limits_met", adder_limits_met, METH_O, "The names of limits that were met without ending the run."},
+    {"forget_limits", adder_forget_limits, METH_NOARGS, "No limit was met so far."},
+    {"unanswered", adder_unanswered, METH_NOARGS, "The kind of the frame that waits for an answer, or 0."},
+    {"hold", adder_hold, METH_NOARGS,
+     "Keep signals for the next cell. May raise what a handler raises; then again."},
+    {"release", adder_release, METH_O, "Let signals through. Whether this cell was interrupted already."},
     {"watch_twister", adder_watch_twister, METH_VARARGS,
      "Note a generator of numpy, with its key and position, to be seeded. Returns whether it is as "
      "expected."},

@@ -148,6 +148,12 @@ audit_note_limits (void)
   return sigaction (SIGXFSZ, &action, NULL) < 0 ? -errno : 0;
 }
 
+void
+audit_forget_limits (void)
+{
+  memset (met, 0, sizeof *met);
+}
+
 PyObject *
 audit_limits_met (bool threads)
 {

@@ -17,6 +17,9 @@ int audit_watch (PyObject *callable);
  * too. Returns 0 or a negative errno. */
 int audit_note_limits (void);
 
+/* What was noted counts no more: another cell of a session begins. */
+void audit_forget_limits (void);
+
 /* In a sandbox with landlock alone before the host's files: access () knows nothing of that, so whether a
  * file can be read is tried from now on. */
 void audit_try_reading (void);

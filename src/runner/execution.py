@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 
-from adder_runner import denials, places, tracebacks
+from adder_runner import denials, display, figures, places, tracebacks
 
 
 # json.loads looks for an encoding and for white space with a regular expression, which in a process that never used one costs
@@ -36,7 +36,10 @@ def execute(request):
     prepare_process(request)
     denials.start(name)
     outcome = Outcome(name, limit)
+    display.start(request)
     outcome.guard(lambda: outcome.show(run_main(request["code"], name)))
+    if figures.are_open():
+        outcome.guard(figures.show_open)
     denials.look_at_limits()
     outcome.guard(lambda: finish(loaded_before))
     return outcome.message()
@@ -78,12 +81,30 @@ class Outcome:
             self.exit_code = code & 0xFF
 
     def show(self, value):
-        if value is not None:
-            whole = tracebacks.clean(repr(value))
-            text = tracebacks.shorten(whole, self.limit)
-            self.value = {"text/plain": text}
-            if text is not whole:
-                self.warnings.append(f"the value is cut: it is longer than {self.limit} bytes (value_bytes)")
+        """VALUE is what the code gave. What is too long for a value is shown as a display, whole."""
+        if value is None:
+            return
+        if type(value) in display.SIMPLE:
+            whole = {"text/plain": display.plain(value)}
+        else:
+            data, details = display.bundle(value)
+            whole = display.carried(data)
+        self.value = {}
+        left_out = False
+        for mime, item in whole.items():
+            if mime == "text/plain":
+                item = tracebacks.clean(item)
+                text = tracebacks.shorten(item, self.limit)
+                self.value[mime] = text
+                if text is not item:
+                    self.warnings.append(f"the value is cut: it is longer than {self.limit} bytes (value_bytes)")
+            elif len(item if isinstance(item, str) else display.to_text(item)) > self.limit // 2:
+                left_out = True
+            else:
+                self.value[mime] = item
+        if left_out:
+            display.publish(data, details)
+        self.value = self.value or None
 
     def message(self):
         return {
@@ -91,7 +112,7 @@ class Outcome:
             "value": self.value,
             "error": self.error,
             "out_of_memory": self.out_of_memory,
-            "warnings": self.warnings,
+            "warnings": self.warnings + display.take_warnings() if display.warnings else self.warnings,
             **denials.collect(),
         }
 

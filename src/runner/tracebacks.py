@@ -124,7 +124,7 @@ def filtered(stack, name):
         if is_user_file(frame.filename, name):
             close()
             kept.append(frame)
-        else:
+        elif not frame.filename.startswith(RUNNER):
             hidden.append(frame)
     close()
     return kept or None  # None: not even the line "Traceback (most recent call last)", as Python does for a SyntaxError
@@ -158,3 +158,24 @@ def shorten(text, limit):
     head = data[:half].decode("utf-8", "ignore")
     tail = data[len(data) - half :].decode("utf-8", "ignore")
     return f"{head}\n[... {len(data) - 2 * half} bytes left out ...]\n{tail}"
+
+
+def clean_values(value, depth=0):
+    """VALUE as JSON can carry it: text without what it lacks, finite numbers of 64 bits, names that are text."""
+    if isinstance(value, str):
+        return clean(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if depth > 50:
+        return None
+    if isinstance(value, dict):
+        return {clean(str(name)): clean_values(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean_values(item, depth + 1) for item in value]
+    if hasattr(value, "tolist"):  # of numpy
+        return clean_values(value.tolist(), depth + 1)
+    if isinstance(value, int):
+        return int(value) if -(2**63) <= value < 2**63 else str(int(value))
+    if isinstance(value, float):
+        return float(value) if value - value == 0 else None
+    return clean(str(value))

@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 
-from adder_runner import denials, execution, figures, reseed
+from adder_runner import denials, execution, reseed
 
 # Families for characters that DejaVu, matplotlib's own font, lacks; the first that is installed serves all plots.
 WIDE_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Droid Sans Fallback", "WenQuanYi Zen Hei", "Source Han Sans", "Unifont")
@@ -84,7 +84,6 @@ def settle_matplotlib():
     wide = [family for family in WIDE_FONTS if family in installed][:1]
     for parameters in (matplotlib.rcParams, matplotlib.rcParamsDefault, matplotlib.rcParamsOrig):
         parameters["font.family"] = ["sans-serif", *wide]
-    pyplot.show = figures.show
     figure, axes = pyplot.subplots()
     axes.bar(["a", "b"], [1, 2])
     axes.set_title("warm")

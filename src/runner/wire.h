@@ -86,7 +86,12 @@ struct wire_exit {
 
 /* A sandbox gets either one REQUEST, which it answers with a RESULT, or OPEN: then it is a session, and what
  * follows is CELL, answered by a RESULT each, and ASK, answered by an ANSWER each, in any order and number.
- * The daemon sends nothing before the last answer came. JSON is described in src/runner/README.md. */
+ * The daemon sends nothing before the last answer came. JSON is described in src/runner/README.md.
+ *
+ * A cell or question is interrupted by SIGINT with the number of the cell (0: a question) as its value
+ * (SI_QUEUE): one that comes late, when its cell is over, then meets no other, and one that comes early,
+ * while the frame is on its way, is kept for it. Without a value it counts while code runs, and is lost else.
+ */
 enum wire_frame {
   WIRE_READY = 1, /* sandbox, once: struct wire_ready; it is parked now */
   WIRE_REQUEST,   /* daemon, once: JSON, with one descriptor (a sealed memfd: standard input) or none */

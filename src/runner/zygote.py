@@ -13,7 +13,7 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [__file__.rpartition("/")[0]]
 sys.modules["adder_runner"] = package
 
-from adder_runner import _adder, children, denials, execution, places, reseed, session, warmup  # noqa: E402
+from adder_runner import _adder, children, denials, display, execution, patches, places, reseed, session, shell, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -41,12 +41,16 @@ def prepare(modules):
     gc.disable()
     _adder.pack()
     warmup.stage_fonts()
+    patches.watch()
     loaded, failed = load(modules)
     denials.kernel_limits = _adder.limits_met
+    display.send = lambda message: _adder.send(_adder.DISPLAY, message)
     _adder.watch(denials.audit)
     warmup.settle()
     reseed.settle()
     children.watch()
+    if modules:  # a bare zygote serves while the other loads, and must not take as long
+        shell.prepare()
     gc.collect()
     gc.freeze()  # children never visit these objects, so their pages stay shared
     huge_bytes = _adder.collapse()
