@@ -307,6 +307,12 @@ cgroup_read_cpu (struct cgroup *group, uint64_t *ret_us)
 }
 
 int
+cgroup_read_memory (struct cgroup *group, uint64_t *ret_bytes)
+{
+  return group->node->backend->read_memory (group->trees, ret_bytes);
+}
+
+int
 cgroup_watch_memory (struct cgroup *group)
 {
   const struct cgroup_backend *backend = group->node->backend;

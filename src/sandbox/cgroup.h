@@ -73,6 +73,9 @@ int cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, str
 /* Of that the processor time alone, in microseconds. Returns 0 or a negative errno. */
 int cgroup_read_cpu (struct cgroup *group, uint64_t *ret_us);
 
+/* What GROUP holds now, in bytes. Returns 0 or a negative errno. */
+int cgroup_read_memory (struct cgroup *group, uint64_t *ret_bytes);
+
 /* A descriptor, the caller's, that becomes readable when GROUP runs out of memory and the kernel kills only
  * some of its processes: who wants them to die together, kills the rest then. -1 where the kernel kills all
  * of them (v2), and where it does not tell. */

@@ -30,6 +30,7 @@ struct cgroup_backend {
   int (*set_limits) (const int *trees, const struct cgroup_limits *limits, struct fault *fault);
   int (*read_usage) (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault);
   int (*read_cpu) (const int *trees, uint64_t *ret_us);
+  int (*read_memory) (const int *trees, uint64_t *ret_bytes);
   int (*watch_memory) (const int *trees); /* NULL: never */
   int (*kill) (const int *trees, struct fault *fault);
   /* Waits until no process is left, at most TIMEOUT_MS. */

@@ -50,6 +50,14 @@ read_cpu (const int *trees, uint64_t *ret_us)
 }
 
 static int
+read_memory (const int *trees, uint64_t *ret_bytes)
+{
+  (void)trees;
+  *ret_bytes = 0;
+  return 0;
+}
+
+static int
 kill_none (const int *trees, struct fault *fault)
 {
   (void)trees;
@@ -74,6 +82,7 @@ const struct cgroup_backend cgroup_backend_none = {
     .set_limits = set_limits,
     .read_usage = read_usage,
     .read_cpu = read_cpu,
+    .read_memory = read_memory,
     .kill = kill_none,
     .wait_empty = wait_empty,
 };

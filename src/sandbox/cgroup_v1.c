@@ -153,6 +153,12 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
   return 0;
 }
 
+static int
+read_memory (const int *trees, uint64_t *ret_bytes)
+{
+  return cgroup_read_number (trees[MEMORY], "memory.usage_in_bytes", NULL, ret_bytes);
+}
+
 /* The kernel counts on the eventfd whenever the group is out of memory, and once more when the group is
  * removed. */
 static int
@@ -198,6 +204,7 @@ const struct cgroup_backend cgroup_backend_v1 = {
     .set_limits = set_limits,
     .read_usage = read_usage,
     .read_cpu = read_cpu,
+    .read_memory = read_memory,
     .watch_memory = watch_memory,
     .kill = kill_all,
     .wait_empty = wait_empty,

@@ -235,6 +235,12 @@ read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *faul
 }
 
 static int
+read_memory (const int *trees, uint64_t *ret_bytes)
+{
+  return cgroup_read_number (trees[0], "memory.current", NULL, ret_bytes);
+}
+
+static int
 kill_all (const int *trees, struct fault *fault)
 {
   int r = cgroup_write (trees[0], "cgroup.kill", "1");
@@ -272,6 +278,7 @@ const struct cgroup_backend cgroup_backend_v2 = {
     .set_limits = set_limits,
     .read_usage = read_usage,
     .read_cpu = read_cpu,
+    .read_memory = read_memory,
     .kill = kill_all,
     .wait_empty = wait_empty,
 };

@@ -57,8 +57,11 @@ rlimits_apply (const struct limits *limits, struct fault *fault)
     if (row->source == FROM_LIMIT)
       value = limits->value[row->limit];
     else if (row->source == FROM_MS)
-      /* Rounded up and one more: the daemon counts in ms, and its count shall be the first to end a run. */
-      value = limits->value[row->limit] / 1000 + 2;
+      /* Rounded up and one more: the daemon counts in ms, and its count shall be the first to end a run. The
+       * most that may be asked for is no back-stop: a session may use that in each of its cells. */
+      value = limits->value[row->limit] < limit_table[row->limit].maximum
+                  ? limits->value[row->limit] / 1000 + 2
+                  : RLIM_INFINITY;
     int r = set (row->resource, row->name, value, fault);
     if (r < 0)
       return r;
