@@ -51,9 +51,12 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if (data[0] & 1)
     check_result (text, size - 1);
   else {
-    json_t *display = message_read_display (text, size - 1);
-    FUZZ_REQUIRE (!display || json_is_object (display));
-    json_decref (display);
+    struct message_display display;
+    if (!message_read_display (text, size - 1, &display))
+      return 0;
+    FUZZ_REQUIRE (json_is_object (display.bundle) && !json_object_get (display.bundle, "adder"));
+    FUZZ_REQUIRE (!display.id || g_utf8_validate (display.id, -1, NULL));
+    message_display_clear (&display);
   }
   return 0;
 }

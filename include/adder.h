@@ -127,7 +127,9 @@ typedef struct {
   AdderEventKind kind;
   const char *data; /* the run's; good until the next call */
   gsize length;
-  AdderResult *result; /* the caller's; free with adder_result_free */
+  AdderResult *result;    /* the caller's; free with adder_result_free */
+  const char *display_id; /* DISPLAY: its id, by which later ones may replace it; NULL: it has none */
+  gboolean update;        /* DISPLAY: it replaces what was shown before under its id */
 } AdderEvent;
 
 /* Never fails: what is wrong with the request is the result of the run, outcome `failed`. REQUEST may be

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "build-config.h"
@@ -57,6 +58,12 @@ four_a_core (void)
 
 /* Two runs with the usual limit should fit, however small the host: few come near it. */
 #define MEMORY_LEAST (2048 * MIB)
+static char *
+half_of_memory (void)
+{
+  guint64 bytes = (guint64)sysconf (_SC_PHYS_PAGES) * (guint64)sysconf (_SC_PAGESIZE);
+  return g_strdup_printf ("%" G_GUINT64_FORMAT, CLAMP (bytes / 2, 256 * MIB, 64 * 1024 * MIB));
+}
 
 static const char *const levels[] = {"auto", "0", "1", "2", "3", NULL};
 static const char *const cgroup_kinds[] = {"auto", "v2", "v1", "none", NULL};
@@ -110,6 +117,25 @@ static const struct config_row config_table[] = {
     {"pool", "touch_ahead", CONFIG_BOOLEAN, AT (touch_ahead), "true",
      .text = "Whether a parked sandbox touches ahead the memory that runs are known to write. It holds some "
              "megabytes more for it, and saves each run hundreds of page faults."},
+    {"sessions", "idle_ms", CONFIG_DURATION, AT (session_idle_ms), "30min", .minimum = 10, .maximum = 7 * DAY,
+     .text = "A session ends when it was not used for so long."},
+    {"sessions", "max_sessions", CONFIG_COUNT, AT (max_sessions), "64", .minimum = 1, .maximum = 4096,
+     .text = "Sessions that live at once. For a further one, the one that was idle longest ends."},
+    {"sessions", "max_sessions_per_owner", CONFIG_COUNT, AT (max_sessions_owner), "10", .minimum = 1,
+     .maximum = 4096, .text = "The same for the sessions of one owner."},
+    {"sessions", "max_memory", CONFIG_SIZE, AT (max_sessions_memory), NULL, half_of_memory,
+     "half of the host's memory", 16 * MIB, (guint64)1 << 44,
+     .text = "Memory that all sessions may hold together. Above it, the one that was idle longest ends."},
+    {"sessions", "history_bytes", CONFIG_SIZE, AT (history_bytes), "1MiB", .minimum = 4096,
+     .maximum = 64 * MIB,
+     .text = "Code that one session remembers of its cells; the oldest is forgotten first."},
+    {"sessions", "idle_cpu_ms", CONFIG_DURATION, AT (idle_cpu_ms), "1s", .minimum = 1, .maximum = 60 * SECOND,
+     .text = "Processor time in each minute that threads may use which a session left running between its "
+             "cells. Above it the session ends."},
+    {"sessions", "interrupt_grace_ms", CONFIG_DURATION, AT (interrupt_grace_ms), "2s", .minimum = 1,
+     .maximum = 60 * SECOND,
+     .text = "How long the code of a session may take to end when it is interrupted. After that the session "
+             "ends."},
     {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
      .text =
          "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "

@@ -26,6 +26,14 @@ struct config {
   guint64 zygote_start_ms; /* the longest that starting and importing may take */
   guint64 crash_budget;    /* crashes of sandboxes in an hour after which the zygote is replaced */
   gboolean touch_ahead;    /* whether parked sandboxes touch the memory that runs will write */
+  /* [sessions] */
+  guint64 session_idle_ms;     /* a session that nobody used for so long ends */
+  guint64 max_sessions;        /* that live at once, in all */
+  guint64 max_sessions_owner;  /* and of one owner */
+  guint64 max_sessions_memory; /* bytes that all of them may hold together */
+  guint64 history_bytes;       /* code of its cells that one session remembers */
+  guint64 idle_cpu_ms;         /* processor time in a minute that a session may use between cells */
+  guint64 interrupt_grace_ms;  /* how long code may take to end when it is interrupted */
   /* [sandbox] */
   char *isolation;            /* "auto" or another kind of sandbox/isolation.h: the best that is used */
   char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */

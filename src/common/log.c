@@ -57,21 +57,13 @@ log_message (enum log_level level, const char *format, ...)
   g_mutex_unlock (&logging.lock);
 }
 
-static char *
-time_text (gint64 time_us)
-{
-  g_autoptr (GDateTime) seconds = g_date_time_new_from_unix_utc (time_us / G_USEC_PER_SEC);
-  g_autofree char *text = g_date_time_format (seconds, "%Y-%m-%dT%H:%M:%S");
-  return g_strdup_printf ("%s.%03dZ", text, (int)(time_us % G_USEC_PER_SEC / 1000));
-}
-
 char *
 log_line (enum log_level level, const char *message, gboolean json, gboolean prefixed, gint64 time_us)
 {
   const struct level_row *row = &level_rows[level];
   if (prefixed && !json)
     return g_strdup_printf ("<%d>%s\n", row->priority, message);
-  g_autofree char *when = time_text (time_us);
+  g_autofree char *when = text_time (time_us);
   if (!json)
     return g_strdup_printf ("%s %s: %s\n", when, row->name, message);
   g_autoptr (json_t) object =

@@ -18,3 +18,11 @@ text_one_line (const char *text, gssize most)
   }
   return g_string_free (line, FALSE);
 }
+
+char *
+text_time (gint64 time_us)
+{
+  g_autoptr (GDateTime) seconds = g_date_time_new_from_unix_utc (time_us / G_USEC_PER_SEC);
+  g_autofree char *text = g_date_time_format (seconds, "%Y-%m-%dT%H:%M:%S");
+  return g_strdup_printf ("%s.%03dZ", text, (int)(time_us % G_USEC_PER_SEC / 1000));
+}

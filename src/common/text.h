@@ -8,3 +8,7 @@
  * characters are written as \\x1b, so that a name that somebody chose can neither begin a line of its own nor
  * drive a terminal. The caller's. */
 char *text_one_line (const char *text, gssize most);
+
+/* The moment TIME_US of g_get_real_time in UTC, with milliseconds: "2026-11-22T05:09:51.123Z". The caller's.
+ */
+char *text_time (gint64 time_us);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files out of a workspace. */
+/* Files out of a workspace. In that of a session they may change under our hands: what is read of one file,
+ * and how many names are looked at, is bounded by the limits and not by what the first look found. */
 #include "engine/artifact.h"
 
 #include <dirent.h>
@@ -22,12 +23,15 @@
 
 /* A longer path cannot be opened in one piece where a result is saved (PATH_MAX, with the directory before
  * it). */
-#define PATH_BYTES    2048
-#define PART_BYTES    255
-#define ENDING_BYTES  16
-#define WARNED_BYTES  200
+#define PATH_BYTES   2048
+#define PART_BYTES   255
+#define ENDING_BYTES 16
+#define WARNED_BYTES 200
 
-#define CANCEL_BLOCKS 64 /* how often a long file asks whether anybody still waits */
+/* Names that are looked at: a tree whose parts are moved about meanwhile has no end otherwise. */
+#define VISITS_PER_FILE 2
+
+#define CANCEL_BLOCKS   64 /* how often a long file asks whether anybody still waits */
 
 /* Why a file is left out. */
 enum reason {
@@ -47,7 +51,8 @@ struct left_out {
 };
 
 struct collection {
-  const GPtrArray *inputs;
+  GHashTable *known, *seen;
+  guint64 visits;
   const struct limits *limits;
   struct interrupt *interrupt;
   GPtrArray *artifacts;
@@ -180,25 +185,15 @@ open_below (int directory, const char *name, int more_flags, mode_t repair)
 /* ---- one file ---- */
 
 static gboolean
-is_unchanged_input (const GPtrArray *inputs, const char *path, const struct stat *st)
-{
-  for (guint i = 0; i < inputs->len; i++) {
-    const struct workspace_input *input = g_ptr_array_index (inputs, i);
-    if (strcmp (input->path, path) == 0)
-      return workspace_input_is (input, st);
-  }
-  return FALSE;
-}
-
-static gboolean
 is_cancelled (struct interrupt *interrupt)
 {
   return interrupt_wait_one (interrupt, -1, 0, 0) == WAIT_CANCELLED;
 }
 
-/* Fills hash, type and length from what is read, so that the three agree. Returns 0 or a negative errno. */
+/* Fills hash, type and length from what is read, so that the three agree. Returns 0 or a negative errno;
+ * -EFBIG when there is more than MOST bytes. */
 static int
-digest (struct artifact *artifact, int file, struct interrupt *interrupt)
+digest (struct artifact *artifact, int file, guint64 most, struct interrupt *interrupt)
 {
   g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
@@ -215,12 +210,52 @@ digest (struct artifact *artifact, int file, struct interrupt *interrupt)
       break;
     if (blocks % CANCEL_BLOCKS == CANCEL_BLOCKS - 1 && is_cancelled (interrupt))
       return -ECANCELED;
-    g_checksum_update (checksum, block, got);
     total += (guint64)got;
+    if (total > most)
+      return -EFBIG;
+    g_checksum_update (checksum, block, got);
   }
   artifact->bytes = total;
   artifact->sha256 = g_strdup (g_checksum_get_string (checksum));
   return 0;
+}
+
+/* What is seen now is known the next time. SHA256 may be NULL. */
+static void
+remember (struct collection *collection, const char *path, const struct stat *st, const char *sha256)
+{
+  if (!collection->seen)
+    return;
+  struct workspace_file *file = workspace_file_new (path, st);
+  file->sha256 = g_strdup (sha256);
+  workspace_files_add (collection->seen, file);
+}
+
+static enum reason
+reason_of (int err)
+{
+  switch (err) {
+  case ECANCELED:
+    return REASON_CANCELLED;
+  case EFBIG:
+    return REASON_BYTES;
+  default:
+    return REASON_UNREADABLE;
+  }
+}
+
+/* Why FILE, with the status ST, does not come back; -1: it does. */
+static int
+why_not (const struct collection *collection, const char *path, const struct stat *st)
+{
+  if (strlen (path) > PATH_BYTES)
+    return REASON_NAME;
+  if (collection->artifacts->len >= collection->limits->value[LIMIT_FILES])
+    return REASON_COUNT;
+  /* The length and not the blocks: a sparse file and a second link are as long for whoever reads them. */
+  if ((guint64)st->st_size > collection->limits->value[LIMIT_FILES_BYTES] - collection->bytes)
+    return REASON_BYTES;
+  return -1;
 }
 
 static void
@@ -232,22 +267,27 @@ take_file (struct collection *collection, int directory, const char *name, const
     return leave_out (collection, REASON_UNREADABLE, path);
   if (!S_ISREG (st.st_mode))
     return leave_out (collection, REASON_KIND, path);
-  if (is_unchanged_input (collection->inputs, path, &st))
-    return;
-  if (strlen (path) > PATH_BYTES)
-    return leave_out (collection, REASON_NAME, path);
-  if (collection->artifacts->len >= collection->limits->value[LIMIT_FILES])
-    return leave_out (collection, REASON_COUNT, path);
-  /* The length and not the blocks: a sparse file and a second link are as long for whoever reads them. */
-  if ((guint64)st.st_size > collection->limits->value[LIMIT_FILES_BYTES] - collection->bytes)
-    return leave_out (collection, REASON_BYTES, path);
+  const struct workspace_file *known = g_hash_table_lookup (collection->known, path);
+  gboolean same = known && workspace_file_is (known, &st);
+  if (same && !(known->recent && known->sha256))
+    return remember (collection, path, &st, known->sha256);
+  int reason = why_not (collection, path, &st);
+  if (reason >= 0) {
+    remember (collection, path, &st, NULL);
+    return leave_out (collection, (enum reason)reason, path);
+  }
 
   struct artifact *artifact = g_new0 (struct artifact, 1);
   artifact->name = unique_name (collection->names, shown_name (path));
   artifact->path = g_strdup (path);
-  int r = digest (artifact, file, collection->interrupt);
-  if (r < 0) {
-    leave_out (collection, r == -ECANCELED ? REASON_CANCELLED : REASON_UNREADABLE, path);
+  artifact->changed_ns = workspace_changed_ns (&st);
+  int r = digest (artifact, file, collection->limits->value[LIMIT_FILES_BYTES] - collection->bytes,
+                  collection->interrupt);
+  if (r == 0)
+    remember (collection, path, &st, artifact->sha256);
+  if (r < 0 || (same && strcmp (artifact->sha256, known->sha256) == 0)) {
+    if (r < 0)
+      leave_out (collection, reason_of (-r), path);
     artifact_free (artifact);
     return;
   }
@@ -275,10 +315,10 @@ compare_names (const void *a, const void *b)
   return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in DIRECTORY, in order, so that equal runs give equal results also where a limit cuts. Takes the
- * descriptor. */
+/* The names in DIRECTORY, at most MOST, in order, so that equal runs give equal results also where a limit
+ * cuts. Takes the descriptor. */
 static GPtrArray *
-list (int directory)
+list (int directory, guint64 most)
 {
   DIR *stream = fdopendir (directory);
   if (!stream) {
@@ -286,12 +326,19 @@ list (int directory)
     return NULL;
   }
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  for (struct dirent *entry; (entry = readdir (stream));)
+  for (struct dirent *entry; names->len < most && (entry = readdir (stream));)
     if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
       g_ptr_array_add (names, g_strdup (entry->d_name));
   closedir (stream);
   g_ptr_array_sort (names, compare_names);
   return names;
+}
+
+static guint64
+visits_left (const struct collection *collection)
+{
+  guint64 most = VISITS_PER_FILE * collection->limits->value[LIMIT_WORKSPACE_FILES];
+  return most - collection->visits;
 }
 
 /* DEPTH is how many more levels may be entered: LIMIT_FILES_DEPTH bounds this recursion, and so its open
@@ -303,7 +350,7 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
     return leave_out (collection, REASON_DEPTH, path);
   autoclose int directory = open_below (parent, name, O_DIRECTORY, 0700);
   int listed = directory >= 0 ? fcntl (directory, F_DUPFD_CLOEXEC, 3) : -1;
-  g_autoptr (GPtrArray) names = listed >= 0 ? list (listed) : NULL;
+  g_autoptr (GPtrArray) names = listed >= 0 ? list (listed, visits_left (collection) + 1) : NULL;
   if (!names)
     return leave_out (collection, REASON_UNREADABLE, path);
 
@@ -314,6 +361,9 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
     struct stat st;
     if (is_cancelled (collection->interrupt))
       return leave_out (collection, REASON_CANCELLED, below);
+    if (visits_left (collection) == 0)
+      return leave_out (collection, REASON_COUNT, below);
+    collection->visits++;
     if (fstatat (directory, entry, &st, weakened (LAYER_LINKS) ? 0 : AT_SYMLINK_NOFOLLOW) < 0) {
       leave_out (collection, REASON_UNREADABLE, below);
       continue;
@@ -382,11 +432,12 @@ warn (struct collection *collection, GPtrArray *warnings)
 }
 
 GPtrArray *
-artifact_collect (int root_fd, const GPtrArray *inputs, const struct limits *limits, GPtrArray *warnings,
-                  struct interrupt *interrupt)
+artifact_collect (int root_fd, GHashTable *known, GHashTable *seen, const struct limits *limits,
+                  GPtrArray *warnings, struct interrupt *interrupt)
 {
   struct collection collection = {
-      .inputs = inputs,
+      .known = known,
+      .seen = seen,
       .limits = limits,
       .interrupt = interrupt,
       .artifacts = g_ptr_array_new_with_free_func ((GDestroyNotify)artifact_free),
@@ -404,10 +455,19 @@ artifact_collect (int root_fd, const GPtrArray *inputs, const struct limits *lim
 int
 artifact_open (int root_fd, const struct artifact *artifact, GError **error)
 {
-  int file = open_below (root_fd, artifact->path, 0, 0600);
-  if (file < 0)
+  struct stat st;
+  autoclose int file = open_below (root_fd, artifact->path, 0, 0600);
+  if (file < 0 || fstat (file, &st) < 0) {
     error_from_errno (error, errno, "cannot open %s", artifact->name);
-  return file;
+    return -1;
+  }
+  if (!S_ISREG (st.st_mode) || (guint64)st.st_size != artifact->bytes ||
+      workspace_changed_ns (&st) != artifact->changed_ns) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "%s is not as it was: its session has changed it since", artifact->name);
+    return -1;
+  }
+  return fd_steal (&file);
 }
 
 /* A name comes from the sandbox, and the directory may hold links: neither may lead out of it. */

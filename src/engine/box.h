@@ -50,8 +50,9 @@ struct box {
   gboolean crashed;  /* counts against the zygote's budget */
   struct wire_exit exit;
 
-  gboolean prefaulted;    /* parked with WIRE_SPAWN_PREFAULT */
-  gboolean taken;         /* a run has or had it; under the pools' lock until it is discarded, as the next */
+  gboolean prefaulted; /* parked with WIRE_SPAWN_PREFAULT */
+  gboolean
+      taken; /* a run has or had it, so it counts; under the pools' lock until it is discarded, as the next */
   guint64 reserved_bytes; /* of the budget */
   gint64 deadline_us;     /* parking: when it must be ready; ending: when its end must be reported */
   GList link;

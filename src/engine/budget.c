@@ -39,6 +39,13 @@ budget_run (struct budget *budget, guint64 bytes)
 }
 
 void
+budget_resume (struct budget *budget, guint64 bytes)
+{
+  budget->running_bytes += bytes;
+  budget->running++;
+}
+
+void
 budget_release (struct budget *budget, guint64 runs, guint64 running_bytes, guint64 parked_bytes)
 {
   budget->running -= runs;

@@ -35,7 +35,11 @@ void budget_park (struct budget *budget);
 /* A run of BYTES takes a box that was parked. */
 void budget_run (struct budget *budget, guint64 bytes);
 
-/* That many boxes that runs had were buried, and so many bytes of them and of others are free. */
+/* A run of BYTES takes a box that a session kept, for which nothing was reserved. */
+void budget_resume (struct budget *budget, guint64 bytes);
+
+/* That many boxes that runs had were buried or are kept without a run, and so many bytes of them and of
+ * others are free. */
 void budget_release (struct budget *budget, guint64 runs, guint64 running_bytes, guint64 parked_bytes);
 
 /* ---- going through the queue ---- */

@@ -7,6 +7,7 @@
 
 #include "adder.h"
 #include "common/config.h"
+#include "engine/sessions.h"
 
 /* What is larger goes back to the system when it is freed. Left alone, the C library keeps pieces of the size
  * that it saw last, up to 32 MiB of them in each of its arenas: sandboxes could have a daemon hold a gigabyte
@@ -42,6 +43,12 @@ engine_new (struct config *config, GError **error)
   struct engine *engine = g_new0 (struct engine, 1);
   g_atomic_ref_count_init (&engine->references);
   engine->host = host;
+  engine->sessions = sessions_new (host, error);
+  if (!engine->sessions) {
+    host_free (host);
+    g_free (engine);
+    return NULL;
+  }
   engine->pools = pools_new (host);
   engine->started_us = g_get_monotonic_time ();
   return engine;
@@ -59,6 +66,7 @@ engine_unref (struct engine *engine)
 {
   if (!engine || !g_atomic_ref_count_dec (&engine->references))
     return;
+  sessions_free (engine->sessions);
   pools_free (engine->pools);
   host_free (engine->host);
   g_free (engine);
@@ -67,6 +75,7 @@ engine_unref (struct engine *engine)
 void
 engine_close (struct engine *engine)
 {
+  sessions_close (engine->sessions);
   pools_close (engine->pools);
 }
 
@@ -105,6 +114,7 @@ engine_status (struct engine *engine)
   json_t *pools = pools_status (engine->pools);
   json_object_update (status, pools);
   json_decref (pools);
+  json_object_set_new (status, "sessions", sessions_status (engine->sessions));
   json_object_set_new (status, "runs", runs_by_outcome (engine));
   return status;
 }

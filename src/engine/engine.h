@@ -14,6 +14,7 @@ struct engine {
   gatomicrefcount references;
   struct host *host;
   struct pools *pools;
+  struct sessions *sessions;
   gint64 started_us;
   gint runs[ADDER_OUTCOME_FAILED + 1]; /* by outcome; atomic */
 };
@@ -23,8 +24,8 @@ struct engine *engine_new (struct config *config, GError **error);
 struct engine *engine_ref (struct engine *engine);
 void engine_unref (struct engine *engine);
 
-/* Ends every sandbox and zygote and waits for them. Runs under way end as cancelled; what they hold goes with
- * them. */
+/* Ends every session, sandbox and zygote and waits for them. Runs under way end as cancelled; what they hold
+ * goes with them. */
 void engine_close (struct engine *engine);
 
 /* Waits until a sandbox of ENVIRONMENT (NULL: the configured one) is parked. */

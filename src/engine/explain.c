@@ -120,6 +120,8 @@ explain_stop (enum stop stop, const struct limits *limits)
   case STOP_PROTOCOL:
     return make_error (types[ADDER_OUTCOME_CRASHED], "the sandbox sent a message that Adder does not know",
                        "The code wrote to descriptor 3, which is Adder's own.");
+  case STOP_INTERRUPT:
+    return make_error (types[ADDER_OUTCOME_CANCELLED], "the cell did not end when it was interrupted", NULL);
   default:
     return make_error (types[ADDER_OUTCOME_CANCELLED], "the run was cancelled", NULL);
   }
@@ -148,6 +150,16 @@ with_hint (json_t *error, enum limit limit, const struct limits *limits)
   return copy;
 }
 
+/* Where the code was when it was interrupted for a limit: Python's own error has it. */
+static json_t *
+with_place (json_t *error, json_t *python_error)
+{
+  static const char *const places[] = {"traceback", "line"};
+  for (gsize i = 0; python_error && i < G_N_ELEMENTS (places); i++)
+    json_object_set (error, places[i], json_object_get (python_error, places[i]));
+  return error;
+}
+
 static json_t *
 explain_left (int exit_code, const char *how)
 {
@@ -174,7 +186,7 @@ explain_verdict (const struct verdict *verdict, const struct facts *facts, const
   case CAUSE_CPU:
     return explain_stop (STOP_CPU, limits);
   case CAUSE_STOP:
-    return explain_stop (facts->stop, limits);
+    return with_place (explain_stop (facts->stop, limits), python_error);
   case CAUSE_SIGNAL:
     return explain_crash (verdict);
   case CAUSE_ZYGOTE: {
@@ -206,5 +218,8 @@ explain_outcome_of (const GError *error)
 json_t *
 explain_error (AdderOutcome outcome, const GError *error)
 {
-  return make_error (types[outcome] ? types[outcome] : types[ADDER_OUTCOME_FAILED], error->message, NULL);
+  const char *type = types[outcome] ? types[outcome] : types[ADDER_OUTCOME_FAILED];
+  if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_ENDED))
+    type = "SessionEnded";
+  return make_error (type, error->message, NULL);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits and files of one run. */
+/* From a request to a sandbox. */
 #include "engine/handout.h"
 
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "adder.h"
 #include "common/error.h"
 
 /* RLIMIT_CPU comes in whole seconds, and late: the daemon's own count, in milliseconds, shall be first. */
@@ -51,7 +52,7 @@ rlimit_value (const struct row *row, const struct limits *limits, gboolean group
   guint64 value = limits->value[row->limit];
   switch (row->limit) {
   case LIMIT_CPU:
-    return value / 1000 + CPU_GRACE_S;
+    return value < limit_table[LIMIT_CPU].maximum ? value / 1000 + CPU_GRACE_S : RLIM_INFINITY;
   case LIMIT_PIDS:
     return grouped ? value + PIDS_GRACE : value;
   default:
@@ -77,8 +78,9 @@ set_cgroup_limits (struct box *box, const struct limits *limits, GError **error)
   return TRUE;
 }
 
-gboolean
-handout_set_limits (struct box *box, const struct limits *limits, GError **error)
+/* Lowers the limits of BOX, from outside, to LIMITS. */
+static gboolean
+set_limits (struct box *box, const struct limits *limits, GError **error)
 {
   /* Where a sandbox holds these itself, it was made with them. */
   for (gsize i = 0; i < G_N_ELEMENTS (rlimits) && !box->place; i++)
@@ -92,20 +94,108 @@ handout_set_limits (struct box *box, const struct limits *limits, GError **error
   return lower (box, RLIMIT_DATA, "RLIMIT_DATA", box->ready.data_bytes + limits->value[LIMIT_MEMORY], error);
 }
 
-gboolean
-handout_put_files (struct box *box, const struct host *host, const struct run_request *request,
-                   GPtrArray *inputs, struct interrupt *interrupt, gint64 deadline_us, GError **error)
+void
+handout_init (struct handout *handout)
 {
+  *handout = (struct handout){.missing = g_ptr_array_new (), .files = workspace_files_new ()};
+}
+
+void
+handout_clear (struct handout *handout)
+{
+  g_clear_pointer (&handout->missing, g_ptr_array_unref);
+  g_clear_pointer (&handout->files, g_hash_table_unref);
+}
+
+gint64
+handout_deadline_us (const struct run_request *request)
+{
+  return g_get_monotonic_time () + (gint64)request->limits.value[LIMIT_WALL] * 1000;
+}
+
+/* ---- what this host gives ---- */
+
+/* The level that is insisted on. */
+static guint
+wanted_level (const struct engine *engine, const struct run_request *request)
+{
+  return MAX (request->min_isolation, host_least_level (engine->host, request->isolation));
+}
+
+/* Nothing stands in for a control group here. */
+static gboolean
+check_quota (const struct host *host, const struct limits *limits, GError **error)
+{
+  if (limits->value[LIMIT_CPU_PERCENT] == 0 || host->cgroups)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "cpu_percent needs control groups, which this host does not give: %s", host->cgroup_reason);
+  return FALSE;
+}
+
+/* A sandbox that is not what the profile or the configuration insists on must not see the code. */
+static gboolean
+check_isolation (struct handout *handout, const struct engine *engine, const struct box *box, guint wanted,
+                 GError **error)
+{
+  const char *reason = engine->host->cgroup_reason;
+  handout->has_isolation = TRUE;
+  handout->isolation_level = host_isolation (box->ready.mechanisms, box->cgroup != NULL, handout->missing);
+  if (handout->isolation_level >= wanted)
+    return TRUE;
+  handout->refused = TRUE;
+  g_ptr_array_add (handout->missing, NULL);
+  g_autofree char *missing = g_strjoinv (", ", (GStrv)handout->missing->pdata);
+  g_ptr_array_set_size (handout->missing, (int)handout->missing->len - 1);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "isolation level %u is asked for, this host gives %u: %s missing%s%s", wanted,
+               handout->isolation_level, missing, reason ? "; control groups: " : "", reason ? reason : "");
+  return FALSE;
+}
+
+/* ---- taking ---- */
+
+struct pool *
+handout_pool (struct handout *handout, struct engine *engine, const struct run_request *request,
+              GError **error)
+{
+  if (!host_check (engine->host, request->isolation, wanted_level (engine, request), error) ||
+      !check_quota (engine->host, &request->limits, error) ||
+      !pools_check_memory (engine->pools, &request->limits, error)) {
+    handout->refused = TRUE;
+    return NULL;
+  }
+  return pools_get (engine->pools, request->environment, request->isolation, error);
+}
+
+gboolean
+handout_put_files (struct handout *handout, struct box *box, const struct host *host,
+                   const struct run_request *request, struct interrupt *interrupt, GError **error)
+{
+  gint64 deadline_us = handout_deadline_us (request);
   for (guint i = 0; i < request->files->len; i++) {
     const struct request_file *file = &g_array_index (request->files, struct request_file, i);
-    struct workspace_input *input =
+    struct workspace_file *put =
         workspace_put (box->workspace_fd, &host->owner, file->name, file->fd, interrupt, deadline_us, error);
-    if (!input)
+    if (!put)
       return FALSE;
-    g_ptr_array_add (inputs, input);
+    workspace_files_add (handout->files, put);
   }
   /* From here on the difference is the run's. */
   if (request->files->len > 0 && !box->place)
     workspace_measure (box->workspace_fd, &box->workspace_mark);
   return TRUE;
+}
+
+struct box *
+handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
+              const struct run_request *request, const struct limits *limits, struct interrupt *interrupt,
+              GError **error)
+{
+  struct box *box = pool_take (pool, request->owner, limits, request->code, interrupt, error);
+  if (box && (!check_isolation (handout, engine, box, wanted_level (engine, request), error) ||
+              !set_limits (box, limits, error) ||
+              !handout_put_files (handout, box, engine->host, request, interrupt, error)))
+    pool_discard (g_steal_pointer (&box));
+  return box;
 }

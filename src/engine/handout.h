@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a parked box ready for one run: its limits, the files, the standard input. What was fixed when it
- * was parked (its shape) is not touched. */
+/* From a request to a sandbox that is ready for it: a parked box, its limits, the files, what is known of its
+ * isolation. What was fixed when it was parked (its shape) is not touched. */
 #pragma once
 
 #include <glib.h>
 
-#include "engine/box.h"
-#include "engine/host.h"
+#include "engine/engine.h"
 #include "engine/request.h"
 
-/* Lowers the limits of BOX, from outside, to LIMITS. */
-gboolean handout_set_limits (struct box *box, const struct limits *limits, GError **error);
+/* What was found out on the way, also when it ended early. */
+struct handout {
+  gboolean refused; /* nothing that this host has is what is insisted on */
+  gboolean has_isolation;
+  guint isolation_level;
+  GPtrArray *missing; /* static strings */
+  GHashTable *files;  /* those that were put in, as they were then: struct workspace_file by path */
+};
+void handout_init (struct handout *handout);
+void handout_clear (struct handout *handout);
 
-/* Puts the request's files into the box's workspace. Adds each, as it is then, to INPUTS (struct
- * workspace_input). */
-gboolean handout_put_files (struct box *box, const struct host *host, const struct run_request *request,
-                            GPtrArray *inputs, struct interrupt *interrupt, gint64 deadline_us,
-                            GError **error);
+/* The pool for REQUEST, when this host may run it. */
+struct pool *handout_pool (struct handout *handout, struct engine *engine, const struct run_request *request,
+                           GError **error);
+
+/* Takes a box of POOL for REQUEST and makes it ready, with LIMITS in force. The caller's, to be discarded;
+ * NULL with ERROR. */
+struct box *handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
+                          const struct run_request *request, const struct limits *limits,
+                          struct interrupt *interrupt, GError **error);
+
+/* Puts the request's files into BOX. */
+gboolean handout_put_files (struct handout *handout, struct box *box, const struct host *host,
+                            const struct run_request *request, struct interrupt *interrupt, GError **error);
+
+/* When reading what the caller sends must be over: it may take as long as the run itself. */
+gint64 handout_deadline_us (const struct run_request *request);

@@ -55,8 +55,8 @@ enum wait
 interrupt_wait (struct interrupt *interrupt, struct pollfd *pollfds, gsize count, gint64 deadline_us)
 {
   struct pollfd *wake = &pollfds[count], *watch = &pollfds[count + 1];
-  *wake = (struct pollfd){.fd = interrupt->wake_fd, .events = POLLIN};
-  *watch = (struct pollfd){.fd = interrupt->watch_fd, .events = POLLRDHUP};
+  *wake = (struct pollfd){.fd = interrupt ? interrupt->wake_fd : -1, .events = POLLIN};
+  *watch = (struct pollfd){.fd = interrupt ? interrupt->watch_fd : -1, .events = POLLRDHUP};
 
   int ready;
   do
@@ -68,7 +68,7 @@ interrupt_wait (struct interrupt *interrupt, struct pollfd *pollfds, gsize count
     (void)eventfd_read (interrupt->wake_fd, &ignored);
   if (watch->revents)
     g_atomic_int_set (&interrupt->cancelled, 1);
-  if (g_atomic_int_get (&interrupt->cancelled))
+  if (interrupt && g_atomic_int_get (&interrupt->cancelled))
     return WAIT_CANCELLED;
   if (ready <= 0)
     return WAIT_DEADLINE;

@@ -30,8 +30,8 @@ void interrupt_wake (struct interrupt *interrupt);
 enum { INTERRUPT_POLLFDS = 2 };
 
 /* Waits until one of COUNT descriptors has what it is asked for, at most until DEADLINE_US of
- * g_get_monotonic_time (-1: for ever). Being cancelled comes before all else. Those with a negative fd are
- * passed over. */
+ * g_get_monotonic_time (-1: for ever). Being cancelled comes before all else; INTERRUPT may be NULL for a
+ * wait that nobody can end. Those with a negative fd are passed over. */
 enum wait interrupt_wait (struct interrupt *interrupt, struct pollfd *pollfds, gsize count,
                           gint64 deadline_us);
 

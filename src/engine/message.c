@@ -18,6 +18,13 @@
 #define DENIALS_MOST 16
 #define DETAIL_BYTES 800
 
+/* numpy has 64 at most. */
+#define DIMENSIONS_MOST 64
+
+/* Of a session's threads that go on. */
+#define THREADS_MOST      16
+#define THREAD_NAME_BYTES 100
+
 /* Representations of one value or display. */
 #define BUNDLE_MOST 32
 
@@ -60,16 +67,80 @@ is_bundle (const json_t *bundle)
   return TRUE;
 }
 
-json_t *
-message_read_display (const char *text, gsize length)
+/* ---- displays ---- */
+
+/* What the runner says of a display beside its bundle, and the representation that is a chart's data. */
+#define OF_DISPLAY "adder"
+#define CHART_MIME "application/vnd.adder.chart+json"
+
+/* The displays that may be replaced have ids that people chose, or random ones. */
+#define DISPLAY_ID_BYTES 256
+
+void
+message_display_clear (struct message_display *display)
 {
-  g_autoptr (json_t) bundle = parse (text, length);
-  return is_bundle (bundle) ? g_steal_pointer (&bundle) : NULL;
+  g_clear_pointer (&display->bundle, json_decref);
+  g_clear_pointer (&display->id, g_free);
+}
+
+/* Metadata is checked and goes no further: no reader of results has a use for it. */
+static gboolean
+read_of_display (const json_t *about, struct message_display *display)
+{
+  const char *key;
+  json_t *value;
+  if (!json_is_object (about))
+    return FALSE;
+  json_object_foreach ((json_t *)(guintptr)about, key, value)
+  {
+    if (strcmp (key, "metadata") == 0 && json_is_object (value))
+      continue;
+    if (strcmp (key, "update") == 0 && json_is_boolean (value))
+      display->update = json_is_true (value);
+    else if (strcmp (key, "display_id") == 0 && json_is_string (value) &&
+             json_string_length (value) <= DISPLAY_ID_BYTES)
+      display->id = g_strdup (json_string_value (value));
+    else if (strcmp (key, "display_id") != 0 || !json_is_null (value))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+message_read_display (const char *text, gsize length, struct message_display *ret_display)
+{
+  struct message_display display = {.bundle = parse (text, length)};
+  g_autoptr (json_t) about = json_incref (json_object_get (display.bundle, OF_DISPLAY));
+  display.has_more = about != NULL;
+  if (about)
+    json_object_del (display.bundle, OF_DISPLAY);
+  if (!is_bundle (display.bundle) || (about && !read_of_display (about, &display))) {
+    message_display_clear (&display);
+    return FALSE;
+  }
+  *ret_display = display;
+  return TRUE;
+}
+
+json_t *
+message_take_charts (json_t *displays)
+{
+  json_t *charts = json_array (), *bundle;
+  gsize index;
+  json_array_foreach (displays, index, bundle)
+  {
+    json_t *chart = json_object_get (bundle, CHART_MIME);
+    if (!json_is_object (chart))
+      continue;
+    json_array_append (charts, chart);
+    json_object_del (bundle, CHART_MIME);
+  }
+  return charts;
 }
 
 /* ---- results ---- */
 
-enum field_type { FIELD_STRING, FIELD_STRING_OR_NULL, FIELD_INTEGER_OR_NULL };
+enum field_type { FIELD_STRING, FIELD_STRING_OR_NULL, FIELD_INTEGER_OR_NULL, FIELD_COUNTS_OR_NULL };
 
 static const struct {
   const char *name;
@@ -78,6 +149,26 @@ static const struct {
     {"type", FIELD_STRING},          {"message", FIELD_STRING},      {"traceback", FIELD_STRING_OR_NULL},
     {"line", FIELD_INTEGER_OR_NULL}, {"hint", FIELD_STRING_OR_NULL},
 };
+
+/* Of things: not negative. */
+static gboolean
+is_count (const json_t *value)
+{
+  return json_is_integer (value) && json_integer_value (value) >= 0;
+}
+
+static gboolean
+is_counts (const json_t *list)
+{
+  gsize index;
+  json_t *value;
+  json_array_foreach (list, index, value)
+  {
+    if (!is_count (value))
+      return FALSE;
+  }
+  return json_is_array (list) && json_array_size (list) <= DIMENSIONS_MOST;
+}
 
 static gboolean
 has_type (const json_t *value, enum field_type type)
@@ -89,6 +180,8 @@ has_type (const json_t *value, enum field_type type)
     return json_is_string (value) || json_is_null (value);
   case FIELD_INTEGER_OR_NULL:
     return json_is_integer (value) || json_is_null (value);
+  case FIELD_COUNTS_OR_NULL:
+    return is_counts (value) || json_is_null (value);
   }
   return FALSE;
 }
@@ -220,6 +313,30 @@ read_limits_met (const json_t *list, guint32 *ret_limits)
   return TRUE;
 }
 
+static gboolean
+read_threads (const json_t *list, GStrv *ret_names)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  gsize index;
+  json_t *name;
+  if (list && !json_is_array (list))
+    return FALSE;
+  json_array_foreach (list, index, name)
+  {
+    if (!json_is_string (name))
+      return FALSE;
+    g_autoptr (json_t) shortened = cut (name, THREAD_NAME_BYTES);
+    g_autoptr (json_t) line = one_line (json_string_value (shortened), json_string_length (shortened));
+    if (index < THREADS_MOST)
+      g_ptr_array_add (names, g_strdup (json_string_value (line)));
+  }
+  if (names->len > 0) {
+    g_ptr_array_add (names, NULL);
+    *ret_names = (GStrv)g_ptr_array_free (g_steal_pointer (&names), FALSE);
+  }
+  return TRUE;
+}
+
 gboolean
 message_read_result (const char *text, gsize length, guint64 value_bytes, struct message_result *ret_result,
                      GPtrArray *warnings)
@@ -238,7 +355,10 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
 
   guint32 limits_met;
   g_autoptr (json_t) denials = copy_denials (json_object_get (root, "denials"));
-  if (!denials || !read_limits_met (json_object_get (root, "limits_met"), &limits_met))
+  json_t *variables = json_object_get (root, "variables");
+  g_auto (GStrv) threads = NULL;
+  if (!denials || !read_limits_met (json_object_get (root, "limits_met"), &limits_met) ||
+      (variables && !is_count (variables)) || !read_threads (json_object_get (root, "threads"), &threads))
     return FALSE;
 
   /* Before the initializers below, which are evaluated in no certain order. */
@@ -250,6 +370,8 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
       .error = g_steal_pointer (&copy),
       .denials = g_steal_pointer (&denials),
       .limits_met = limits_met,
+      .variables = (guint64)json_integer_value (variables),
+      .threads = g_steal_pointer (&threads),
   };
   return TRUE;
 }
@@ -260,6 +382,67 @@ message_result_clear (struct message_result *result)
   g_clear_pointer (&result->value, json_decref);
   g_clear_pointer (&result->error, json_decref);
   g_clear_pointer (&result->denials, json_decref);
+  g_clear_pointer (&result->threads, g_strfreev);
+}
+
+/* ---- answers ---- */
+
+static const struct {
+  const char *name;
+  enum field_type type;
+  gboolean optional;
+} variable_fields[] = {
+    {"name", FIELD_STRING, FALSE},          {"type", FIELD_STRING, FALSE},
+    {"shape", FIELD_COUNTS_OR_NULL, FALSE}, {"bytes", FIELD_INTEGER_OR_NULL, FALSE},
+    {"value", FIELD_STRING, TRUE},
+};
+
+static json_t *
+copy_variable (const json_t *variable, guint64 value_bytes)
+{
+  g_autoptr (json_t) copy = json_object ();
+  for (gsize i = 0; i < G_N_ELEMENTS (variable_fields); i++) {
+    const char *name = variable_fields[i].name;
+    json_t *value = json_object_get (variable, name);
+    if (!value && variable_fields[i].optional)
+      continue;
+    if (!value || !has_type (value, variable_fields[i].type))
+      return NULL;
+    if (variable_fields[i].optional)
+      json_object_set_new (copy, name, cut (value, value_bytes));
+    else if (json_is_string (value)) {
+      g_autoptr (json_t) shortened = cut (value, WARNING_BYTES);
+      json_object_set_new (copy, name,
+                           one_line (json_string_value (shortened), json_string_length (shortened)));
+    } else
+      json_object_set (copy, name, value);
+  }
+  return g_steal_pointer (&copy);
+}
+
+json_t *
+message_read_answer (const char *text, gsize length)
+{
+  return parse (text, length);
+}
+
+json_t *
+message_read_variables (const json_t *answer, guint64 value_bytes)
+{
+  const json_t *list = json_object_get (answer, "variables"), *count = json_object_get (answer, "count");
+  if (!json_is_array (list) || !is_count (count))
+    return NULL;
+  g_autoptr (json_t) copies = json_array ();
+  gsize index;
+  json_t *variable;
+  json_array_foreach (list, index, variable)
+  {
+    json_t *copy = copy_variable (variable, value_bytes);
+    if (!copy)
+      return NULL;
+    json_array_append_new (copies, copy);
+  }
+  return json_pack ("{s:O, s:I}", "variables", copies, "count", json_integer_value (count));
 }
 
 /* ---- requests ---- */
@@ -285,15 +468,55 @@ string_object (GHashTable *table)
   return object;
 }
 
+static char *
+write_text (json_t *object, gsize *ret_length)
+{
+  char *text = json_to_text (object);
+  json_decref (object);
+  *ret_length = strlen (text);
+  return text;
+}
+
+/* What the runner needs to know before any code. */
+static json_t *
+surroundings (const struct run_request *request)
+{
+  return json_pack ("{s:s, s:o, s:o, s:s, s:I}", "name", request->name, "arguments",
+                    string_array ((const char *const *)request->arguments), "variables",
+                    string_object (request->variables), "environment", request->environment, "value_bytes",
+                    (json_int_t)request->limits.value[LIMIT_VALUE]);
+}
+
 char *
 message_write_request (const struct run_request *request, gsize *ret_length)
 {
-  g_autoptr (json_t) object =
-      json_pack ("{s:o, s:s, s:o, s:o, s:s, s:I}", "code", json_stringn (request->code, request->code_length),
-                 "name", request->name, "arguments", string_array ((const char *const *)request->arguments),
-                 "variables", string_object (request->variables), "environment", request->environment,
-                 "value_bytes", (json_int_t)request->limits.value[LIMIT_VALUE]);
-  char *text = json_to_text (object);
-  *ret_length = strlen (text);
-  return text;
+  json_t *object = surroundings (request);
+  json_object_set_new (object, "code", json_stringn (request->code, request->code_length));
+  return write_text (object, ret_length);
+}
+
+char *
+message_write_open (const struct run_request *request, gsize *ret_length)
+{
+  return write_text (surroundings (request), ret_length);
+}
+
+char *
+message_write_cell (const struct run_request *request, guint64 number, gsize *ret_length)
+{
+  return write_text (json_pack ("{s:o, s:I, s:I}", "code", json_stringn (request->code, request->code_length),
+                                "cell", (json_int_t)number, "value_bytes",
+                                (json_int_t)request->limits.value[LIMIT_VALUE]),
+                     ret_length);
+}
+
+char *
+message_write_question (const char *what, const char *const *names, guint64 value_bytes, gsize *ret_length)
+{
+  json_t *object = json_pack ("{s:s}", "what", what);
+  if (names) {
+    json_object_set_new (object, "names", string_array (names));
+    json_object_set_new (object, "value_bytes", json_integer ((json_int_t)value_bytes));
+  }
+  return write_text (object, ret_length);
 }

@@ -15,6 +15,8 @@ struct message_result {
   gboolean out_of_memory; /* the error is a MemoryError, or a system call's ENOMEM */
   json_t *denials;        /* an array of {kind, detail}, each kind known, each detail one line */
   guint32 limits_met;     /* 1 << enum limit */
+  guint64 variables;      /* of a cell: how many the session holds; else 0 */
+  GStrv threads;          /* of a cell: names of those that go on, each one line; else NULL */
 };
 void message_result_clear (struct message_result *result);
 
@@ -28,11 +30,36 @@ gboolean message_read_result (const char *text, gsize length, guint64 value_byte
  * however few it has in the text. */
 gsize message_count_values (const char *text, gsize length);
 
-/* A MIME bundle: an object of strings, or of any values under names that end in "json". The caller's; NULL
- * when it is none. */
-json_t *message_read_display (const char *text, gsize length);
+/* A display: a MIME bundle, an object of strings, or of any values under names that end in "json". */
+struct message_display {
+  json_t *bundle;    /* without what is below */
+  char *id;          /* or NULL */
+  gboolean update;   /* it takes the place of the display with its id */
+  gboolean has_more; /* the text said more than the bundle */
+};
+void message_display_clear (struct message_display *display);
+
+/* FALSE when it is none. */
+gboolean message_read_display (const char *text, gsize length, struct message_display *ret_display);
+
+/* Takes the charts as data out of DISPLAYS, an array of bundles, and returns them as an array, the caller's.
+ */
+json_t *message_take_charts (json_t *displays);
+
+/* What a session answered (WIRE_ANSWER): an object, the caller's; NULL when it is none. */
+json_t *message_read_answer (const char *text, gsize length);
+
+/* An answer about variables: {"variables": [...], "count": n} with the known fields alone, each value cut to
+ * VALUE_BYTES. The caller's; NULL when it is not as it must be. */
+json_t *message_read_variables (const json_t *answer, guint64 value_bytes);
 
 struct run_request;
 
 /* The text of WIRE_REQUEST. The caller's. */
 char *message_write_request (const struct run_request *request, gsize *ret_length);
+
+/* The texts of WIRE_OPEN, of WIRE_CELL for the cell NUMBER, and of WIRE_ASK: NAMES may be NULL. */
+char *message_write_open (const struct run_request *request, gsize *ret_length);
+char *message_write_cell (const struct run_request *request, guint64 number, gsize *ret_length);
+char *message_write_question (const char *what, const char *const *names, guint64 value_bytes,
+                              gsize *ret_length);

@@ -114,8 +114,8 @@ always (G_GNUC_UNUSED const struct facts *facts)
   return TRUE;
 }
 
-/* Which STOP a row is for; any row with a result comes first, since a result is only accepted before a stop.
- */
+/* Which STOP a row is for; any row with a result comes first, since a result decides only when it came before
+ * a stop. */
 struct row {
   gboolean (*holds) (const struct facts *facts);
   enum stop stop;
@@ -135,6 +135,7 @@ static const struct row verdict_table[] = {
     {always, STOP_OUTPUT, ADDER_OUTCOME_OUTPUT_LIMIT, CAUSE_STOP},
     {always, STOP_DISPLAYS, ADDER_OUTCOME_OUTPUT_LIMIT, CAUSE_STOP},
     {always, STOP_PROTOCOL, ADDER_OUTCOME_CRASHED, CAUSE_STOP},
+    {always, STOP_INTERRUPT, ADDER_OUTCOME_CANCELLED, CAUSE_STOP},
     {killed_for_memory, STOP_NONE, ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_OOM_KILL},
     {killed_for_cpu, STOP_NONE, ADDER_OUTCOME_CPU_LIMIT, CAUSE_CPU},
     {was_killed, STOP_NONE, ADDER_OUTCOME_CRASHED, CAUSE_SIGNAL},
@@ -149,7 +150,8 @@ find_row (const struct facts *facts)
 {
   const struct row *row = verdict_table;
   /* The last row holds for everything that no earlier one was for. */
-  while (row->stop != (facts->has_result ? STOP_NONE : facts->stop) || !row->holds (facts))
+  enum stop stop = facts->has_result && !facts->interrupted ? STOP_NONE : facts->stop;
+  while (row->stop != stop || !row->holds (facts))
     row++;
   return row;
 }

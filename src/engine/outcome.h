@@ -18,13 +18,15 @@ enum stop {
   STOP_CPU,
   STOP_MEMORY, /* the watchdog, or the kernel where it would kill only one process */
   STOP_OUTPUT,
-  STOP_DISPLAYS, /* more displays, or bytes of them, than a run may send */
-  STOP_PROTOCOL, /* the sandbox sent what no runner sends */
+  STOP_DISPLAYS,  /* more displays, or bytes of them, than a run may send */
+  STOP_PROTOCOL,  /* the sandbox sent what no runner sends */
+  STOP_INTERRUPT, /* a cell that did not end when the caller interrupted it */
 };
 
 struct facts {
   enum stop stop;
-  gboolean has_result; /* a well-formed result message came before any STOP */
+  gboolean has_result;  /* a well-formed result message came before any STOP, */
+  gboolean interrupted; /* or after it, because the code of a cell was asked to end for it */
   int result_exit_code;
   gboolean result_has_error;
   gboolean result_out_of_memory; /* the error is a MemoryError */

@@ -237,12 +237,31 @@ unpark (struct pool *pool, struct box *box, guint64 bytes)
   return box;
 }
 
+static struct box *
+find_box (const struct waiter *waiter)
+{
+  return waiter->kept ? waiter->kept : find_parked (waiter);
+}
+
+/* WAITER has BOX from now on. */
+static struct box *
+hand_over (const struct waiter *waiter, struct box *box)
+{
+  if (!waiter->kept)
+    return unpark (waiter->pool, box, waiter->claim.bytes);
+  box->taken = TRUE;
+  box->reserved_bytes = waiter->claim.bytes;
+  budget_resume (&box->pool->pools->budget, box->reserved_bytes);
+  return box;
+}
+
 /* WAITER has left the queue, with what it got. */
 static void
 end_wait (struct waiter *waiter)
 {
   waiter->done = TRUE;
   waiter->pool->waiting--;
+  waiter->pool->pools->resuming -= waiter->kept != NULL;
   interrupt_wake (waiter->interrupt);
 }
 
@@ -284,12 +303,12 @@ pools_dispatch (struct pools *pools)
   struct budget_round round = {.budget = &pools->budget};
   gboolean first = TRUE;
   /* Nothing that could be given away: as good as always, when many wait. */
-  if (!has_parked (pools))
+  if (!has_parked (pools) && pools->resuming == 0)
     return;
   for (struct queue_place *place = queue_first (pools->queue), *next; place; place = next) {
     struct waiter *waiter = (struct waiter *)place;
     next = queue_next (place);
-    struct box *box = find_parked (waiter);
+    struct box *box = find_box (waiter);
     enum budget_answer answer = budget_ask (&round, &waiter->claim, box ? box->reserved_bytes : 0);
     /* Nothing runs whose end would make room. */
     if (answer != BUDGET_ROOM && first && pools->budget.running == 0)
@@ -300,7 +319,7 @@ pools_dispatch (struct pools *pools)
     if (answer == BUDGET_ROOM && box) {
       queue_serve (pools->queue, place);
       budget_note_served (&round);
-      waiter->box = unpark (waiter->pool, box, waiter->claim.bytes);
+      waiter->box = hand_over (waiter, box);
       end_wait (waiter);
     } else if (answer == BUDGET_ROOM && budget_is_due (&pools->budget, &waiter->claim)) {
       budget_hold (&round, &waiter->claim);
@@ -317,7 +336,8 @@ pool_fail_waiters (struct pool *pool, const GError *error)
   for (struct queue_place *place = queue_first (queue), *next; place; place = next) {
     struct waiter *waiter = (struct waiter *)place;
     next = queue_next (place);
-    if (waiter->pool != pool)
+    /* Who has a box needs none to be made. */
+    if (waiter->pool != pool || (waiter->kept && !pool->pools->closed))
       continue;
     queue_leave (queue, place);
     waiter->error = g_error_copy (error);
@@ -362,6 +382,7 @@ enter (struct pools *pools, struct waiter *waiter, GError **error)
     return FALSE;
   }
   waiter->pool->waiting++;
+  pools->resuming += waiter->kept != NULL;
   if (place) {
     struct waiter *displaced = (struct waiter *)place;
     g_set_error (&displaced->error, ADDER_ERROR, ADDER_ERROR_BUSY,
@@ -383,17 +404,19 @@ ask (struct pool *pool, struct waiter *waiter, GError **error)
     return NULL;
   }
   struct budget_round round = {.budget = &pools->budget};
-  struct box *box = queue_length (pools->queue) == 0 ? find_parked (waiter) : NULL;
+  struct box *box = queue_length (pools->queue) == 0 ? find_box (waiter) : NULL;
   if (box && budget_ask (&round, &waiter->claim, box->reserved_bytes) == BUDGET_ROOM)
-    return unpark (pool, box, waiter->claim.bytes);
-  if (!pool->serving && pool->failure && g_get_monotonic_time () < pool->retry_us) {
+    return hand_over (waiter, box);
+  if (!waiter->kept && !pool->serving && pool->failure && g_get_monotonic_time () < pool->retry_us) {
     g_propagate_error (error, g_error_copy (pool->failure));
     return NULL;
   }
   if (!enter (pools, waiter, error))
     return NULL;
-  pool->wanted = TRUE;
-  pool_wake (pool);
+  if (!waiter->kept) {
+    pool->wanted = TRUE;
+    pool_wake (pool);
+  }
   pools_dispatch (pools);
   return NULL;
 }
@@ -487,6 +510,19 @@ names_module (struct pool *pool, const char *code)
   return names;
 }
 
+/* WAITER is in the queue, or out of it again already. */
+static struct box *
+wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
+{
+  gint64 deadline_us = g_get_monotonic_time () + (gint64)most_ms * 1000;
+  enum wait end = WAIT_WOKEN;
+  while (!settle (waiter, end))
+    end = interrupt_wait_one (waiter->interrupt, -1, 0, deadline_us);
+  if (waiter->error)
+    g_propagate_error (error, waiter->error);
+  return waiter->box;
+}
+
 static struct box *
 take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
       struct interrupt *interrupt, GError **error)
@@ -513,14 +549,7 @@ take (struct pool *pool, const char *owner, const struct limits *limits, const c
     return NULL;
   }
 
-  gint64 wait_ms = (gint64)(config->queue_wait_ms + (starting ? config->zygote_start_ms : 0));
-  gint64 deadline_us = g_get_monotonic_time () + wait_ms * 1000;
-  enum wait end = WAIT_WOKEN;
-  while (!settle (&waiter, end))
-    end = interrupt_wait_one (interrupt, -1, 0, deadline_us);
-  if (waiter.error)
-    g_propagate_error (error, waiter.error);
-  return waiter.box;
+  return wait_for (&waiter, config->queue_wait_ms + (starting ? config->zygote_start_ms : 0), error);
 }
 
 struct box *
@@ -585,6 +614,44 @@ pool_warm (struct pool *pool, GError **error)
   return warm;
 }
 
+/* ---- boxes that are kept ---- */
+
+void
+pool_rest (struct box *box)
+{
+  struct pools *pools = box->pool->pools;
+  g_mutex_lock (&pools->lock);
+  if (box->taken && !pools->closed) {
+    budget_release (&pools->budget, 1, box->reserved_bytes, 0);
+    box->taken = FALSE;
+    box->reserved_bytes = 0;
+    pools_dispatch (pools);
+    pools_wake_waiting (pools, NULL);
+  }
+  g_mutex_unlock (&pools->lock);
+}
+
+gboolean
+pool_resume (struct box *box, const char *owner, guint64 bytes, struct interrupt *interrupt, GError **error)
+{
+  struct pool *pool = box->pool;
+  struct waiter waiter = {.place.owner = owner,
+                          .pool = pool,
+                          .limits = &box->limits,
+                          .claim.bytes = bytes,
+                          .interrupt = interrupt,
+                          .kept = box};
+  g_autoptr (GError) refusal = NULL;
+  g_mutex_lock (&pool->pools->lock);
+  gboolean resumed = ask (pool, &waiter, &refusal) != NULL;
+  g_mutex_unlock (&pool->pools->lock);
+  if (refusal)
+    g_propagate_error (error, g_steal_pointer (&refusal));
+  else if (!resumed)
+    resumed = wait_for (&waiter, pool->pools->host->config->queue_wait_ms, error) != NULL;
+  return resumed;
+}
+
 /* ---- giving back ---- */
 
 void
@@ -595,7 +662,7 @@ pool_discard (struct box *box)
   g_mutex_lock (&pools->lock);
   gboolean closed = pools->closed;
   if (closed)
-    budget_release (&pools->budget, 1, box->reserved_bytes, 0);
+    budget_release (&pools->budget, box->taken, box->reserved_bytes, 0);
   else
     g_queue_push_tail_link (&pool->discarded, &box->link);
   g_mutex_unlock (&pools->lock);

@@ -48,6 +48,13 @@ gboolean pool_warm (struct pool *pool, GError **error);
  * later. */
 void pool_discard (struct box *box);
 
+/* A box that is kept between the cells of a session counts as running, and has memory reserved, only while
+ * one runs. pool_rest: none does, from now on; pool_resume waits its turn as pool_take does, with the same
+ * errors, for a run of BYTES. Both by who has the box. */
+void pool_rest (struct box *box);
+gboolean pool_resume (struct box *box, const char *owner, guint64 bytes, struct interrupt *interrupt,
+                      GError **error);
+
 /* {"running": n, "waiting": n, "memory": {"max_bytes": n, ...}, "pools": [{"environment": "science",
  * "parked": n, ...}]}. The caller's. */
 json_t *pools_status (struct pools *pools);

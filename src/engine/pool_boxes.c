@@ -59,16 +59,15 @@ pool_take_discarded (struct pool *pool)
   }
 }
 
-/* Another sandbox may run now: perhaps one of a shape that another pool makes only on demand. */
-static void
-wake_others (struct pool *pool)
+void
+pools_wake_waiting (struct pools *pools, const struct pool *except)
 {
   GHashTableIter iter;
   gpointer value;
-  g_hash_table_iter_init (&iter, pool->pools->pools);
+  g_hash_table_iter_init (&iter, pools->pools);
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
     struct pool *other = value;
-    if (other != pool && other->waiting > 0)
+    if (other != except && other->waiting > 0)
       pool_wake (other);
   }
 }
@@ -94,7 +93,7 @@ pool_bury_ended (struct pool *pool)
   g_mutex_lock (&pools->lock);
   budget_release (&pools->budget, runs, running_bytes, parked_bytes);
   pools_dispatch (pools);
-  wake_others (pool);
+  pools_wake_waiting (pools, pool);
   g_mutex_unlock (&pools->lock);
 }
 
@@ -206,7 +205,8 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
     if (answer == BUDGET_SHORT)
       continue;
     promised += waiter->claim.bytes;
-    gboolean served_here = waiter->pool == pool && !(waiter->needs_modules && pool->current->bare);
+    gboolean served_here =
+        waiter->pool == pool && !waiter->kept && !(waiter->needs_modules && pool->current->bare);
     if (served_here || budget_is_due (&pools->budget, &waiter->claim))
       budget_hold (&round, &waiter->claim);
     if (!served_here)

@@ -23,6 +23,7 @@ struct pools {
   GCond parked; /* a box was parked, or will not be */
   struct queue *queue;
   struct budget budget;
+  guint resuming; /* callers in the queue who have a box */
   gboolean closed;
   GHashTable *pools; /* struct pool -> the same, by name and isolation */
 };
@@ -75,6 +76,7 @@ struct waiter {
   const struct limits *limits;
   struct budget_claim claim;
   gboolean needs_modules; /* a box of a bare zygote will not do */
+  struct box *kept;       /* it has this one already, and waits for a place among those that run */
   struct interrupt *interrupt;
   struct box *box;
   GError *error;
@@ -92,6 +94,10 @@ gboolean pool_box_suits (const struct box *box, const struct waiter *waiter);
 
 /* With the lock held: hands parked boxes to waiting callers, in their order. */
 void pools_dispatch (struct pools *pools);
+
+/* With the lock held: another sandbox may run now, perhaps one of a shape that a pool makes only on demand.
+ * EXCEPT, which may be NULL, knows. */
+void pools_wake_waiting (struct pools *pools, const struct pool *except);
 
 /* With the lock held: all who wait for POOL get a copy of ERROR. */
 void pool_fail_waiters (struct pool *pool, const GError *error);

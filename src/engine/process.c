@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,6 +62,16 @@ process_id (int pidfd)
   gint64 pid = line ? g_ascii_strtoll (line + strlen ("\nPid:"), NULL, 10) : 0;
   errno = ESRCH;
   return pid > 0 ? (pid_t)pid : 0;
+}
+
+void
+process_interrupt (int pidfd, int value)
+{
+  siginfo_t info = {.si_signo = SIGINT, .si_code = SI_QUEUE};
+  info.si_pid = getpid ();
+  info.si_uid = getuid ();
+  info.si_value.sival_int = value;
+  (void)pidfd_send_signal (pidfd, SIGINT, &info, 0);
 }
 
 gboolean

@@ -9,6 +9,9 @@
 /* The process id, on the host, of the process behind PIDFD; 0 with errno: ESRCH when it is gone. */
 pid_t process_id (int pidfd);
 
+/* Sends SIGINT with the number VALUE to the process behind PIDFD. */
+void process_interrupt (int pidfd, int value);
+
 /* Processor time of PID itself, all its threads, in microseconds: a system call, no file. FALSE when it is
  * gone. */
 gboolean process_clock (pid_t pid, guint64 *ret_cpu_us);

@@ -39,6 +39,8 @@ request_free (struct run_request *request)
   g_strfreev (request->arguments);
   g_hash_table_unref (request->variables);
   g_free (request->environment);
+  g_free (request->profile);
+  g_free (request->session);
   g_array_unref (request->files);
   fd_close (&request->stdin_fd);
   fd_close (&request->watch_fd);

@@ -20,14 +20,18 @@ struct run_request {
   GStrv arguments;       /* may be NULL */
   GHashTable *variables; /* name -> value */
   char *environment;
+  char *profile;
   struct limits limits;
+  guint32 limits_set; /* 1 << enum limit: asked for by name, not the profile's */
   guint min_isolation;
   enum isolation isolation;
   GArray *files; /* struct request_file */
   int stdin_fd;  /* -1: empty */
   int watch_fd;  /* -1: none */
   char *owner, *conversation;
-  GError *invalid; /* why it cannot be run at all, found out before it came here */
+  char *session;         /* name or id of the session whose next cell this is, or NULL */
+  gboolean session_wait; /* for its turn there */
+  GError *invalid;       /* why it cannot be run at all, found out before it came here */
 };
 
 struct run_request *request_new (void);

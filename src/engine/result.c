@@ -115,7 +115,7 @@ result_to_json (const struct result_parts *parts)
   } fields[] = {
       {"value", own_or_null (parts->value)},
       {"displays", parts->displays ? json_incref (parts->displays) : json_array ()},
-      {"charts", json_array ()},
+      {"charts", parts->charts ? json_incref (parts->charts) : json_array ()},
       {"error", own_or_null (parts->error)},
       {"violations", json_array ()},
       {"denials", parts->denials ? json_incref (parts->denials) : json_array ()},
@@ -123,7 +123,7 @@ result_to_json (const struct result_parts *parts)
       {"changes", json_array ()},
       {"warnings", strings (parts->warnings)},
       {"approval_id", json_null ()},
-      {"session", json_null ()},
+      {"session", own_or_null (parts->session)},
       {"usage", usage (parts)},
       {"limits", limits (parts->limits)},
       {"isolation", isolation (parts)},

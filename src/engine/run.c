@@ -4,11 +4,15 @@
  *     NEW       check the request, take a box, set limits, put files in, send the request
  *     RUNNING   wait for output, displays, the result, the end, the caller's cancelling, deadlines
  *     DRAINING  what stands in the pipes at the end
- *     RESULT    usage, files, verdict, JSON; the box goes back to its pool, which buries it
+ *     RESULT    usage, files, verdict, JSON; the box goes back to its pool, which buries it, or to its
+ * session
+ *
+ * Where the box comes from, and what becomes of it, differs between a run of its own (run_box.c) and a cell
+ * of a session (cell.c).
  *
  * The box's processes are hostile once the request is sent. Nothing waits for them without a deadline: reads
  * follow poll, sending goes on when the socket takes it, and what comes is bounded before it is stored. */
-#include "engine/run.h"
+#include "engine/run_private.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -22,11 +26,6 @@
 #include "common/json.h"
 #include "engine/denial.h"
 #include "engine/explain.h"
-#include "engine/handout.h"
-#include "engine/id.h"
-#include "engine/input.h"
-#include "engine/message.h"
-#include "engine/watchdog.h"
 
 #define BUFFER_BYTES ((gsize)64 << 10)
 
@@ -42,55 +41,6 @@
 
 /* So many in small pieces of memory that malloc would keep more of them than is worth keeping. */
 #define VALUES_MANY 20000
-
-enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER };
-
-/* stdout and stderr. */
-struct stream {
-  AdderEventKind event;
-  struct capture capture;
-  int fd;     /* the box's, -1 at its end */
-  gsize left; /* DRAINING: bytes that are still to be read */
-};
-enum { STREAM_OUTPUT, STREAM_ERRORS, STREAMS };
-
-struct adder_run {
-  struct engine *engine;
-  struct run_request *request;
-  struct interrupt interrupt;
-  gboolean can_wait; /* interrupt is set up */
-  char id[ID_BYTES];
-  enum phase phase;
-  GError *failure; /* why no sandbox ran it */
-  struct box *box;
-
-  gint64 asked_us, handed_us, ended_us;
-  struct watchdog watchdog;
-  struct stream streams[STREAMS];
-  guint64 output_bytes;
-  char *buffer;
-  gboolean socket_open;
-  gboolean watches_output;
-
-  json_t *displays;
-  guint display_count;
-  guint64 display_bytes;
-  guint64 values; /* in all messages, parsed */
-  char *display;  /* text of the one that was told last */
-
-  struct facts facts;
-  struct message_result message;
-  GPtrArray *warnings;
-  GPtrArray *inputs;    /* struct workspace_input */
-  GPtrArray *artifacts; /* struct artifact */
-  int workspace_fd;
-  struct scratch_place *place;
-  struct usage usage;
-  gboolean refused; /* nothing that this host has is what is insisted on */
-  gboolean has_isolation;
-  guint isolation_level;
-  GPtrArray *missing;
-};
 
 /* ---- start ---- */
 
@@ -118,20 +68,34 @@ weaken_limits (struct limits *limits)
       limits->value[rows[i].limit] = limit_table[rows[i].limit].maximum;
 }
 
+/* What a cell does not say is its session's. */
+static void
+find_session (struct adder_run *run)
+{
+  struct run_request *request = run->request;
+  run->session = sessions_find (run->engine->sessions, request->owner, request->session, &run->failure);
+  if (!run->session)
+    return;
+  request->environment = g_strdup (run->session->environment);
+  (void)session_merge_limits (run->session, &request->limits, request->limits_set, &run->failure);
+}
+
 struct adder_run *
 run_start (struct engine *engine, struct run_request *request)
 {
   struct adder_run *run = g_new0 (struct adder_run, 1);
-  weaken_limits (&request->limits);
   run->engine = engine_ref (engine);
   run->request = request;
+  run->kind = request->session ? &run_as_cell : &run_in_box;
+  if (request->session)
+    find_session (run);
+  weaken_limits (&request->limits);
   run->asked_us = g_get_monotonic_time ();
   run->workspace_fd = -1;
   run->warnings = g_ptr_array_new_with_free_func (g_free);
-  run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)workspace_input_free);
-  run->missing = g_ptr_array_new ();
+  handout_init (&run->handout);
   run->displays = json_array ();
-  run->can_wait = interrupt_init (&run->interrupt, request->watch_fd, &run->failure);
+  run->can_wait = interrupt_init (&run->interrupt, request->watch_fd, run->failure ? NULL : &run->failure);
   for (int i = 0; i < STREAMS; i++) {
     run->streams[i].event = i == STREAM_OUTPUT ? ADDER_EVENT_STDOUT : ADDER_EVENT_STDERR;
     run->streams[i].fd = -1;
@@ -148,13 +112,27 @@ run_cancel (struct adder_run *run)
     interrupt_cancel (&run->interrupt);
 }
 
+/* What still runs: a cell is interrupted, and seen to its end, which comes soon. */
+static void
+abandon (struct adder_run *run)
+{
+  AdderEvent event;
+  if (run->has_turn) {
+    run_cancel (run);
+    while (run_next (run, &event))
+      if (event.kind == ADDER_EVENT_RESULT)
+        result_free (event.result);
+  }
+  run->kind->leave (run, NULL);
+  session_unref (run->session);
+}
+
 void
 run_free (struct adder_run *run)
 {
   if (!run)
     return;
-  if (run->box)
-    pool_discard (run->box);
+  abandon (run);
   if (run->can_wait)
     interrupt_clear (&run->interrupt);
   for (int i = 0; i < STREAMS; i++)
@@ -162,13 +140,14 @@ run_free (struct adder_run *run)
   message_result_clear (&run->message);
   json_decref (run->displays);
   g_ptr_array_unref (run->warnings);
-  g_ptr_array_unref (run->inputs);
-  g_ptr_array_unref (run->missing);
+  handout_clear (&run->handout);
+  g_clear_pointer (&run->display_ids, g_hash_table_unref);
   g_clear_pointer (&run->artifacts, g_ptr_array_unref);
   fd_close (&run->workspace_fd);
   scratch_place_free (run->place);
   g_clear_error (&run->failure);
   g_free (run->display);
+  g_free (run->display_id);
   g_free (run->buffer);
   request_free (run->request);
   engine_unref (run->engine);
@@ -180,117 +159,34 @@ run_free (struct adder_run *run)
 
 /* ---- NEW ---- */
 
-static gint64
-wall_deadline_us (const struct adder_run *run)
+void
+run_hand_out (struct adder_run *run)
 {
-  return g_get_monotonic_time () + (gint64)run->request->limits.value[LIMIT_WALL] * 1000;
-}
-
-/* The level that is insisted on. */
-static guint
-wanted_level (const struct adder_run *run)
-{
-  return MAX (run->request->min_isolation, host_least_level (run->engine->host, run->request->isolation));
-}
-
-/* Nothing stands in for a control group here. */
-static gboolean
-check_quota (const struct host *host, const struct limits *limits, GError **error)
-{
-  if (limits->value[LIMIT_CPU_PERCENT] == 0 || host->cgroups)
-    return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "cpu_percent needs control groups, which this host does not give: %s", host->cgroup_reason);
-  return FALSE;
-}
-
-/* A sandbox that is not what the profile or the configuration insists on must not see the code. */
-static gboolean
-check_isolation (struct adder_run *run)
-{
-  guint wanted = wanted_level (run);
-  run->has_isolation = TRUE;
-  run->isolation_level = host_isolation (run->box->ready.mechanisms, run->box->cgroup != NULL, run->missing);
-  if (run->isolation_level >= wanted)
-    return TRUE;
-  run->refused = TRUE;
-  g_ptr_array_add (run->missing, NULL);
-  g_autofree char *missing = g_strjoinv (", ", (GStrv)run->missing->pdata);
-  g_ptr_array_set_size (run->missing, (int)run->missing->len - 1);
-  g_set_error (&run->failure, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "isolation level %u is asked for, this host gives %u: %s missing%s%s", wanted,
-               run->isolation_level, missing, run->engine->host->cgroup_reason ? "; control groups: " : "",
-               run->engine->host->cgroup_reason ? run->engine->host->cgroup_reason : "");
-  return FALSE;
-}
-
-static gboolean
-send_request (struct adder_run *run, int *stdin_fd)
-{
-  gsize length;
-  g_autofree char *text = message_write_request (run->request, &length);
-  if (length > WIRE_REQUEST_MAX) {
-    g_set_error (&run->failure, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "code, arguments and variables together are longer than a request may be");
-    return FALSE;
-  }
-  channel_send (&run->box->channel, WIRE_REQUEST, text, length, fd_steal (stdin_fd));
-  /* A sandbox that is gone shows on its exit pipe. */
-  (void)channel_flush (&run->box->channel);
-  return TRUE;
-}
-
-static gboolean
-begin (struct adder_run *run)
-{
-  const struct run_request *request = run->request;
-  struct engine *engine = run->engine;
-  GError **error = &run->failure;
-  autoclose int stdin_fd = -1;
-
-  if (run->failure || !request_check (request, error))
-    return FALSE;
-  if (!host_check (engine->host, request->isolation, wanted_level (run), error) ||
-      !check_quota (engine->host, &request->limits, error) ||
-      !pools_check_memory (engine->pools, &request->limits, error)) {
-    run->refused = TRUE;
-    return FALSE;
-  }
-  struct pool *pool = pools_get (engine->pools, request->environment, request->isolation, error);
-  if (!pool)
-    return FALSE;
-  if (request->stdin_fd >= 0) {
-    stdin_fd = input_read (request->stdin_fd, request->limits.value[LIMIT_STDIN], "standard input",
-                           &run->interrupt, wall_deadline_us (run), error);
-    if (stdin_fd < 0)
-      return FALSE;
-  }
-  run->box = pool_take (pool, request->owner, &request->limits, request->code, &run->interrupt, error);
-  if (!run->box || !check_isolation (run) || !handout_set_limits (run->box, &request->limits, error) ||
-      !handout_put_files (run->box, engine->host, request, run->inputs, &run->interrupt,
-                          wall_deadline_us (run), error))
-    return FALSE;
-
   run->buffer = g_malloc (BUFFER_BYTES);
   run->streams[STREAM_OUTPUT].fd = run->box->stdout_fd;
   run->streams[STREAM_ERRORS].fd = run->box->stderr_fd;
   run->socket_open = TRUE;
-  for (gsize i = 0; run->box->info->warnings[i]; i++)
-    g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
   run->handed_us = g_get_monotonic_time ();
-  watchdog_start (&run->watchdog, run->box, &request->limits, engine->host->cpus, run->handed_us);
-  return send_request (run, &stdin_fd);
+  watchdog_start (&run->watchdog, run->box, &run->request->limits, run->engine->host->cpus, run->handed_us);
 }
 
 /* ---- RUNNING ---- */
 
+/* The first reason stays; a later one can still take away the grace that the first one left. */
 static void
 stop (struct adder_run *run, enum stop reason)
 {
-  if (reason == STOP_PROTOCOL && weakened (LAYER_FRAMES))
+  if (reason == STOP_NONE || (reason == STOP_PROTOCOL && weakened (LAYER_FRAMES)))
     return;
-  if (run->facts.stop == STOP_NONE)
+  gboolean first = run->facts.stop == STOP_NONE;
+  if (first)
     run->facts.stop = reason;
+  if (run->phase != PHASE_RUNNING)
+    return;
+  if (first && run->kind->interrupt (run, reason))
+    watchdog_leave_memory (&run->watchdog);
+  else if (reason != STOP_OUTPUT && reason != STOP_DISPLAYS && reason != STOP_CANCELLED)
+    run->grace_us = 0;
 }
 
 /* Reads what STREAM holds, at most MOST bytes. Returns whether there is an EVENT to tell. */
@@ -321,6 +217,44 @@ read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEven
   return TRUE;
 }
 
+/* Puts it in the place of the one that it is an update of, or at the end. */
+static void
+keep_display (struct adder_run *run, const struct message_display *display)
+{
+  gpointer place =
+      display->id && run->display_ids ? g_hash_table_lookup (run->display_ids, display->id) : NULL;
+  if (display->update && place) {
+    json_array_set (run->displays, GPOINTER_TO_UINT (place) - 1, display->bundle);
+    return;
+  }
+  json_array_append (run->displays, display->bundle);
+  if (!display->id)
+    return;
+  if (!run->display_ids)
+    run->display_ids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_hash_table_replace (run->display_ids, g_strdup (display->id),
+                        GUINT_TO_POINTER ((guint)json_array_size (run->displays)));
+}
+
+/* Takes over DISPLAY, whose text, of LENGTH bytes, is run->display. */
+static void
+tell_display (struct adder_run *run, struct message_display *display, gsize length, AdderEvent *event)
+{
+  keep_display (run, display);
+  run->display_id = g_steal_pointer (&display->id);
+  if (display->has_more) {
+    g_free (run->display);
+    run->display = json_to_text (display->bundle);
+    length = strlen (run->display);
+  }
+  *event = (AdderEvent){.kind = ADDER_EVENT_DISPLAY,
+                        .data = run->display,
+                        .length = length,
+                        .display_id = run->display_id,
+                        .update = display->update};
+  message_display_clear (display);
+}
+
 static gboolean
 take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event)
 {
@@ -329,19 +263,19 @@ take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event
   run->values += message_count_values (text, length);
   g_free (run->display);
   run->display = text;
+  g_clear_pointer (&run->display_id, g_free);
   if ((run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX ||
        run->values > VALUES_MOST) &&
       !weakened (LAYER_FRAMES)) {
     stop (run, STOP_DISPLAYS);
     return FALSE;
   }
-  json_t *display = message_read_display (text, length);
-  if (!display) {
+  struct message_display display;
+  if (!message_read_display (text, length, &display)) {
     stop (run, STOP_PROTOCOL);
     return FALSE;
   }
-  json_array_append_new (run->displays, display);
-  *event = (AdderEvent){.kind = ADDER_EVENT_DISPLAY, .data = text, .length = length};
+  tell_display (run, &display, length, event);
   return TRUE;
 }
 
@@ -355,6 +289,7 @@ take_result (struct adder_run *run, const char *text, gsize length)
     return;
   }
   run->facts.has_result = TRUE;
+  run->facts.interrupted = run->facts.stop != STOP_NONE;
   run->facts.result_exit_code = run->message.exit_code;
   run->facts.result_has_error = run->message.error != NULL;
   run->facts.result_out_of_memory = run->message.out_of_memory;
@@ -402,11 +337,18 @@ read_socket (struct adder_run *run, AdderEvent *event)
   return FALSE;
 }
 
+/* Whether nothing stops the code, or it is still given time to end by itself. */
+static gboolean
+may_go_on (const struct adder_run *run)
+{
+  return run->facts.stop == STOP_NONE || run->grace_us > 0;
+}
+
 /* The worker ended. A result that it sent before still counts, and so do displays that stand before that. */
 static gboolean
 read_rest_of_socket (struct adder_run *run, AdderEvent *event)
 {
-  while (run->socket_open && !run->facts.has_result && run->facts.stop == STOP_NONE) {
+  while (run->socket_open && !run->facts.has_result && may_go_on (run)) {
     struct pollfd more = {.fd = run->box->socket_fd, .events = POLLIN};
     if (poll (&more, 1, 0) <= 0)
       break;
@@ -419,7 +361,7 @@ read_rest_of_socket (struct adder_run *run, AdderEvent *event)
 static gboolean
 is_running (const struct adder_run *run)
 {
-  return run->facts.stop == STOP_NONE && !run->facts.has_result && !run->box->ended;
+  return may_go_on (run) && !run->facts.has_result && !run->box->ended;
 }
 
 enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLL_MEMORY, POLLS };
@@ -437,13 +379,17 @@ wait_for_some (struct adder_run *run, struct pollfd *pollfds, gboolean output, g
       (struct pollfd){.fd = output ? run->streams[STREAM_ERRORS].fd : -1, .events = POLLIN};
   pollfds[POLL_EXIT] = (struct pollfd){.fd = run->box->exit_fd, .events = POLLIN};
   pollfds[POLL_MEMORY] = (struct pollfd){.fd = run->box->memory_fd, .events = POLLIN};
-  return interrupt_wait (&run->interrupt, pollfds, POLLS, deadline_us);
+  /* Nobody can cancel it once more. */
+  struct interrupt *interrupt = run->facts.stop == STOP_CANCELLED ? NULL : &run->interrupt;
+  return interrupt_wait (interrupt, pollfds, POLLS, deadline_us);
 }
 
 static enum wait
 wait_for_box (struct adder_run *run, struct pollfd *pollfds)
 {
   gint64 deadline_us = watchdog_next_us (&run->watchdog);
+  if (run->grace_us > 0)
+    deadline_us = MIN (deadline_us, run->grace_us);
   /* Whatever ends the patience is seen again by the second look, after what was printed before it. */
   if (!run->watches_output) {
     run->watches_output = TRUE;
@@ -454,20 +400,40 @@ wait_for_box (struct adder_run *run, struct pollfd *pollfds)
   return wait_for_some (run, pollfds, TRUE, deadline_us);
 }
 
+/* The caller of a session has interrupted its cell, which has some time from now on. */
+static gboolean
+was_interrupted (const struct adder_run *run)
+{
+  return run->session && run->grace_us == 0 && g_atomic_int_get (&run->session->interrupted);
+}
+
+/* What ends the code, or has it asked to end, apart from what it sends. */
+static void
+look_around (struct adder_run *run, enum wait end, const struct pollfd *pollfds)
+{
+  if (end == WAIT_CANCELLED) {
+    stop (run, STOP_CANCELLED);
+    return;
+  }
+  stop (run, watchdog_check (&run->watchdog));
+  if (pollfds[POLL_MEMORY].revents)
+    stop (run, STOP_MEMORY);
+  if (was_interrupted (run))
+    run->grace_us = g_get_monotonic_time () + (gint64)sessions_grace_us (run->session);
+  if (run->grace_us > 0 && g_get_monotonic_time () >= run->grace_us) {
+    run->grace_us = 0;
+    stop (run, STOP_INTERRUPT);
+  }
+}
+
 /* Works until there is an EVENT to tell (TRUE) or the run is at its end (FALSE). */
 static gboolean
 work (struct adder_run *run, AdderEvent *event)
 {
   struct pollfd pollfds[POLLS + INTERRUPT_POLLFDS];
   while (is_running (run)) {
-    if (wait_for_box (run, pollfds) == WAIT_CANCELLED) {
-      stop (run, STOP_CANCELLED);
-      break;
-    }
-    stop (run, watchdog_check (&run->watchdog));
-    if (pollfds[POLL_MEMORY].revents)
-      stop (run, STOP_MEMORY);
-    if (run->facts.stop != STOP_NONE)
+    look_around (run, wait_for_box (run, pollfds), pollfds);
+    if (!is_running (run))
       break;
     if (pollfds[POLL_OUTPUT].revents && read_stream (run, &run->streams[STREAM_OUTPUT], BUFFER_BYTES, event))
       return TRUE;
@@ -485,9 +451,8 @@ work (struct adder_run *run, AdderEvent *event)
 
 /* ---- DRAINING ---- */
 
-/* Kills what lives and waits for the report. */
-static void
-end_box (struct adder_run *run)
+void
+run_end_box (struct adder_run *run)
 {
   gint64 deadline_us = g_get_monotonic_time () + END_WAIT_US;
   struct pollfd report = {.fd = run->box->exit_fd, .events = POLLIN};
@@ -508,7 +473,7 @@ begin_draining (struct adder_run *run)
 {
   run->ended_us = g_get_monotonic_time ();
   if (!run->facts.has_result)
-    end_box (run);
+    run_end_box (run);
   for (int i = 0; i < STREAMS; i++) {
     int available = 0;
     struct stream *stream = &run->streams[i];
@@ -539,26 +504,13 @@ drain (struct adder_run *run, AdderEvent *event)
 
 /* ---- RESULT ---- */
 
-/* Files come back however the run ended, unless nobody is there to have them. */
-static void
-collect_files (struct adder_run *run)
+/* Whether it was ended from outside: with the engine, or with its session. */
+static gboolean
+was_ended (struct adder_run *run)
 {
-  struct box *box = run->box;
-  /* A directory of the host's tells nothing by how full its disk is. */
-  if (run->facts.stop == STOP_CANCELLED ||
-      (!box->place && workspace_is_untouched (box->workspace_fd, &box->workspace_mark, run->inputs)))
-    return;
-  end_box (run);
-  if (!box->ended) {
-    g_ptr_array_add (run->warnings, g_strdup ("no files come back: the sandbox was killed and does not end"));
-    return;
-  }
-  run->artifacts = artifact_collect (box->workspace_fd, run->inputs, &run->request->limits, run->warnings,
-                                     &run->interrupt);
-  if (run->artifacts->len > 0) {
-    run->workspace_fd = fd_steal (&box->workspace_fd);
-    run->place = g_steal_pointer (&box->place);
-  }
+  const struct box *box = run->box;
+  return (box->ended && !box->has_exit && pools_are_closed (run->engine->pools)) ||
+         (run->session && sessions_has_ended (run->session));
 }
 
 static struct verdict
@@ -573,7 +525,7 @@ judge (struct adder_run *run)
   facts->oom_kills = run->usage.oom_kills;
   facts->cpu_us = run->usage.cpu_us;
   facts->cpu_limit_us = run->request->limits.value[LIMIT_CPU] * 1000;
-  if (facts->zygote_ended && !facts->has_result && pools_are_closed (run->engine->pools))
+  if (!facts->has_result && was_ended (run))
     stop (run, STOP_CANCELLED);
 
   struct verdict verdict = outcome_decide (facts);
@@ -596,6 +548,9 @@ limits_met (const struct adder_run *run)
 static struct adder_result *
 make_result (struct adder_run *run, const struct verdict *verdict, json_t *error, json_t *denials)
 {
+  const struct handout *handout = run->session ? &run->session->handout : &run->handout;
+  g_autoptr (json_t) charts = message_take_charts (run->displays);
+  g_autoptr (json_t) session = run->cell > 0 ? sessions_of_result (run->session, run->cell) : NULL;
   const struct result_parts parts = {
       .run_id = run->id,
       .verdict = *verdict,
@@ -604,6 +559,8 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .value = run->message.value,
       .error = error,
       .displays = run->displays,
+      .charts = charts,
+      .session = session,
       .denials = denials,
       .warnings = run->warnings,
       .artifacts = run->artifacts,
@@ -611,9 +568,9 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .wall_us = run->handed_us ? run->ended_us - run->handed_us : 0,
       .usage = run->usage,
       .limits = &run->request->limits,
-      .has_isolation = run->has_isolation,
-      .isolation_level = run->isolation_level,
-      .missing = run->missing,
+      .has_isolation = handout->has_isolation,
+      .isolation_level = handout->isolation_level,
+      .missing = handout->missing,
   };
   struct adder_result *result = g_new0 (struct adder_result, 1);
   result->outcome = verdict->outcome;
@@ -631,7 +588,7 @@ static struct adder_result *
 make_failure (struct adder_run *run)
 {
   AdderOutcome outcome = explain_outcome_of (run->failure);
-  if (run->refused)
+  if (run->handout.refused)
     outcome = ADDER_OUTCOME_REFUSED;
   struct verdict verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)};
   g_autoptr (json_t) error = explain_error (outcome, run->failure);
@@ -644,19 +601,17 @@ static struct adder_result *
 conclude (struct adder_run *run)
 {
   if (run->failure) {
-    if (run->box)
-      pool_discard (g_steal_pointer (&run->box));
+    run->kind->leave (run, NULL);
     return make_failure (run);
   }
-  collect_files (run);
+  run->kind->collect (run);
   struct verdict verdict = judge (run);
   g_autoptr (json_t) error = explain_verdict (&verdict, &run->facts, &run->request->limits,
                                               run->request->environment, run->message.error);
   g_autoptr (json_t) denials =
       denial_list (run->message.denials, limits_met (run), &verdict, &run->request->limits);
-  struct adder_result *result = make_result (run, &verdict, error, denials);
-  pool_discard (g_steal_pointer (&run->box));
-  return result;
+  run->kind->leave (run, &verdict);
+  return make_result (run, &verdict, error, denials);
 }
 
 /* ---- pulling ---- */
@@ -667,7 +622,7 @@ run_next (struct adder_run *run, AdderEvent *event)
   *event = (AdderEvent){0};
   switch (run->phase) {
   case PHASE_NEW:
-    if (begin (run)) {
+    if (!run->failure && run->kind->begin (run)) {
       run->phase = PHASE_RUNNING;
       event->kind = ADDER_EVENT_STARTED;
       return TRUE;

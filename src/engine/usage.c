@@ -48,6 +48,18 @@ cpu_of_tree (const struct box *box)
   return minus (tree.cpu_us, box->parked.clock_us);
 }
 
+void
+usage_mark_again (struct box *box)
+{
+  struct cgroup_usage group;
+  if (read_cgroup (box, &group)) {
+    box->parked.cgroup = group;
+    if (group.cpu_known)
+      return;
+  }
+  box->parked.clock_us += cpu_of_tree (box);
+}
+
 static guint64
 peak_of_worker (const struct box *box)
 {
@@ -86,6 +98,18 @@ usage_cpu_now (struct box *box)
   if (read_cgroup (box, &group) && group.cpu_known)
     return minus (group.cpu_us, box->parked.cgroup.cpu_us);
   return cpu_of_tree (box);
+}
+
+guint64
+usage_memory_now (struct box *box)
+{
+  guint64 bytes;
+  if (box->cgroup && cgroup_read_memory (box->cgroup, &bytes) == 0)
+    return bytes;
+  struct process_tree tree;
+  const pid_t roots[] = {box->worker_pid, box->init_pid};
+  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
+  return minus (tree.private_bytes, box->parked.memory.private_bytes) + box->parked.own_bytes;
 }
 
 gboolean

@@ -30,12 +30,19 @@ struct box;
 /* Notes what BOX, parked, has used. */
 void usage_mark (struct box *box);
 
+/* The same before a cell of a session: from here on processor time and the kernel's refusals are the cell's.
+ * Memory is the session's as a whole and counts from the parking on. */
+void usage_mark_again (struct box *box);
+
 /* What was used since. With the exit report when it is there, which counts all processes. Cheap: this is on
  * the way of every result. */
 void usage_read (struct box *box, struct usage *ret_usage);
 
 /* Processor time up to now, living processes included: for the check of a limit. */
 guint64 usage_cpu_now (struct box *box);
+
+/* What all living processes hold now, beyond what a parked sandbox shares. */
+guint64 usage_memory_now (struct box *box);
 
 /* Whether all living processes together hold more than LIMIT bytes beyond what a parked sandbox shares.
  * *RET_PRIVATE is an upper bound of what they hold. Where there is a control group the kernel sees to it, and

@@ -41,6 +41,12 @@ watchdog_start (struct watchdog *watchdog, struct box *box, const struct limits 
     watchdog->memory_us = now_us + memory_step (watchdog, limits->value[LIMIT_MEMORY]);
 }
 
+void
+watchdog_leave_memory (struct watchdog *watchdog)
+{
+  watchdog->deadline_us = watchdog->cpu_us = G_MAXINT64;
+}
+
 gint64
 watchdog_next_us (const struct watchdog *watchdog)
 {

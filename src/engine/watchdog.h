@@ -20,6 +20,9 @@ struct watchdog {
 void watchdog_start (struct watchdog *watchdog, struct box *box, const struct limits *limits, guint cpus,
                      gint64 now_us);
 
+/* From now on only memory is watched. */
+void watchdog_leave_memory (struct watchdog *watchdog);
+
 /* When watchdog_check must be called at the latest. */
 gint64 watchdog_next_us (const struct watchdog *watchdog);
 

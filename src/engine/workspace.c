@@ -20,13 +20,53 @@
 
 #define NS_PER_SECOND ((gint64)1000000000)
 
-void
-workspace_input_free (struct workspace_input *input)
+/* File times are as coarse as the kernel's tick, 10 ms at most. */
+#define RECENT_NS (20 * 1000 * 1000)
+
+static gint64
+ns_of (struct timespec time)
 {
-  if (!input)
+  return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
+}
+
+gint64
+workspace_changed_ns (const struct stat *st)
+{
+  return ns_of (st->st_mtim);
+}
+
+void
+workspace_file_free (struct workspace_file *file)
+{
+  if (!file)
     return;
-  g_free (input->path);
-  g_free (input);
+  g_free (file->path);
+  g_free (file->sha256);
+  g_free (file);
+}
+
+GHashTable *
+workspace_files_new (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)workspace_file_free);
+}
+
+void
+workspace_files_add (GHashTable *files, struct workspace_file *file)
+{
+  g_hash_table_replace (files, file->path, file);
+}
+
+struct workspace_file *
+workspace_file_new (const char *path, const struct stat *st)
+{
+  struct workspace_file *file = g_new0 (struct workspace_file, 1);
+  file->path = g_strdup (path);
+  file->inode = st->st_ino;
+  file->size = (guint64)st->st_size;
+  file->changed_ns = workspace_changed_ns (st);
+  file->recent = file->changed_ns > g_get_real_time () * 1000 - RECENT_NS;
+  return file;
 }
 
 gboolean
@@ -135,7 +175,8 @@ enter (int directory, const char *part)
   return sys_openat2 (directory, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
 }
 
-/* Makes the file work/NAME, empty. Returns it open for writing, or -1 with errno. */
+/* Makes the file work/NAME, empty, in place of what a session may have there: opening a pipe of its would
+ * wait for a reader. Returns it open for writing, or -1 with errno. */
 static int
 create (int root_fd, const char *name)
 {
@@ -152,14 +193,10 @@ create (int root_fd, const char *name)
   }
   if (directory < 0)
     return -1;
-  return sys_openat2 (directory, parts[i], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644,
+  if (unlinkat (directory, parts[i], 0) < 0 && errno != ENOENT)
+    return -1;
+  return sys_openat2 (directory, parts[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644,
                       WORKSPACE_RESOLVE);
-}
-
-static gint64
-ns_of (struct timespec time)
-{
-  return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
 }
 
 static struct timespec
@@ -178,7 +215,7 @@ past_time (const struct stat *source)
   return CLAMP (own, 0, latest);
 }
 
-static struct workspace_input *
+static struct workspace_file *
 settle (int to, const char *name, const struct stat *source, GError **error)
 {
   struct timespec times[2] = {time_of (past_time (source)), time_of (past_time (source))};
@@ -187,12 +224,8 @@ settle (int to, const char *name, const struct stat *source, GError **error)
     error_from_errno (error, errno, "cannot finish the file %s of the workspace", name);
     return NULL;
   }
-  struct workspace_input *input = g_new0 (struct workspace_input, 1);
-  input->path = g_strconcat ("work/", name, NULL);
-  input->inode = st.st_ino;
-  input->size = (guint64)st.st_size;
-  input->changed_ns = ns_of (st.st_mtim);
-  return input;
+  g_autofree char *path = g_strconcat ("work/", name, NULL);
+  return workspace_file_new (path, &st);
 }
 
 /* A descriptor of our own position for a regular file, so that the caller's does not move; else FROM itself.
@@ -207,7 +240,7 @@ reopen (int from, const struct stat *source)
   return own;
 }
 
-struct workspace_input *
+struct workspace_file *
 workspace_put (int root_fd, const struct workspace_owner *owner, const char *name, int from,
                struct interrupt *interrupt, gint64 deadline_us, GError **error)
 {
@@ -236,34 +269,39 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *nam
     return NULL;
 
   assume_owner (owner);
-  struct workspace_input *input = settle (to, name, &source, error);
+  struct workspace_file *file = settle (to, name, &source, error);
   resume_self (owner);
-  return input;
+  return file;
 }
 
 /* ---- telling ---- */
 
 gboolean
-workspace_input_is (const struct workspace_input *input, const struct stat *st)
+workspace_file_is (const struct workspace_file *file, const struct stat *st)
 {
-  return st->st_ino == input->inode && (guint64)st->st_size == input->size &&
-         ns_of (st->st_mtim) == input->changed_ns;
+  return st->st_ino == file->inode && (guint64)st->st_size == file->size &&
+         workspace_changed_ns (st) == file->changed_ns;
 }
 
 gboolean
-workspace_is_untouched (int root_fd, const struct workspace_mark *mark, const GPtrArray *inputs)
+workspace_is_untouched (int root_fd, const struct workspace_mark *mark, GHashTable *files)
 {
   /* What is made and removed again leaves no trace, and what is made takes an inode; a directory of ours that
    * made way for it would give one back, but then data takes a block. */
   struct workspace_mark now;
   if (!workspace_measure (root_fd, &now) || now.inodes != mark->inodes || now.blocks != mark->blocks)
     return FALSE;
-  for (guint i = 0; i < inputs->len; i++) {
-    const struct workspace_input *input = g_ptr_array_index (inputs, i);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, files);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    const struct workspace_file *known = value;
     struct stat st;
+    if (known->recent)
+      return FALSE;
     autoclose int file =
-        sys_openat2 (root_fd, input->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
-    if (file < 0 || fstat (file, &st) < 0 || !workspace_input_is (input, &st))
+        sys_openat2 (root_fd, known->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+    if (file < 0 || fstat (file, &st) < 0 || !workspace_file_is (known, &st))
       return FALSE;
   }
   return TRUE;

@@ -30,14 +30,23 @@ struct workspace_mark {
   guint64 inodes, blocks;
 };
 
-/* A file as it was put in. */
-struct workspace_input {
+/* A file as it was put in, or as it was when the last cell of a session ended. */
+struct workspace_file {
   char *path; /* below the root: "work/data.csv" */
   guint64 inode, size;
-  gint64
-      changed_ns; /* its time of last modification, which lies in the past, so that every later write shows */
+  gint64 changed_ns; /* its time of last modification */
+  gboolean recent;   /* that was just now: a write at once might not show by it, only by the content */
+  char *sha256;      /* of the content; may be NULL */
 };
-void workspace_input_free (struct workspace_input *input);
+void workspace_file_free (struct workspace_file *file);
+
+/* A table of them by path, empty. */
+GHashTable *workspace_files_new (void);
+void workspace_files_add (GHashTable *files, struct workspace_file *file);
+
+struct stat;
+gint64 workspace_changed_ns (const struct stat *st);
+struct workspace_file *workspace_file_new (const char *path, const struct stat *st);
 
 gboolean workspace_measure (int root_fd, struct workspace_mark *ret_mark);
 
@@ -50,15 +59,15 @@ gboolean workspace_check_name (const char *name, GError **error);
 
 /* Copies the file behind FROM (regular: all of it, its position stays; anything else: what is left in it) to
  * work/NAME, making directories as needed, so that it looks like the sandbox's own. DEADLINE_US as in
- * input_copy. Returns the file as it is now, the caller's, or NULL with ERROR. */
-struct workspace_input *workspace_put (int root_fd, const struct workspace_owner *owner, const char *name,
-                                       int from, struct interrupt *interrupt, gint64 deadline_us,
-                                       GError **error);
+ * input_copy. What has that name is replaced. Returns the file as it is now, the caller's, or NULL with
+ * ERROR. */
+struct workspace_file *workspace_put (int root_fd, const struct workspace_owner *owner, const char *name,
+                                      int from, struct interrupt *interrupt, gint64 deadline_us,
+                                      GError **error);
 
-/* Whether nothing was made, changed or removed since MARK was taken and INPUTS (struct workspace_input) were
- * put in: then there is nothing to take out. Right also while the sandbox is still alive. */
-gboolean workspace_is_untouched (int root_fd, const struct workspace_mark *mark, const GPtrArray *inputs);
+/* Whether nothing was made, changed or removed since MARK was taken and FILES (struct workspace_file by path)
+ * were there: then there is nothing to take out. Right also while the sandbox is still alive. */
+gboolean workspace_is_untouched (int root_fd, const struct workspace_mark *mark, GHashTable *files);
 
-/* Whether the file with the status ST is INPUT, unchanged. */
-struct stat;
-gboolean workspace_input_is (const struct workspace_input *input, const struct stat *st);
+/* Whether the file with the status ST is FILE, unchanged but for a write that does not show by its time. */
+gboolean workspace_file_is (const struct workspace_file *file, const struct stat *st);

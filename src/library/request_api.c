@@ -17,7 +17,8 @@
 struct adder_request {
   char *code;
   gsize code_length;
-  char *environment, *profile, *isolation, *name, *owner, *conversation;
+  char *environment, *profile, *isolation, *name, *owner, *conversation, *session;
+  gboolean session_wait;
   GStrv arguments;
   GHashTable *variables;
   gboolean limit_is_set[LIMIT_COUNT];
@@ -64,6 +65,7 @@ adder_request_free (AdderRequest *request)
   g_free (request->name);
   g_free (request->owner);
   g_free (request->conversation);
+  g_free (request->session);
   g_strfreev (request->arguments);
   g_hash_table_unref (request->variables);
   g_array_unref (request->files);
@@ -188,6 +190,13 @@ adder_request_set_owner (AdderRequest *request, const char *owner, const char *c
   set_text (&request->conversation, conversation);
 }
 
+void
+adder_request_set_session (AdderRequest *request, const char *session, gboolean wait)
+{
+  set_text (&request->session, session);
+  request->session_wait = wait;
+}
+
 /* ---- what the engine gets ---- */
 
 static int
@@ -231,9 +240,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->limits = profile->limits;
     resolved->min_isolation = profile->min_isolation;
   }
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    if (request->limit_is_set[i])
-      resolved->limits.value[i] = request->limit[i];
+  resolved->profile = g_strdup (name);
   const char *environment = request->environment;
   if (!environment && profile)
     environment = profile->environment;
@@ -241,6 +248,17 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     environment = engine->engine->host->config->environment;
   resolved->environment = g_strdup (environment);
   profile_entry_unref (entry);
+}
+
+static void
+copy_limits (struct run_request *resolved, const AdderRequest *request)
+{
+  for (int i = 0; i < LIMIT_COUNT; i++) {
+    if (!request->limit_is_set[i])
+      continue;
+    resolved->limits.value[i] = request->limit[i];
+    resolved->limits_set |= 1u << i;
+  }
 }
 
 static void
@@ -272,6 +290,11 @@ library_resolve (AdderEngine *engine, const AdderRequest *request)
   resolved->stdin_fd = duplicate (resolved, request->stdin_fd);
   resolved->watch_fd = duplicate (resolved, request->watch_fd);
   set_isolation (resolved, request->isolation);
-  apply_profile (resolved, engine, request);
+  resolved->session = g_strdup (request->session);
+  resolved->session_wait = request->session_wait;
+  /* A cell has its session's profile. */
+  if (!request->session)
+    apply_profile (resolved, engine, request);
+  copy_limits (resolved, request);
   return resolved;
 }

@@ -417,32 +417,57 @@ test_denials_have_hints (void)
 static void
 test_displays (void)
 {
-  json_t *display = message_read_display ("{\"image/png\":\"aGk=\"}", 20);
-  g_assert_nonnull (display);
-  json_decref (display);
-  g_assert_null (message_read_display ("{\"image/png\":1}", 15));
-  g_assert_null (message_read_display ("[1]", 3));
+  static const struct {
+    const char *text;
+    gboolean good;
+    const char *id; /* what it says of itself */
+    gboolean update;
+  } rows[] = {
+      {"{\"image/png\":\"aGk=\"}", TRUE, NULL, FALSE},
+      {"{\"image/png\":1}", FALSE, NULL, FALSE},
+      {"[1]", FALSE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{}}", TRUE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"display_id\":\"x\",\"update\":true,\"metadata\":{\"text/"
+       "plain\":{}}}}",
+       TRUE, "x", TRUE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"display_id\":null,\"update\":false}}", TRUE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"display_id\":7}}", FALSE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"update\":1}}", FALSE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"metadata\":[]}}", FALSE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"other\":1}}", FALSE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":1}", FALSE, NULL, FALSE},
+  };
+  struct message_display display;
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_test_message ("%s", rows[i].text);
+    g_assert_cmpint (message_read_display (rows[i].text, strlen (rows[i].text), &display), ==, rows[i].good);
+    if (!rows[i].good)
+      continue;
+    g_assert_cmpstr (display.id, ==, rows[i].id);
+    g_assert_cmpint (display.update, ==, rows[i].update);
+    g_assert_null (json_object_get (display.bundle, "adder"));
+    message_display_clear (&display);
+  }
 
   /* Small as text, huge as a structure. */
   g_autoptr (GString) heavy = g_string_new ("{\"application/json\":[");
   for (int i = 0; i < 300000; i++)
     g_string_append (heavy, "0,");
   g_string_append (heavy, "0]}");
-  g_assert_null (message_read_display (heavy->str, heavy->len));
+  g_assert_false (message_read_display (heavy->str, heavy->len, &display));
 
   /* As many commas within a string are no values. */
   g_autoptr (GString) commas = g_string_new ("{\"text/html\":\"\\\"");
   for (int i = 0; i < 300000; i++)
     g_string_append (commas, "0,");
   g_string_append (commas, "\"}");
-  display = message_read_display (commas->str, commas->len);
-  g_assert_nonnull (display);
-  json_decref (display);
+  g_assert_true (message_read_display (commas->str, commas->len, &display));
+  message_display_clear (&display);
 
   g_autoptr (GString) deep = g_string_new ("{\"application/json\":");
   for (int i = 0; i < 100000; i++)
     g_string_append_c (deep, '[');
-  g_assert_null (message_read_display (deep->str, deep->len));
+  g_assert_false (message_read_display (deep->str, deep->len, &display));
 }
 
 static void

@@ -24,7 +24,8 @@ struct fixture {
   struct interrupt interrupt;
   struct workspace_owner owner;
   struct limits limits;
-  GPtrArray *inputs, *warnings;
+  GHashTable *files; /* struct workspace_file by path */
+  GPtrArray *warnings;
 };
 
 static void
@@ -38,7 +39,7 @@ set_up (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   fixture->root_fd = open (fixture->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   g_assert_true (interrupt_init (&fixture->interrupt, -1, NULL));
   fixture->limits = limits_default ();
-  fixture->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)workspace_input_free);
+  fixture->files = workspace_files_new ();
   fixture->warnings = g_ptr_array_new_with_free_func (g_free);
 }
 
@@ -48,7 +49,7 @@ tear_down (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   const char *const argv[] = {"rm", "-rf", fixture->path, NULL};
   g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
   interrupt_clear (&fixture->interrupt);
-  g_ptr_array_unref (fixture->inputs);
+  g_hash_table_unref (fixture->files);
   g_ptr_array_unref (fixture->warnings);
   close (fixture->root_fd);
   g_free (fixture->path);
@@ -66,7 +67,7 @@ make (const struct fixture *fixture, const char *name, const char *content)
 static GPtrArray *
 collect (struct fixture *fixture)
 {
-  return artifact_collect (fixture->root_fd, fixture->inputs, &fixture->limits, fixture->warnings,
+  return artifact_collect (fixture->root_fd, fixture->files, NULL, &fixture->limits, fixture->warnings,
                            &fixture->interrupt);
 }
 
@@ -125,10 +126,10 @@ static void
 put (struct fixture *fixture, const char *name, int fd)
 {
   g_autoptr (GError) error = NULL;
-  struct workspace_input *input =
+  struct workspace_file *file =
       workspace_put (fixture->root_fd, &fixture->owner, name, fd, &fixture->interrupt, -1, &error);
   g_assert_no_error (error);
-  g_ptr_array_add (fixture->inputs, input);
+  workspace_files_add (fixture->files, file);
 }
 
 static void
@@ -173,16 +174,26 @@ test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
   g_clear_error (&error);
 
-  /* A link of the sandbox's is not followed. */
+  /* Links of the sandbox's are not followed: as a directory they are refused, as the file replaced. */
   g_autofree char *link = g_build_filename (fixture->path, "work/link", NULL);
   g_autofree char *outside = g_build_filename (fixture->path, "outside", NULL);
-  g_assert_cmpint (symlink (outside, link), ==, 0);
+  g_assert_cmpint (symlink (fixture->path, link), ==, 0);
   autoclose int source = source_file (fixture, "x");
-  g_assert_null (
-      workspace_put (fixture->root_fd, &fixture->owner, "link", source, &fixture->interrupt, -1, &error));
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "link/outside", source,
+                                &fixture->interrupt, -1, &error));
   g_assert_nonnull (error);
+  g_assert_cmpint (unlink (link), ==, 0);
+  g_assert_cmpint (symlink (outside, link), ==, 0);
+  put (fixture, "link", source);
+  g_assert_true (g_file_test (link, G_FILE_TEST_IS_REGULAR) && !g_file_test (link, G_FILE_TEST_IS_SYMLINK));
   g_assert_false (g_file_test (outside, G_FILE_TEST_EXISTS));
   g_clear_error (&error);
+
+  /* A pipe of a session's, which would wait for a reader. */
+  g_autofree char *fifo = g_build_filename (fixture->path, "work/fifo", NULL);
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  put (fixture, "fifo", source);
+  g_assert_true (g_file_test (fifo, G_FILE_TEST_IS_REGULAR));
 
   /* A pipe that nobody ends. */
   int ends[2];
@@ -226,14 +237,14 @@ test_untouched (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   put (fixture, "a.txt", source);
   put (fixture, "b.txt", source);
   g_assert_true (workspace_measure (fixture->root_fd, &mark));
-  for (guint i = 0; i < fixture->inputs->len; i++) {
-    const struct workspace_input *input = fixture->inputs->pdata[i];
+  static const char *const paths[] = {"work/a.txt", "work/b.txt"};
+  for (gsize i = 0; i < G_N_ELEMENTS (paths); i++) {
     struct stat st;
-    g_assert_cmpint (fstatat (fixture->root_fd, input->path, &st, 0), ==, 0);
-    g_assert_true (workspace_input_is (input, &st));
+    g_assert_cmpint (fstatat (fixture->root_fd, paths[i], &st, 0), ==, 0);
+    g_assert_true (workspace_file_is (g_hash_table_lookup (fixture->files, paths[i]), &st));
   }
   make (fixture, "work/b.txt", "two");
-  g_assert_false (workspace_is_untouched (fixture->root_fd, &mark, fixture->inputs));
+  g_assert_false (workspace_is_untouched (fixture->root_fd, &mark, fixture->files));
 
   g_autoptr (GPtrArray) artifacts = collect (fixture);
   g_assert_cmpuint (artifacts->len, ==, 1);

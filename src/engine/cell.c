@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run as a cell of a session: it has its session's box for as long as it has the turn there. Code that uses
+ * up a limit, or that somebody cancels, is interrupted first, for its variables are worth something; when it
+ * does not end within a grace, or died, the session ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "engine/run_private.h"
+
+static gboolean
+put_files (struct adder_run *run)
+{
+  struct session *session = run->session;
+  struct box *box = run->box;
+  if (run->request->files->len == 0)
+    return TRUE;
+  gboolean put = handout_put_files (&session->handout, box, run->engine->host, run->request, &run->interrupt,
+                                    &run->failure);
+  /* How full it is tells no longer whether the session itself made something. */
+  memset (&box->workspace_mark, 0, sizeof box->workspace_mark);
+  return put;
+}
+
+static gboolean
+begin (struct adder_run *run)
+{
+  const struct run_request *request = run->request;
+  struct session *session = run->session;
+  autoclose int stdin_fd = -1;
+  gsize length;
+  if (!request_check (request, &run->failure) || !run_read_stdin (run, &stdin_fd) ||
+      !sessions_begin (session, request->session_wait, TRUE, &run->interrupt, &run->failure))
+    return FALSE;
+  run->has_turn = TRUE;
+  run->box = session->box;
+  run->cell = session->cells; /* written with the turn alone */
+  if (!put_files (run))
+    return FALSE;
+  if (run->cell == 1)
+    for (gsize i = 0; run->box->info->warnings[i]; i++)
+      g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
+  usage_mark_again (run->box);
+  run->begun_us = g_get_real_time ();
+  run_hand_out (run);
+  char *text = message_write_cell (request, run->cell, &length);
+  return run_send (run, WIRE_CELL, text, length, &stdin_fd);
+}
+
+/* After these, what the sandbox does next is nothing that one would wait for. */
+static gboolean
+is_final (enum stop reason)
+{
+  return reason == STOP_MEMORY || reason == STOP_PROTOCOL || reason == STOP_INTERRUPT;
+}
+
+static gboolean
+interrupt (struct adder_run *run, enum stop reason)
+{
+  if (is_final (reason))
+    return FALSE;
+  sessions_signal (run->session, run->cell);
+  run->grace_us = g_get_monotonic_time () + (gint64)sessions_grace_us (run->session);
+  return TRUE;
+}
+
+/* ---- files ---- */
+
+/* The workspace goes on: files are found by name again when somebody opens them. */
+static void
+keep_workspace (struct adder_run *run)
+{
+  if (run->artifacts->len == 0)
+    return;
+  run->workspace_fd = fcntl (run->box->workspace_fd, F_DUPFD_CLOEXEC, 3);
+  if (run->workspace_fd >= 0)
+    return;
+  g_ptr_array_add (run->warnings, g_strdup_printf ("no files come back: %s", g_strerror (errno)));
+  g_ptr_array_set_size (run->artifacts, 0);
+}
+
+static void
+collect_living (struct adder_run *run)
+{
+  struct box *box = run->box;
+  struct handout *handout = &run->session->handout;
+  GHashTable *seen = workspace_files_new ();
+  struct workspace_mark mark = {0};
+  workspace_measure (box->workspace_fd, &mark);
+  run->artifacts = artifact_collect (box->workspace_fd, handout->files, seen, &run->request->limits,
+                                     run->warnings, &run->interrupt);
+  /* Of a look that was cut short nothing is known: the next cell has the files. */
+  if (g_atomic_int_get (&run->interrupt.cancelled)) {
+    g_hash_table_unref (seen);
+    g_ptr_array_set_size (run->artifacts, 0);
+    return;
+  }
+  g_hash_table_unref (handout->files);
+  handout->files = seen;
+  box->workspace_mark = mark;
+  keep_workspace (run);
+}
+
+/* Those that the cell made or changed. */
+static void
+collect (struct adder_run *run)
+{
+  struct box *box = run->box;
+  struct handout *handout = &run->session->handout;
+  if (run->facts.stop == STOP_CANCELLED ||
+      (!box->place && workspace_is_untouched (box->workspace_fd, &box->workspace_mark, handout->files)))
+    return;
+  if (run->facts.has_result && !box->ended) {
+    collect_living (run);
+    return;
+  }
+  /* It is the session's last: from now on they are the run's. */
+  GHashTable *own = run->handout.files;
+  run->handout.files = handout->files;
+  handout->files = own;
+  run_collect_dead (run);
+}
+
+/* ---- the end ---- */
+
+static void
+warn_of_threads (struct adder_run *run)
+{
+  if (!run->message.threads)
+    return;
+  g_autofree char *names = g_strjoinv (", ", run->message.threads);
+  g_ptr_array_add (run->warnings, g_strdup_printf ("these threads go on between cells: %s", names));
+}
+
+static char *
+reason_to_end (struct adder_run *run, const struct verdict *verdict)
+{
+  if (run->facts.has_result)
+    return run->box->ended ? session_reason_of_end (run->session, run->box) : NULL;
+  return session_reason (run->session, verdict, &run->facts, run->cell);
+}
+
+static void
+leave (struct adder_run *run, const struct verdict *verdict)
+{
+  struct session *session = run->session;
+  if (!run->has_turn)
+    return;
+  struct session_turn done = {0};
+  struct history_cell cell = {.number = run->cell};
+  if (verdict) {
+    cell.code = g_memdup2 (run->request->code, run->request->code_length + 1);
+    cell.length = run->request->code_length;
+    cell.outcome = verdict->outcome;
+    cell.started_us = run->begun_us;
+    cell.wall_us = run->ended_us - run->handed_us;
+    done.cell = &cell;
+    done.counted = done.ran = run->facts.has_result;
+    done.variables = run->message.variables;
+    done.reason = reason_to_end (run, verdict);
+    warn_of_threads (run);
+    done.threads = g_steal_pointer (&run->message.threads);
+  }
+  run->has_turn = FALSE;
+  run->box = NULL;
+  sessions_finish (session, &done);
+  if (!verdict || !sessions_has_ended (session))
+    return;
+  g_autoptr (GError) ended = NULL;
+  sessions_set_ended (session, &ended);
+  g_ptr_array_add (run->warnings, g_strdup (ended->message));
+}
+
+const struct run_kind run_as_cell = {begin, interrupt, collect, leave};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cells that were run. */
+#include "engine/history.h"
+
+#include "common/text.h"
+
+/* What a cell without code takes. */
+#define CELL_BYTES sizeof (struct history_cell)
+
+static void
+forget_oldest (struct history *history)
+{
+  struct history_cell *cell = g_queue_pop_head_link (&history->cells)->data;
+  history->bytes -= cell->length + CELL_BYTES;
+  g_free (cell->code);
+  g_free (cell);
+}
+
+void
+history_init (struct history *history, gsize most)
+{
+  *history = (struct history){.cells = G_QUEUE_INIT, .most = most};
+}
+
+void
+history_clear (struct history *history)
+{
+  while (history->cells.length > 0)
+    forget_oldest (history);
+}
+
+void
+history_add (struct history *history, const struct history_cell *cell)
+{
+  struct history_cell *copy = g_memdup2 (cell, sizeof *cell);
+  copy->link = (GList){.data = copy};
+  g_queue_push_tail_link (&history->cells, &copy->link);
+  history->bytes += copy->length + CELL_BYTES;
+  for (; history->bytes > history->most; history->dropped++)
+    forget_oldest (history);
+}
+
+json_t *
+history_to_json (const struct history *history)
+{
+  json_t *cells = json_array ();
+  for (const GList *link = history->cells.head; link; link = link->next) {
+    const struct history_cell *cell = link->data;
+    g_autofree char *started = text_time (cell->started_us);
+    json_array_append_new (cells, json_pack ("{s:I, s:o, s:s, s:s, s:f}", "cell", (json_int_t)cell->number,
+                                             "code", json_stringn (cell->code, cell->length), "outcome",
+                                             adder_outcome_name (cell->outcome), "started", started,
+                                             "wall_ms", (double)cell->wall_us / 1000));
+  }
+  return json_pack ("{s:o, s:I}", "cells", cells, "dropped", (json_int_t)history->dropped);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run in a sandbox of its own: taken from the pool, used once. */
+#include "base/fd.h"
+#include "engine/input.h"
+#include "engine/run_private.h"
+
+gboolean
+run_read_stdin (struct adder_run *run, int *ret_fd)
+{
+  const struct run_request *request = run->request;
+  if (request->stdin_fd < 0)
+    return TRUE;
+  int fd = input_read (request->stdin_fd, request->limits.value[LIMIT_STDIN], "standard input",
+                       &run->interrupt, handout_deadline_us (request), &run->failure);
+  if (fd < 0)
+    return FALSE;
+  *ret_fd = fd;
+  return TRUE;
+}
+
+gboolean
+run_send (struct adder_run *run, uint32_t kind, char *text, gsize length, int *stdin_fd)
+{
+  g_autofree char *owned = text;
+  if (length > WIRE_REQUEST_MAX) {
+    g_set_error (&run->failure, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "code, arguments and variables together are longer than a request may be");
+    return FALSE;
+  }
+  channel_send (&run->box->channel, kind, owned, length, fd_steal (stdin_fd));
+  /* A sandbox that is gone shows on its exit pipe. */
+  (void)channel_flush (&run->box->channel);
+  return TRUE;
+}
+
+static gboolean
+begin (struct adder_run *run)
+{
+  const struct run_request *request = run->request;
+  autoclose int stdin_fd = -1;
+  gsize length;
+  if (!request_check (request, &run->failure))
+    return FALSE;
+  struct pool *pool = handout_pool (&run->handout, run->engine, request, &run->failure);
+  if (!pool || !run_read_stdin (run, &stdin_fd))
+    return FALSE;
+  run->box = handout_take (&run->handout, run->engine, pool, request, &request->limits, &run->interrupt,
+                           &run->failure);
+  if (!run->box)
+    return FALSE;
+  for (gsize i = 0; run->box->info->warnings[i]; i++)
+    g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
+  run_hand_out (run);
+  char *text = message_write_request (request, &length);
+  return run_send (run, WIRE_REQUEST, text, length, &stdin_fd);
+}
+
+static gboolean
+interrupt (G_GNUC_UNUSED struct adder_run *run, G_GNUC_UNUSED enum stop reason)
+{
+  return FALSE;
+}
+
+void
+run_collect_dead (struct adder_run *run)
+{
+  struct box *box = run->box;
+  run_end_box (run);
+  if (!box->ended) {
+    g_ptr_array_add (run->warnings, g_strdup ("no files come back: the sandbox was killed and does not end"));
+    return;
+  }
+  run->artifacts = artifact_collect (box->workspace_fd, run->handout.files, NULL, &run->request->limits,
+                                     run->warnings, &run->interrupt);
+  if (run->artifacts->len > 0) {
+    run->workspace_fd = fd_steal (&box->workspace_fd);
+    run->place = g_steal_pointer (&box->place);
+  }
+}
+
+/* Files come back however the run ended, unless nobody is there to have them. */
+static void
+collect (struct adder_run *run)
+{
+  const struct box *box = run->box;
+  /* A directory of the host's tells nothing by how full its disk is. */
+  if (run->facts.stop != STOP_CANCELLED &&
+      (box->place || !workspace_is_untouched (box->workspace_fd, &box->workspace_mark, run->handout.files)))
+    run_collect_dead (run);
+}
+
+static void
+leave (struct adder_run *run, G_GNUC_UNUSED const struct verdict *verdict)
+{
+  if (run->box)
+    pool_discard (g_steal_pointer (&run->box));
+}
+
+const struct run_kind run_in_box = {begin, interrupt, collect, leave};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the phases of a run (run.c) and its two kinds share: where a box comes from, and what becomes of it. A
+ * run in a sandbox of its own (run_box.c) takes one from the pool and kills it; a cell (cell.c) has its
+ * session's, and leaves it as it is. */
+#pragma once
+
+#include <jansson.h>
+
+#include "engine/capture.h"
+#include "engine/handout.h"
+#include "engine/id.h"
+#include "engine/message.h"
+#include "engine/outcome.h"
+#include "engine/result.h"
+#include "engine/run.h"
+#include "engine/sessions.h"
+#include "engine/watchdog.h"
+
+struct run_kind {
+  /* Takes a box, makes it ready and sends the code: run->box, or run->failure and FALSE. */
+  gboolean (*begin) (struct adder_run *run);
+  /* The run is stopped for a reason that was not there before: whether the code may go on until
+   * run->grace_us. */
+  gboolean (*interrupt) (struct adder_run *run, enum stop reason);
+  /* Takes files out, when there are any. */
+  void (*collect) (struct adder_run *run);
+  /* The box goes back; VERDICT is NULL when no code ran. */
+  void (*leave) (struct adder_run *run, const struct verdict *verdict);
+};
+
+extern const struct run_kind run_in_box, run_as_cell;
+
+enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER };
+
+/* stdout and stderr. */
+struct stream {
+  AdderEventKind event;
+  struct capture capture;
+  int fd;     /* the box's, -1 at its end */
+  gsize left; /* DRAINING: bytes that are still to be read */
+};
+enum { STREAM_OUTPUT, STREAM_ERRORS, STREAMS };
+
+struct adder_run {
+  struct engine *engine;
+  struct run_request *request;
+  struct interrupt interrupt;
+  gboolean can_wait; /* interrupt is set up */
+  const struct run_kind *kind;
+  char id[ID_BYTES];
+  enum phase phase;
+  GError *failure; /* why no sandbox ran it */
+  struct box *box;
+
+  gint64 asked_us, handed_us, ended_us;
+  struct watchdog watchdog;
+  struct stream streams[STREAMS];
+  guint64 output_bytes;
+  char *buffer;
+  gboolean socket_open;
+  gboolean watches_output;
+
+  json_t *displays;
+  GHashTable *display_ids; /* id -> place in DISPLAYS, from 1; NULL: there are none */
+  guint display_count;
+  guint64 display_bytes;
+  guint64 values;   /* in all messages, parsed */
+  char *display;    /* text of the one that was told last, */
+  char *display_id; /* and its id, or NULL */
+
+  struct facts facts;
+  struct message_result message;
+  GPtrArray *warnings;
+  GPtrArray *artifacts; /* struct artifact */
+  int workspace_fd;
+  struct scratch_place *place;
+  struct usage usage;
+  struct handout handout;
+
+  /* of a cell */
+  struct session *session; /* our reference */
+  gboolean has_turn;
+  guint64 cell;
+  gint64 begun_us; /* g_get_real_time */
+  gint64 grace_us; /* 0, or until when code that was interrupted may end by itself */
+};
+
+/* Standard input of the request, read whole, in *RET_FD; -1: it has none. */
+gboolean run_read_stdin (struct adder_run *run, int *ret_fd);
+
+/* run->box is ready: watches it from now on. */
+void run_hand_out (struct adder_run *run);
+
+/* Sends a frame of KIND with TEXT, which it frees, and the descriptor STDIN_FD, or says that it is too long.
+ */
+gboolean run_send (struct adder_run *run, uint32_t kind, char *text, gsize length, int *stdin_fd);
+
+/* Kills what lives and waits for the report. */
+void run_end_box (struct adder_run *run);
+
+/* After run_end_box: takes out what differs from run->handout.files, and with it the workspace. */
+void run_collect_dead (struct adder_run *run);

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One session: its making, questions to it, and why it ended, in words. */
+#include "engine/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "adder.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "engine/explain.h"
+#include "engine/message.h"
+#include "engine/outcome.h"
+#include "engine/sessions.h"
+
+#define NAME_BYTES 64
+
+/* What opening a session, or an answer, may take: people's own representations are code as well. */
+#define ANSWER_US (10 * G_USEC_PER_SEC)
+
+struct session *
+session_new (struct sessions *sessions, const struct run_request *options, const char *name)
+{
+  struct session *session = g_new0 (struct session, 1);
+  g_atomic_ref_count_init (&session->references);
+  session->sessions = sessions;
+  session->link.data = session;
+  id_make (session->id);
+  session->number = sessions_next_number (sessions);
+  session->name = g_strdup (name);
+  session->owner = g_strdup (options->owner ? options->owner : "");
+  session->environment = g_strdup (options->environment);
+  session->profile = g_strdup (options->profile);
+  session->limits = options->limits;
+  session->created_us = g_get_real_time ();
+  session->used_us = g_get_monotonic_time ();
+  handout_init (&session->handout);
+  return session;
+}
+
+struct session *
+session_ref (struct session *session)
+{
+  g_atomic_ref_count_inc (&session->references);
+  return session;
+}
+
+void
+session_unref (struct session *session)
+{
+  if (!session || !g_atomic_ref_count_dec (&session->references))
+    return;
+  history_clear (&session->history);
+  handout_clear (&session->handout);
+  g_strfreev (session->threads);
+  g_free (session->name);
+  g_free (session->owner);
+  g_free (session->environment);
+  g_free (session->profile);
+  g_free (session->shell);
+  g_free (session->reason);
+  g_free (session);
+}
+
+/* ---- what a caller may ask for ---- */
+
+gboolean
+session_check_name (const char *name, GError **error)
+{
+  gsize length = strspn (name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
+  const char *fault = NULL;
+  if (name[0] == '\0')
+    fault = "is empty";
+  else if (name[length] != '\0')
+    fault = "has a character that is not a letter, a digit, “_” or “-”";
+  else if (length > NAME_BYTES)
+    fault = "is longer than 64 characters";
+  else if (g_uuid_string_is_valid (name))
+    fault = "looks like an id";
+  if (fault)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the name of the session %s", fault);
+  return !fault;
+}
+
+/* Those of the whole: the kernel, or the sandbox itself, was told of them when it was opened. */
+static const enum limit lasting[] = {
+    LIMIT_CPU_PERCENT, LIMIT_MEMORY,          LIMIT_PIDS, LIMIT_FILE_SIZE, LIMIT_OPEN_FILES,
+    LIMIT_WORKSPACE,   LIMIT_WORKSPACE_FILES, LIMIT_SHM,
+};
+
+gboolean
+session_merge_limits (const struct session *session, struct limits *limits, guint32 limits_set,
+                      GError **error)
+{
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    if (!(limits_set & 1u << i))
+      limits->value[i] = session->limits.value[i];
+  for (gsize i = 0; i < G_N_ELEMENTS (lasting); i++) {
+    const struct limit_row *row = &limit_table[lasting[i]];
+    if (limits->value[lasting[i]] == session->limits.value[lasting[i]])
+      continue;
+    g_autofree char *value = quantity_format (session->limits.value[lasting[i]], row->unit);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "%s is %s for the whole session; a cell cannot change it", row->name, value);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- why it ended ---- */
+
+static char *
+reason_of_stop (const struct session *session, const struct facts *facts, const char *where)
+{
+  enum stop stop = facts ? facts->stop : STOP_MEMORY;
+  switch (stop) {
+  case STOP_MEMORY: {
+    g_autofree char *size = size_format (session->limits.value[LIMIT_MEMORY]);
+    return g_strdup_printf ("it needed more memory than %s (memory_bytes)%s", size, where);
+  }
+  case STOP_PROTOCOL:
+    return g_strdup_printf ("it sent a message that Adder does not know%s", where);
+  case STOP_DEADLINE:
+    return g_strdup_printf ("it used up its time (wall_ms)%s and did not stop when it was interrupted",
+                            where);
+  case STOP_CPU:
+    return g_strdup_printf (
+        "it used up its processor time (cpu_ms)%s and did not stop when it was interrupted", where);
+  case STOP_OUTPUT:
+  case STOP_DISPLAYS:
+    return g_strdup_printf ("it printed or showed too much%s and did not stop when it was interrupted",
+                            where);
+  default:
+    return g_strdup_printf ("it did not stop when it was interrupted%s", where);
+  }
+}
+
+char *
+session_reason (const struct session *session, const struct verdict *verdict, const struct facts *facts,
+                guint64 cell)
+{
+  g_autofree char *where =
+      cell > 0 ? g_strdup_printf (" in cell %" G_GUINT64_FORMAT, cell) : g_strdup (" between cells");
+  switch (verdict->cause) {
+  case CAUSE_STOP:
+    return reason_of_stop (session, facts, where);
+  case CAUSE_OOM_KILL:
+  case CAUSE_MEMORY_ERROR:
+    return reason_of_stop (session, NULL, where);
+  case CAUSE_SIGNAL:
+    return g_strdup_printf ("it crashed (%s)%s", explain_signal (verdict->signal), where);
+  case CAUSE_EXITED:
+    return g_strdup_printf ("its process left by itself (os._exit, code %d)%s", verdict->exit_code, where);
+  case CAUSE_ZYGOTE:
+    return g_strdup_printf ("the zygote of the environment %s ended%s", session->environment, where);
+  case CAUSE_RESULT:
+  case CAUSE_CPU:
+  case CAUSE_NO_END:
+    break;
+  }
+  return g_strdup_printf ("its sandbox was killed%s", where);
+}
+
+char *
+session_reason_of_end (const struct session *session, struct box *box)
+{
+  struct usage usage;
+  usage_read (box, &usage);
+  const struct facts facts = {
+      .has_exit = box->has_exit,
+      .exit = box->exit,
+      .zygote_ended = box->ended && !box->has_exit,
+      .oom_kills = usage.oom_kills,
+      .cpu_limit_us = G_MAXUINT64,
+  };
+  const struct verdict verdict = outcome_decide (&facts);
+  box->crashed = verdict.outcome == ADDER_OUTCOME_CRASHED;
+  return session_reason (session, &verdict, &facts, 0);
+}
+
+/* ---- questions ---- */
+
+static gint64
+answer_bound (uint32_t kind)
+{
+  return kind == WIRE_ANSWER ? (gint64)WIRE_ANSWER_MAX : -1;
+}
+
+static void
+set_ended (char *reason, GError **error)
+{
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_ENDED, reason);
+  g_free (reason);
+}
+
+/* Takes the answer, if it is there. Returns FALSE when there will be none, with ERROR. */
+static gboolean
+take_answer (struct session *session, json_t **ret_answer, GError **error)
+{
+  g_autofree char *text = NULL;
+  gsize length;
+  uint32_t kind;
+  switch (channel_receive (&session->box->channel, answer_bound, &kind, &text, &length)) {
+  case CHANNEL_WAIT:
+    return TRUE;
+  case CHANNEL_FRAME:
+    *ret_answer = message_read_answer (text, length);
+    if (*ret_answer)
+      return TRUE;
+    break;
+  case CHANNEL_END:
+  case CHANNEL_BAD:
+    break;
+  }
+  if (box_read_exit (session->box))
+    set_ended (session_reason_of_end (session, session->box), error);
+  else
+    set_ended (g_strdup ("it sent a message that Adder does not know"), error);
+  return FALSE;
+}
+
+json_t *
+session_exchange (struct session *session, uint32_t kind, const char *text, gsize length,
+                  struct interrupt *interrupt, GError **error)
+{
+  enum { SOCKET, EXIT, POLLS };
+  struct box *box = session->box;
+  gint64 deadline_us = g_get_monotonic_time () + ANSWER_US;
+  gboolean interrupted = FALSE;
+  json_t *answer = NULL;
+  channel_send (&box->channel, kind, text, length, -1);
+  for (;;) {
+    (void)channel_flush (&box->channel);
+    if (!take_answer (session, &answer, error) || answer)
+      return answer;
+    if (box_read_exit (box)) {
+      set_ended (session_reason_of_end (session, box), error);
+      return NULL;
+    }
+    struct pollfd pollfds[POLLS + INTERRUPT_POLLFDS] = {
+        [SOCKET] = {.fd = box->socket_fd, .events = POLLIN},
+        [EXIT] = {.fd = box->exit_fd, .events = POLLIN},
+    };
+    if (channel_is_sending (&box->channel))
+      pollfds[SOCKET].events |= POLLOUT;
+    enum wait end = interrupt_wait (interrupted ? NULL : interrupt, pollfds, POLLS, deadline_us);
+    if (end != WAIT_DEADLINE && end != WAIT_CANCELLED)
+      continue;
+    if (interrupted) {
+      set_ended (g_strdup ("it did not answer a question, and did not stop when it was interrupted"), error);
+      return NULL;
+    }
+    interrupted = TRUE;
+    sessions_signal (session, 0);
+    deadline_us = g_get_monotonic_time () + (gint64)sessions_grace_us (session);
+  }
+}
+
+static json_t *
+exchange_variables (struct session *session, const char *what, const char *const *names,
+                    struct interrupt *interrupt, GError **error)
+{
+  gsize length;
+  guint64 most = session->limits.value[LIMIT_VALUE];
+  g_autofree char *question = message_write_question (what, names, most, &length);
+  g_autoptr (json_t) answer = session_exchange (session, WIRE_ASK, question, length, interrupt, error);
+  json_t *variables = answer ? message_read_variables (answer, most) : NULL;
+  if (answer && !variables)
+    set_ended (g_strdup ("it sent a message that Adder does not know"), error);
+  return variables;
+}
+
+/* How many there are, where the answer is about all of them. */
+static guint64
+count_of (const json_t *variables)
+{
+  return (guint64)json_integer_value (json_object_get (variables, "count"));
+}
+
+json_t *
+session_ask (struct session *session, const char *what, const char *const *names, GError **error)
+{
+  struct interrupt interrupt;
+  GError *problem = NULL;
+  if (!interrupt_init (&interrupt, -1, error))
+    return NULL;
+  json_t *variables = NULL;
+  if (sessions_begin (session, TRUE, FALSE, &interrupt, &problem)) {
+    variables = exchange_variables (session, what, names, &interrupt, &problem);
+    struct session_turn done = {.reason = problem ? g_strdup (problem->message) : NULL,
+                                .counted = variables != NULL,
+                                .variables = count_of (variables)};
+    sessions_finish (session, &done);
+    if (problem) {
+      g_clear_error (&problem);
+      sessions_set_ended (session, &problem);
+    }
+  }
+  interrupt_clear (&interrupt);
+  if (problem)
+    g_propagate_error (error, problem);
+  return variables;
+}
+
+/* ---- making ---- */
+
+static gboolean
+open_box (struct session *session, const struct run_request *options, struct interrupt *interrupt,
+          GError **error)
+{
+  gsize length;
+  g_autofree char *text = message_write_open (options, &length);
+  if (length > WIRE_REQUEST_MAX) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "arguments and variables together are longer than a request may be");
+    return FALSE;
+  }
+  g_autoptr (json_t) answer = session_exchange (session, WIRE_OPEN, text, length, interrupt, error);
+  if (!answer)
+    return FALSE;
+  const char *shell = json_string_value (json_object_get (answer, "shell"));
+  sessions_set_shell (session, g_strdup (g_strcmp0 (shell, "ipython") == 0 ? "ipython" : "plain"));
+  if (g_atomic_int_get (&interrupt->cancelled)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+make (struct session *session, struct engine *engine, const struct run_request *options,
+      struct interrupt *interrupt, GError **error)
+{
+  struct handout handout;
+  handout_init (&handout);
+  struct pool *pool = handout_pool (&handout, engine, options, error);
+  /* Its processor time is counted for each cell; the kernel would count all of its life. */
+  struct limits limits = session->limits;
+  limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
+  struct box *box = pool ? handout_take (&handout, engine, pool, options, &limits, interrupt, error) : NULL;
+  if (box)
+    sessions_give_box (session, box, &handout);
+  else
+    handout_clear (&handout);
+  return box && open_box (session, options, interrupt, error);
+}
+
+struct session *
+session_create (struct engine *engine, const struct run_request *options, const char *name, GError **error)
+{
+  struct interrupt interrupt;
+  if ((name && !session_check_name (name, error)) || !request_check (options, error) ||
+      !sessions_start (engine->sessions, error) || !interrupt_init (&interrupt, options->watch_fd, error))
+    return NULL;
+  struct session *session = session_new (engine->sessions, options, name);
+  history_init (&session->history, engine->host->config->history_bytes);
+  gboolean made = FALSE;
+  if (sessions_add (engine->sessions, session, error)) {
+    GError *problem = NULL;
+    made = make (session, engine, options, &interrupt, &problem);
+    if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED)) {
+      problem->code = ADDER_ERROR_FAILED;
+      g_prefix_error (&problem, "the session could not be opened: ");
+    }
+    if (problem)
+      g_propagate_error (error, problem);
+    struct session_turn nothing = {0};
+    if (made)
+      sessions_finish (session, &nothing);
+    else
+      sessions_forget (session);
+  }
+  interrupt_clear (&interrupt);
+  if (!made)
+    g_clear_pointer (&session, session_unref);
+  return session;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session: a sandbox that is kept between cells, so that its variables and files live on. Its registry
+ * (engine/sessions.h) knows all of them, gives turns, and ends them.
+ *
+ * Whoever has the turn, a cell (engine/cell.c), a question, or the registry's own thread for a moment, alone
+ * uses the box: its socket, pipes, workspace and control group. Everybody may signal its processes under the
+ * registry's lock, for as long as `box` is set. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "engine/handout.h"
+#include "engine/history.h"
+#include "engine/id.h"
+#include "engine/turn.h"
+
+enum session_state { SESSION_IDLE, SESSION_BUSY, SESSION_ENDED };
+
+struct session {
+  gatomicrefcount references;
+  struct sessions *sessions;
+
+  /* fixed before anybody else sees it idle */
+  char id[ID_BYTES];
+  guint64 number; /* counts up; what the registry's thread knows it by */
+  char *name;     /* or NULL */
+  char *owner;    /* "" for nobody */
+  char *environment, *profile, *shell;
+  struct limits limits; /* of the whole, and of a cell that asks for nothing else */
+  gint64 created_us;    /* g_get_real_time */
+  struct handout
+      handout; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
+
+  /* under the registry's lock */
+  enum session_state state;
+  struct turn turn;
+  gboolean looked_after;  /* the registry's own thread has the turn: nobody is told `busy` for that */
+  struct box *box;        /* NULL: it has ended, and nobody has the turn */
+  struct interrupt *cell; /* of the cell that runs, or NULL */
+  guint64 cells;          /* that were begun */
+  guint64 variables;
+  struct history history;
+  GStrv threads;        /* that the last cell left running; may be NULL */
+  char *reason;         /* SESSION_ENDED */
+  gint64 used_us;       /* when it was last used; as all here of g_get_monotonic_time */
+  guint64 cpu_us;       /* that it had used then, of what usage_cpu_now tells */
+  guint64 memory_bytes; /* when it was last looked at */
+  gint64 look_us;       /* when it is to be looked at */
+  gint64 look_step_us;
+  guint64 idle_cpu_us; /* since it was used; by the last look */
+  GList link;          /* in one of the registry's lists */
+
+  gint interrupted; /* atomic: the caller interrupted the cell */
+};
+
+struct session *session_new (struct sessions *sessions, const struct run_request *options, const char *name);
+struct session *session_ref (struct session *session);
+void session_unref (struct session *session); /* NULL is allowed */
+
+/* A name that a caller may give: ADDER_ERROR_INVALID otherwise. */
+gboolean session_check_name (const char *name, GError **error);
+
+/* What a cell may not change, because it was settled with the session. LIMITS_SET as in struct run_request.
+ * Fills in what is not set. */
+gboolean session_merge_limits (const struct session *session, struct limits *limits, guint32 limits_set,
+                               GError **error);
+
+/* For who has the turn: sends a frame of KIND and waits for the answer, the caller's. One that does not come
+ * in time is interrupted; NULL with ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is
+ * the reason. */
+json_t *session_exchange (struct session *session, uint32_t kind, const char *text, gsize length,
+                          struct interrupt *interrupt, GError **error);
+
+/* Why it ended, for a box that ended as VERDICT in the cell CELL (0: between cells). The caller's. */
+struct verdict;
+struct facts;
+char *session_reason (const struct session *session, const struct verdict *verdict, const struct facts *facts,
+                      guint64 cell);
+
+/* The same for one that ended between cells. */
+char *session_reason_of_end (const struct session *session, struct box *box);
+
+/* ---- for the library ---- */
+
+struct session *session_create (struct engine *engine, const struct run_request *options, const char *name,
+                                GError **error);
+json_t *session_ask (struct session *session, const char *what, const char *const *names, GError **error);

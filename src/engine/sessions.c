@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The registry of sessions: finding, turns, ending. Its thread is in sessions_thread.c. */
+#include "engine/sessions.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/pidfd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/size.h"
+#include "common/text.h"
+#include "engine/sessions_private.h"
+
+/* Ended sessions that are remembered: of one owner, and in all. */
+#define ENDED_OF_OWNER 32
+#define ENDED_MOST     256
+
+/* ---- the lock ---- */
+
+void
+sessions_lock (struct sessions *sessions)
+{
+  g_mutex_lock (&sessions->lock);
+}
+
+void
+sessions_unlock (struct sessions *sessions)
+{
+  GList *boxes = g_steal_pointer (&sessions->given_up), *forgotten = g_steal_pointer (&sessions->forgotten);
+  g_mutex_unlock (&sessions->lock);
+  g_list_free_full (boxes, (GDestroyNotify)pool_discard);
+  g_list_free_full (forgotten, (GDestroyNotify)session_unref);
+}
+
+/* ---- lists ---- */
+
+/* A name has no line break, so this is unambiguous. */
+static char *
+key_of (const char *owner, const char *name)
+{
+  return g_strdup_printf ("%s\n%s", name, owner);
+}
+
+/* With the lock held: drops the registry's reference, after the lock is given up. */
+static void
+forget (struct session *session)
+{
+  struct sessions *sessions = session->sessions;
+  g_hash_table_remove (sessions->by_id, session->id);
+  if (session->name) {
+    g_autofree char *key = key_of (session->owner, session->name);
+    if (g_hash_table_lookup (sessions->by_name, key) == session)
+      g_hash_table_remove (sessions->by_name, key);
+  }
+  sessions->forgotten = g_list_prepend (sessions->forgotten, session);
+}
+
+/* How many of OWNER are in LIST, and the first of them. */
+static guint
+count_of (const GQueue *list, const char *owner, struct session **ret_first)
+{
+  guint count = 0;
+  for (GList *link = list->tail; link; link = link->prev) {
+    struct session *session = link->data;
+    if (strcmp (session->owner, owner) != 0)
+      continue;
+    count++;
+    *ret_first = session;
+  }
+  return count;
+}
+
+/* With the lock held: the oldest of an owner with many, or else of all, is forgotten. */
+static void
+trim_ended (struct sessions *sessions, const char *owner)
+{
+  struct session *oldest = NULL;
+  if (count_of (&sessions->ended, owner, &oldest) <= ENDED_OF_OWNER) {
+    if (sessions->ended.length <= ENDED_MOST)
+      return;
+    oldest = sessions->ended.head->data;
+  }
+  g_queue_unlink (&sessions->ended, &oldest->link);
+  forget (oldest);
+}
+
+/* ---- ending ---- */
+
+/* With the lock held: has the registry's thread told when the box of SESSION ends or is out of memory, once.
+ * The thread leaves one that is at work alone, and would be told of it for ever. */
+static void
+watch (const struct session *session, int operation)
+{
+  struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = session->number};
+  const int fds[] = {session->box->exit_fd, session->box->memory_fd};
+  for (gsize i = 0; i < G_N_ELEMENTS (fds); i++)
+    if (fds[i] >= 0)
+      (void)epoll_ctl (session->sessions->epoll_fd, operation, fds[i], &event);
+}
+
+/* With the lock held, by who has the turn or for one whose turn nobody has. */
+static void
+give_up_box (struct session *session)
+{
+  struct sessions *sessions = session->sessions;
+  if (!session->box)
+    return;
+  watch (session, EPOLL_CTL_DEL);
+  struct box *box = g_steal_pointer (&session->box);
+  sessions->given_up = g_list_prepend (sessions->given_up, box);
+}
+
+void
+sessions_end_locked (struct session *session, char *reason)
+{
+  struct sessions *sessions = session->sessions;
+  if (session->state == SESSION_ENDED) {
+    g_free (reason);
+    return;
+  }
+  session->state = SESSION_ENDED;
+  session->reason = reason;
+  session->used_us = g_get_monotonic_time ();
+  sessions->memory_bytes -= session->memory_bytes;
+  session->memory_bytes = 0;
+  g_queue_unlink (&sessions->live, &session->link);
+  g_queue_push_tail_link (&sessions->ended, &session->link);
+  turn_wake_all (&session->turn);
+  /* Who has the turn sees the end of the processes, and gives up the box. */
+  if (!session->turn.held)
+    give_up_box (session);
+  else if (session->box)
+    (void)pidfd_send_signal (session->box->init_fd, SIGKILL, NULL, 0);
+  trim_ended (sessions, session->owner);
+}
+
+void
+sessions_end (struct session *session, const char *reason)
+{
+  sessions_lock (session->sessions);
+  sessions_end_locked (session, g_strdup (reason));
+  sessions_unlock (session->sessions);
+}
+
+gboolean
+sessions_has_ended (struct session *session)
+{
+  sessions_lock (session->sessions);
+  gboolean ended = session->state == SESSION_ENDED;
+  sessions_unlock (session->sessions);
+  return ended;
+}
+
+static void
+set_ended_locked (const struct session *session, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", session->reason);
+}
+
+void
+sessions_set_ended (struct session *session, GError **error)
+{
+  sessions_lock (session->sessions);
+  set_ended_locked (session, error);
+  sessions_unlock (session->sessions);
+}
+
+struct session *
+sessions_idle_longest (struct sessions *sessions, const char *owner)
+{
+  struct session *longest = NULL;
+  for (GList *link = sessions->live.head; link; link = link->next) {
+    struct session *session = link->data;
+    gboolean idle = session->state == SESSION_IDLE && (!session->turn.held || session->looked_after);
+    if (idle && (!owner || strcmp (session->owner, owner) == 0) &&
+        (!longest || session->used_us < longest->used_us))
+      longest = session;
+  }
+  return longest;
+}
+
+/* ---- taking in ---- */
+
+guint64
+sessions_next_number (struct sessions *sessions)
+{
+  sessions_lock (sessions);
+  guint64 number = ++sessions->numbers;
+  sessions_unlock (sessions);
+  return number;
+}
+
+/* With the lock held: room for one more of OWNER, or of anybody where that is NULL. */
+static gboolean
+make_room (struct sessions *sessions, const char *owner, guint have, guint64 most, const char *key,
+           GError **error)
+{
+  if (have < most)
+    return TRUE;
+  struct session *longest = sessions_idle_longest (sessions, owner);
+  if (!longest) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "there are %u sessions already, and none of them is idle (%s = %" G_GUINT64_FORMAT ")", have,
+                 key, most);
+    return FALSE;
+  }
+  sessions_end_locked (longest, g_strdup_printf ("another one was made, and of %u this one was idle longest "
+                                                 "(%s = %" G_GUINT64_FORMAT ")",
+                                                 have, key, most));
+  return TRUE;
+}
+
+static gboolean
+add_locked (struct sessions *sessions, struct session *session, GError **error)
+{
+  const struct config *config = sessions->host->config;
+  struct session *first = NULL;
+  if (sessions->closed) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the engine was closed");
+    return FALSE;
+  }
+  g_autofree char *key = session->name ? key_of (session->owner, session->name) : NULL;
+  struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
+  if (old && old->state != SESSION_ENDED) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "there is a session “%s” already; end it first, or choose another name", session->name);
+    return FALSE;
+  }
+  if (!make_room (sessions, session->owner, count_of (&sessions->live, session->owner, &first),
+                  config->max_sessions_owner, "max_sessions_per_owner", error) ||
+      !make_room (sessions, NULL, sessions->live.length, config->max_sessions, "max_sessions", error))
+    return FALSE;
+  turn_try (&session->turn);
+  session->state = SESSION_BUSY;
+  g_hash_table_insert (sessions->by_id, session->id, session_ref (session));
+  if (key)
+    g_hash_table_insert (sessions->by_name, g_steal_pointer (&key), session);
+  g_queue_push_tail_link (&sessions->live, &session->link);
+  return TRUE;
+}
+
+gboolean
+sessions_add (struct sessions *sessions, struct session *session, GError **error)
+{
+  sessions_lock (sessions);
+  gboolean added = add_locked (sessions, session, error);
+  sessions_unlock (sessions);
+  return added;
+}
+
+void
+sessions_give_box (struct session *session, struct box *box, struct handout *handout)
+{
+  struct sessions *sessions = session->sessions;
+  sessions_lock (sessions);
+  session->box = box;
+  handout_clear (&session->handout);
+  session->handout = *handout;
+  *handout = (struct handout){0};
+  watch (session, EPOLL_CTL_ADD);
+  if (session->state == SESSION_ENDED)
+    (void)pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0);
+  sessions_unlock (sessions);
+}
+
+void
+sessions_set_shell (struct session *session, char *shell)
+{
+  sessions_lock (session->sessions);
+  session->shell = shell;
+  sessions_unlock (session->sessions);
+}
+
+void
+sessions_forget (struct session *session)
+{
+  struct sessions *sessions = session->sessions;
+  sessions_lock (sessions);
+  give_up_box (session);
+  gboolean live = session->state != SESSION_ENDED;
+  /* One that was ended meanwhile, by its owner or with the engine, may have been forgotten by now. */
+  if (g_hash_table_lookup (sessions->by_id, session->id) == session) {
+    g_queue_unlink (live ? &sessions->live : &sessions->ended, &session->link);
+    forget (session);
+  }
+  session->state = SESSION_ENDED;
+  if (!session->reason)
+    session->reason = g_strdup ("it could not be made");
+  turn_wake_all (&session->turn);
+  turn_pass (&session->turn);
+  sessions_unlock (sessions);
+}
+
+/* ---- finding ---- */
+
+struct session *
+sessions_find (struct sessions *sessions, const char *owner, const char *name, GError **error)
+{
+  owner = owner ? owner : "";
+  g_autofree char *key = key_of (owner, name);
+  sessions_lock (sessions);
+  struct session *session = g_hash_table_lookup (sessions->by_id, name);
+  /* Another owner's is as if it were not there. */
+  if (session && strcmp (session->owner, owner) != 0)
+    session = NULL;
+  if (!session)
+    session = g_hash_table_lookup (sessions->by_name, key);
+  if (session)
+    session_ref (session);
+  sessions_unlock (sessions);
+  if (!session) {
+    g_autofree char *shown = text_one_line (name, 80);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no session “%s”", shown);
+  }
+  return session;
+}
+
+/* ---- turns ---- */
+
+static void
+set_cancelled (GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
+}
+
+static void
+set_busy (const struct session *session, gboolean wait, GError **error)
+{
+  const struct config *config = session->sessions->host->config;
+  if (wait)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "the session was at work for all of %" G_GUINT64_FORMAT " ms (queue_wait_ms)",
+                 config->queue_wait_ms);
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session is at work on another cell");
+}
+
+/* With the lock held: the turn, or why not, or neither: then PLACE was entered. */
+static gboolean
+ask (struct session *session, gboolean wait, struct turn_place *place, struct interrupt *interrupt,
+     GError **error)
+{
+  if (session->state == SESSION_ENDED) {
+    set_ended_locked (session, error);
+    return FALSE;
+  }
+  if (g_atomic_int_get (&interrupt->cancelled)) {
+    set_cancelled (error);
+    return FALSE;
+  }
+  if (turn_try (&session->turn)) {
+    session->state = SESSION_BUSY;
+    return TRUE;
+  }
+  if (!wait && !session->looked_after) {
+    set_busy (session, FALSE, error);
+    return FALSE;
+  }
+  if (session->turn.waiting.length >= session->sessions->host->config->max_queued) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "too many cells wait for the session already (max_queued = %" G_GUINT64_FORMAT ")",
+                 session->sessions->host->config->max_queued);
+    return FALSE;
+  }
+  turn_enter (&session->turn, place, interrupt);
+  return FALSE;
+}
+
+/* Whether the wait at PLACE, of which END is the latest, is over: then it is served, or ERROR is set. */
+static gboolean
+settle (struct session *session, struct turn_place *place, enum wait end, GError **error)
+{
+  sessions_lock (session->sessions);
+  gboolean over = TRUE, ended = session->state == SESSION_ENDED;
+  if (ended)
+    set_ended_locked (session, error);
+  else if (!place->served && end == WAIT_CANCELLED)
+    set_cancelled (error);
+  else if (!place->served && end == WAIT_DEADLINE)
+    set_busy (session, TRUE, error);
+  else if ((over = place->served))
+    session->state = SESSION_BUSY;
+  if (over && !place->served)
+    turn_leave (&session->turn, place);
+  else if (ended) {
+    give_up_box (session);
+    turn_pass (&session->turn);
+  }
+  sessions_unlock (session->sessions);
+  return over;
+}
+
+static gboolean
+take_turn (struct session *session, gboolean wait, struct interrupt *interrupt, GError **error)
+{
+  struct turn_place place = {0};
+  GError *refusal = NULL;
+  sessions_lock (session->sessions);
+  gboolean mine = ask (session, wait, &place, interrupt, &refusal);
+  sessions_unlock (session->sessions);
+  if (!mine && !refusal) {
+    gint64 deadline_us =
+        g_get_monotonic_time () + (gint64)session->sessions->host->config->queue_wait_ms * 1000;
+    enum wait end = WAIT_WOKEN;
+    while (!settle (session, &place, end, &refusal))
+      end = interrupt_wait_one (interrupt, -1, 0, deadline_us);
+  }
+  if (refusal)
+    g_propagate_error (error, refusal);
+  return !refusal;
+}
+
+gboolean
+sessions_begin (struct session *session, gboolean wait, gboolean cell, struct interrupt *interrupt,
+                GError **error)
+{
+  if (!take_turn (session, wait, interrupt, error))
+    return FALSE;
+  if (!pool_resume (session->box, session->owner, session->limits.value[LIMIT_MEMORY], interrupt, error)) {
+    struct session_turn nothing = {0};
+    sessions_finish (session, &nothing);
+    return FALSE;
+  }
+  sessions_lock (session->sessions);
+  g_atomic_int_set (&session->interrupted, 0);
+  if (cell) {
+    session->cell = interrupt;
+    session->cells++;
+  }
+  sessions_unlock (session->sessions);
+  return TRUE;
+}
+
+void
+sessions_leave_locked (struct session *session, char *reason)
+{
+  if (reason)
+    sessions_end_locked (session, reason);
+  if (session->state == SESSION_ENDED)
+    give_up_box (session);
+  else {
+    session->state = SESSION_IDLE;
+    watch (session, EPOLL_CTL_MOD); /* what happened meanwhile is seen now */
+  }
+  turn_pass (&session->turn);
+}
+
+/* What sessions_finish found out about a box that goes on. */
+struct rest {
+  guint64 cpu_us, memory_bytes;
+};
+
+/* With the lock held: what came of a turn. */
+static void
+note (struct session *session, struct session_turn *done, const struct rest *rest)
+{
+  struct sessions *sessions = session->sessions;
+  session->cell = NULL;
+  if (done->cell)
+    history_add (&session->history, done->cell);
+  if (done->counted)
+    session->variables = done->variables;
+  if (done->ran) {
+    g_strfreev (session->threads);
+    session->threads = g_steal_pointer (&done->threads);
+  }
+  if (session->state == SESSION_ENDED)
+    return;
+  session->used_us = g_get_monotonic_time ();
+  session->cpu_us = rest->cpu_us;
+  session->idle_cpu_us = 0;
+  sessions->memory_bytes += rest->memory_bytes - session->memory_bytes;
+  session->memory_bytes = rest->memory_bytes;
+  /* The budget cannot be used up sooner. */
+  sessions_plan_look (session, (gint64)sessions->host->config->idle_cpu_ms * 1000 /
+                                   MAX ((gint64)sessions->host->cpus, 1));
+}
+
+void
+sessions_finish (struct session *session, struct session_turn *done)
+{
+  struct box *box = session->box;
+  struct rest rest = {0};
+  if (!done->reason && !box->ended) {
+    rest = (struct rest){.cpu_us = usage_cpu_now (box), .memory_bytes = usage_memory_now (box)};
+    pool_rest (box);
+  }
+  sessions_lock (session->sessions);
+  note (session, done, &rest);
+  sessions_leave_locked (session, g_steal_pointer (&done->reason));
+  sessions_unlock (session->sessions);
+  g_clear_pointer (&done->threads, g_strfreev);
+}
+
+/* ---- signals ---- */
+
+void
+sessions_signal (struct session *session, guint64 number)
+{
+  sessions_lock (session->sessions);
+  if (session->box)
+    process_interrupt (session->box->worker_fd, (int)(number & G_MAXINT));
+  sessions_unlock (session->sessions);
+}
+
+gboolean
+sessions_interrupt (struct session *session, GError **error)
+{
+  sessions_lock (session->sessions);
+  gboolean live = session->state != SESSION_ENDED;
+  if (!live)
+    set_ended_locked (session, error);
+  else if (session->cell) {
+    g_atomic_int_set (&session->interrupted, 1);
+    process_interrupt (session->box->worker_fd, (int)(session->cells & G_MAXINT));
+    interrupt_wake (session->cell);
+  }
+  sessions_unlock (session->sessions);
+  return live;
+}
+
+guint64
+sessions_grace_us (const struct session *session)
+{
+  return session->sessions->host->config->interrupt_grace_ms * 1000;
+}

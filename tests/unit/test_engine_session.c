@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions through the public API, on this host's own Python: what lives on between cells, turns, limits, and
+ * every way in which a session ends. */
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "run_support.h"
+
+/* Three parked, a short grace, nobody ends for idleness. */
+#define SETTINGS "[pool]\nparked = 3\n[sessions]\ninterrupt_grace_ms = 500\n"
+
+static AdderEngine *shared_engine;
+
+static AdderEngine *
+shared (void)
+{
+  if (!shared_engine)
+    shared_engine = new_engine (SETTINGS);
+  return shared_engine;
+}
+
+/* ---- help ---- */
+
+static json_t *
+to_json (char *text)
+{
+  g_autofree char *owned = text;
+  g_autoptr (GError) error = NULL;
+  json_t *root = json_parse_object (text, strlen (text), "a session", &error);
+  g_assert_no_error (error);
+  return root;
+}
+
+static json_t *
+open_session (AdderEngine *engine, AdderRequest *options, const char *name)
+{
+  g_autoptr (GError) error = NULL;
+  char *text = adder_session_new (engine, options, name, &error);
+  g_assert_no_error (error);
+  adder_request_free (options);
+  return to_json (text);
+}
+
+static void
+begin (AdderEngine *engine, const char *name)
+{
+  json_decref (open_session (engine, new_request (""), name));
+}
+
+static void
+end (AdderEngine *engine, const char *name)
+{
+  g_autoptr (GError) error = NULL;
+  adder_session_end (engine, NULL, name, &error);
+  g_assert_no_error (error);
+}
+
+static AdderRequest *
+new_cell (const char *session, const char *code)
+{
+  AdderRequest *request = adder_request_new (code, -1);
+  adder_request_set_session (request, session, TRUE);
+  return request;
+}
+
+static json_t *
+cell (AdderEngine *engine, const char *session, const char *code, const char *outcome, int exit_code)
+{
+  return run (engine, new_cell (session, code), outcome, exit_code);
+}
+
+static void
+quick_cell (AdderEngine *engine, const char *session, const char *code, const char *output)
+{
+  g_autoptr (json_t) result = cell (engine, session, code, "ok", 0);
+  g_assert_cmpstr (string_at (result, "stdout"), ==, output);
+}
+
+static json_t *
+show (AdderEngine *engine, const char *session)
+{
+  g_autoptr (GError) error = NULL;
+  char *text = adder_session_show (engine, NULL, session, &error);
+  g_assert_no_error (error);
+  return to_json (text);
+}
+
+/* The session has ended, and every call says why. */
+static void
+check_ended (AdderEngine *engine, const char *session, const char *reason)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (json_t) shown = show (engine, session);
+  g_assert_cmpstr (string_at (shown, "state"), ==, "ended");
+  if (!strstr (string_at (shown, "reason"), reason))
+    g_error ("“%s” is not in: %s", reason, string_at (shown, "reason"));
+  g_autoptr (json_t) result = cell (engine, session, "1", "failed", 125);
+  g_assert_cmpstr (error_at (result, "type"), ==, "SessionEnded");
+  g_assert_nonnull (strstr (error_at (result, "message"), reason));
+  g_assert_null (adder_session_variables (engine, NULL, session, NULL, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_ENDED);
+  g_assert_nonnull (strstr (error->message, reason));
+}
+
+/* ---- what lives on ---- */
+
+static void
+test_variables_live (void)
+{
+  AdderEngine *engine = shared ();
+  g_autoptr (json_t) opened = open_session (engine, new_request (""), "live");
+  g_assert_cmpstr (string_at (opened, "state"), ==, "idle");
+  g_assert_cmpstr (string_at (opened, "name"), ==, "live");
+  g_assert_cmpstr (string_at (opened, "environment"), ==, ENVIRONMENT);
+  g_autoptr (json_t) first = cell (engine, "live", "x = 42", "ok", 0);
+  json_t *part = json_object_get (first, "session");
+  g_assert_cmpstr (string_at (part, "session_id"), ==, string_at (opened, "session_id"));
+  g_assert_cmpstr (string_at (part, "status"), ==, "[session active, 1 var]");
+  g_assert_cmpint (json_integer_value (json_object_get (part, "cell")), ==, 1);
+  quick_cell (engine, string_at (opened, "session_id"), "print(x)", "42\n");
+  g_autoptr (json_t) value = cell (engine, "live", "y = 1\nx + y", "ok", 0);
+  g_assert_cmpstr (string_at (json_object_get (value, "value"), "text/plain"), ==, "43");
+  g_assert_cmpstr (string_at (json_object_get (value, "session"), "status"), ==, "[session active, 2 vars]");
+  g_autoptr (json_t) wrong = cell (engine, "live", "1 / 0", "error", 1);
+  g_assert_cmpstr (error_at (wrong, "type"), ==, "ZeroDivisionError");
+  quick_cell (engine, "live", "print(x, y)", "42 1\n");
+  end (engine, "live");
+  check_ended (engine, "live", "it was told to");
+}
+
+/* Pulls RUN until its code has printed something. */
+static void
+wait_for_output (AdderRun *run)
+{
+  AdderEvent event;
+  do
+    g_assert_true (adder_run_next (run, &event));
+  while (event.kind != ADDER_EVENT_STDOUT);
+}
+
+static json_t *
+finish (AdderRun *run)
+{
+  g_autoptr (AdderResult) result = pull (run);
+  json_t *root = parse (result);
+  adder_run_free (run);
+  return root;
+}
+
+/* ---- turns ---- */
+
+static gpointer
+run_in_turn (gpointer code)
+{
+  return cell (shared (), "turns", code, "ok", 0);
+}
+
+static void
+test_turns (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "turns");
+  quick_cell (engine, "turns", "order = []", "");
+  g_autoptr (AdderRequest) request = new_cell (
+      "turns", "import time\nprint('s', flush=True)\ntry:\n  time.sleep(60)\nexcept KeyboardInterrupt: pass");
+  AdderRun *first = adder_run_start (engine, request);
+  wait_for_output (first);
+  g_autoptr (json_t) shown = show (engine, "turns");
+  g_assert_cmpstr (string_at (shown, "state"), ==, "busy");
+
+  AdderRequest *impatient = adder_request_new ("1", -1);
+  adder_request_set_session (impatient, "turns", FALSE);
+  g_autoptr (json_t) busy = run (engine, impatient, "busy", 75);
+  g_assert_cmpstr (error_at (busy, "type"), ==, "Busy");
+
+  GThread *patient = g_thread_new ("patient", run_in_turn, (gpointer)(guintptr) "order.append(1)");
+  g_assert_true (adder_session_interrupt (engine, NULL, "turns", NULL));
+  json_decref (finish (first));
+  json_decref (g_thread_join (patient));
+  quick_cell (engine, "turns", "print(order)", "[1]\n");
+  end (engine, "turns");
+}
+
+/* Two that wait for a session that ends are told. */
+static void
+test_end_while_waiting (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "turns");
+  g_autoptr (AdderRequest) request = new_cell ("turns", "print('s', flush=True)\nwhile True: pass");
+  AdderRun *first = adder_run_start (engine, request);
+  wait_for_output (first);
+  g_autoptr (AdderRequest) other = new_cell ("turns", "1");
+  AdderRun *second = adder_run_start (engine, other);
+  end (engine, "turns");
+  g_autoptr (json_t) waited = finish (second);
+  g_assert_cmpstr (error_at (waited, "type"), ==, "SessionEnded");
+  g_autoptr (json_t) ended = finish (first);
+  g_assert_cmpstr (string_at (ended, "outcome"), ==, "cancelled");
+  g_assert_cmpstr (string_at (json_object_get (ended, "session"), "status"), ==,
+                   "[session ended: it was told to]");
+  check_ended (engine, "turns", "it was told to");
+}
+
+/* ---- interrupting ---- */
+
+static void
+test_interrupt (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "interrupt");
+  g_assert_true (adder_session_interrupt (engine, NULL, "interrupt", NULL));
+  g_autoptr (AdderRequest) request =
+      new_cell ("interrupt", "x = 7\nprint('s', flush=True)\nwhile True: pass");
+  AdderRun *run = adder_run_start (engine, request);
+  wait_for_output (run);
+  g_assert_true (adder_session_interrupt (engine, NULL, "interrupt", NULL));
+  g_autoptr (json_t) result = finish (run);
+  g_assert_cmpstr (string_at (result, "outcome"), ==, "error");
+  g_assert_cmpstr (error_at (result, "type"), ==, "KeyboardInterrupt");
+  quick_cell (engine, "interrupt", "print(x)", "7\n");
+  end (engine, "interrupt");
+}
+
+static void
+test_cancel (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "cancel");
+  g_autoptr (AdderRequest) request = new_cell ("cancel", "x = 7\nprint('s', flush=True)\nwhile True: pass");
+  AdderRun *run = adder_run_start (engine, request);
+  wait_for_output (run);
+  adder_run_cancel (run);
+  g_autoptr (json_t) result = finish (run);
+  g_assert_cmpstr (string_at (result, "outcome"), ==, "cancelled");
+  quick_cell (engine, "cancel", "print(x)", "7\n");
+
+  /* Nobody wants to know any more. */
+  AdderRun *abandoned = adder_run_start (engine, request);
+  wait_for_output (abandoned);
+  adder_run_free (abandoned);
+  quick_cell (engine, "cancel", "print(x)", "7\n");
+
+  /* Before it had its turn. */
+  AdderRun *never = adder_run_start (engine, request);
+  adder_run_cancel (never);
+  json_decref (finish (never));
+  quick_cell (engine, "cancel", "print(x)", "7\n");
+  end (engine, "cancel");
+}
+
+#define DEAF "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+
+/* What ends a cell, and what becomes of its session: REASON is why it ends, NULL where its variables live on.
+ */
+static const struct ending {
+  const char *name, *code, *limit;
+  guint64 value;
+  const char *outcome;
+  int exit_code;
+  const char *reason;
+} endings[] = {
+    {"wall", "import time\ntime.sleep(60)", "wall_ms", 200, "timeout", 124, NULL},
+    {"loop", "while True: pass", "wall_ms", 200, "timeout", 124, NULL},
+    {"cpu", "while True: pass", "cpu_ms", 200, "cpu_limit", 137, NULL},
+    {"output", "while True: print('x' * 1000)", "output_bytes", MIB, "output_limit", 137, NULL},
+    {"caught", "try:\n  while True: pass\nexcept KeyboardInterrupt: pass", "wall_ms", 200, "timeout", 124,
+     NULL},
+    {"exception", "1 / 0", NULL, 0, "error", 1, NULL},
+    {"leaves", "import sys; sys.exit(3)", NULL, 0, "error", 3, NULL},
+    {"deaf-wall", DEAF "while True: pass", "wall_ms", 200, "timeout", 124, "wall_ms) in cell 2"},
+    {"deaf-output", DEAF "while True: print('x' * 1000)", "output_bytes", MIB, "output_limit", 137,
+     "printed or showed too much in cell 2"},
+    {"stopped", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "wall_ms", 200, "timeout", 124,
+     "wall_ms) in cell 2"},
+    {"crash", "import ctypes; ctypes.string_at(0)", NULL, 0, "crashed", 139,
+     "it crashed (SIGSEGV) in cell 2"},
+    {"exits", "import os; os._exit(7)", NULL, 0, "error", 7, "os._exit, code 7) in cell 2"},
+    {"hostile", "import os; os.write(3, b'hostile bytes')", NULL, 0, "crashed", 137,
+     "a message that Adder does not know in cell 2"},
+};
+
+static void
+test_ending (gconstpointer data)
+{
+  const struct ending *row = data;
+  AdderEngine *engine = shared ();
+  begin (engine, row->name);
+  quick_cell (engine, row->name, "x = 7", "");
+  AdderRequest *request = new_cell (row->name, row->code);
+  if (row->limit)
+    set_limit (request, row->limit, row->value);
+  g_autoptr (json_t) result = run (engine, request, row->outcome, row->exit_code);
+  if (row->reason) {
+    check_ended (engine, row->name, row->reason);
+    g_assert_true (
+        g_str_has_prefix (string_at (json_object_get (result, "session"), "status"), "[session ended: "));
+    return;
+  }
+  quick_cell (engine, row->name, "print(x)", "7\n");
+  end (engine, row->name);
+}
+
+static void
+test_deaf_to_interrupt (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "deaf");
+  g_autoptr (AdderRequest) request = new_cell ("deaf", DEAF "print('s', flush=True)\nwhile True: pass");
+  AdderRun *run = adder_run_start (engine, request);
+  wait_for_output (run);
+  g_assert_true (adder_session_interrupt (engine, NULL, "deaf", NULL));
+  g_autoptr (json_t) result = finish (run);
+  g_assert_cmpstr (string_at (result, "outcome"), ==, "cancelled");
+  check_ended (engine, "deaf", "did not stop when it was interrupted in cell 1");
+}
+
+static void
+test_memory (void)
+{
+  AdderEngine *engine = shared ();
+  AdderRequest *options = new_request ("");
+  set_limit (options, "memory_bytes", 64 * MIB);
+  g_autoptr (json_t) opened = open_session (engine, options, "memory");
+  AdderRequest *greedy =
+      new_cell ("memory", "import os\nfor _ in range(6):\n if os.fork() == 0:\n"
+                          "  data = b'x' * (24 << 20); os.read(0, 1); import time; time.sleep(60)\n"
+                          "import time; time.sleep(60)");
+  g_autoptr (json_t) result = run (engine, greedy, "memory_limit", 137);
+  check_ended (engine, "memory", "needed more memory than 64 MiB");
+
+  AdderRequest *changed = new_cell ("memory", "1");
+  set_limit (changed, "memory_bytes", 128 * MIB);
+  g_autoptr (json_t) refused = run (engine, changed, "failed", 125);
+  g_assert_nonnull (strstr (error_at (refused, "message"), "64 MiB for the whole session"));
+}
+
+/* ---- between cells ---- */
+
+/* Until the state of SESSION is ended. Nothing here tells when it is, so it is looked at. */
+static void
+wait_for_end (AdderEngine *engine, const char *session)
+{
+  for (int i = 0; i < 2000; i++) {
+    g_autoptr (json_t) shown = show (engine, session);
+    if (strcmp (string_at (shown, "state"), "ended") == 0)
+      return;
+    g_usleep (10000);
+  }
+  g_error ("the session %s does not end", session);
+}
+
+static void
+test_dies_between_cells (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "between");
+  quick_cell (
+      engine, "between",
+      "import threading, os, signal, time\n"
+      "threading.Thread(target=lambda: (time.sleep(0.05), os.kill(os.getpid(), signal.SIGSEGV))).start()",
+      "");
+  wait_for_end (engine, "between");
+  check_ended (engine, "between", "it crashed (SIGSEGV) between cells");
+}
+
+static void
+test_idle (void)
+{
+  AdderEngine *engine = new_engine ("[pool]\nparked = 1\n[sessions]\nidle_ms = 200\n");
+  begin (engine, "idle");
+  wait_for_end (engine, "idle");
+  check_ended (engine, "idle", "it was idle for 200 ms");
+  begin (engine, "idle"); /* asked for, not silently */
+  quick_cell (engine, "idle", "import time; time.sleep(0.4); print(1)", "1\n");
+  adder_engine_free (engine);
+}
+
+static void
+test_work_between_cells (void)
+{
+  AdderEngine *engine = new_engine ("[pool]\nparked = 1\n[sessions]\nidle_cpu_ms = 50\n");
+  begin (engine, "working");
+  quick_cell (engine, "working",
+              "import threading\n"
+              "def work():\n while True: pass\n"
+              "threading.Thread(target=work, name='miner', daemon=True).start()",
+              "");
+  wait_for_end (engine, "working");
+  check_ended (engine, "working", "ms of processor time (idle_cpu_ms)");
+  adder_engine_free (engine);
+}
+
+/* ---- how many ---- */
+
+static void
+test_eleventh (void)
+{
+  AdderEngine *engine = new_engine ("[pool]\nparked = 1\n");
+  for (int i = 0; i < 10; i++) {
+    g_autofree char *name = g_strdup_printf ("s%d", i);
+    begin (engine, name);
+  }
+  quick_cell (engine, "s0", "x = 1", "");
+  AdderRequest *other = new_request ("");
+  adder_request_set_owner (other, "anna", NULL);
+  json_decref (open_session (engine, other, "s1")); /* another owner's counts for itself */
+  begin (engine, "s10");
+  check_ended (engine, "s1",
+               "another one was made, and of 10 this one was idle longest (max_sessions_per_owner = 10)");
+  quick_cell (engine, "s0", "print(x)", "1\n");
+  g_autoptr (json_t) list = to_json (adder_session_list (engine, NULL, NULL));
+  g_assert_cmpuint (json_array_size (json_object_get (list, "sessions")), ==, 11);
+  adder_engine_free (engine);
+}
+
+static void
+test_in_all (void)
+{
+  AdderEngine *engine = new_engine ("[pool]\nparked = 1\n[sessions]\nmax_sessions = 2\n");
+  begin (engine, "a");
+  begin (engine, "b");
+  g_autoptr (AdderRequest) work = new_cell ("a", "print('s', flush=True)\nwhile True: pass");
+  AdderRun *first = adder_run_start (engine, work);
+  wait_for_output (first);
+  begin (engine, "c"); /* a is at work, so b goes */
+  check_ended (engine, "b", "max_sessions = 2");
+  g_autoptr (AdderRequest) more = new_cell ("c", "print('s', flush=True)\nwhile True: pass");
+  AdderRun *second = adder_run_start (engine, more);
+  wait_for_output (second);
+  g_autoptr (AdderRequest) options = new_request ("");
+  g_autoptr (GError) error = NULL;
+  g_assert_null (adder_session_new (engine, options, "d", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  adder_run_free (first);
+  adder_run_free (second);
+  adder_engine_free (engine);
+}
+
+static void
+test_memory_of_all (void)
+{
+  AdderEngine *engine = new_engine ("[pool]\nparked = 1\n[sessions]\nmax_memory = 100M\n");
+  begin (engine, "old");
+  quick_cell (engine, "old", "data = b'x' * (60 << 20)", "");
+  begin (engine, "new");
+  quick_cell (engine, "new", "data = b'x' * (60 << 20)", "");
+  wait_for_end (engine, "old");
+  check_ended (engine, "old", "all sessions together held more than 100 MiB");
+  quick_cell (engine, "new", "print(len(data))", "62914560\n");
+  adder_engine_free (engine);
+}
+
+static void
+test_owners (void)
+{
+  AdderEngine *engine = shared ();
+  g_autoptr (json_t) opened = open_session (engine, new_request (""), "mine");
+  const char *const names[] = {"mine", string_at (opened, "session_id")};
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (adder_session_show (engine, "anna", names[i], &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+    g_assert_false (adder_session_end (engine, "anna", names[i], NULL));
+    g_assert_false (adder_session_interrupt (engine, "anna", names[i], NULL));
+    AdderRequest *request = new_cell (names[i], "1");
+    adder_request_set_owner (request, "anna", NULL);
+    expect (engine, request, "failed", 125);
+  }
+  g_autoptr (json_t) list = to_json (adder_session_list (engine, "anna", NULL));
+  g_assert_cmpuint (json_array_size (json_object_get (list, "sessions")), ==, 0);
+  end (engine, "mine");
+}
+
+static void
+test_names (void)
+{
+  AdderEngine *engine = shared ();
+  static const char *const bad[] = {"",
+                                    "a b",
+                                    "a/b",
+                                    "\xC3\xA4",
+                                    "01a201c6-e864-7c69-9d53-6956a3ce7e12",
+                                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (AdderRequest) options = new_request ("");
+    g_autoptr (GError) error = NULL;
+    g_assert_null (adder_session_new (engine, options, bad[i], &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  }
+  begin (engine, "twice");
+  g_autoptr (AdderRequest) options = new_request ("");
+  g_autoptr (GError) error = NULL;
+  g_assert_null (adder_session_new (engine, options, "twice", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  end (engine, "twice");
+  begin (engine, "twice");
+  end (engine, "twice");
+
+  adder_request_set_environment (options, "no-such-environment");
+  g_clear_error (&error);
+  g_assert_null (adder_session_new (engine, options, "nowhere", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  g_assert_null (adder_session_show (engine, NULL, "nowhere", NULL));
+}
+
+/* ---- questions ---- */
+
+static const json_t *
+variable (const json_t *answer, const char *name)
+{
+  gsize index;
+  json_t *value;
+  json_array_foreach (json_object_get (answer, "variables"), index, value)
+  {
+    if (strcmp (string_at (value, "name"), name) == 0)
+      return value;
+  }
+  return NULL;
+}
+
+static void
+test_questions (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "ask");
+  quick_cell (engine, "ask", "x = 42\ns = 'secret'\n_hidden = 1", "");
+  g_autoptr (json_t) all = to_json (adder_session_variables (engine, NULL, "ask", NULL, NULL));
+  g_assert_cmpint (json_integer_value (json_object_get (all, "count")), ==, 2);
+  g_assert_cmpstr (string_at (variable (all, "x"), "type"), ==, "int");
+  g_assert_null (json_object_get (variable (all, "s"), "value"));
+  static const char *const names[] = {"x", NULL};
+  g_autoptr (json_t) one = to_json (adder_session_variables (engine, NULL, "ask", names, NULL));
+  g_assert_cmpstr (string_at (variable (one, "x"), "value"), ==, "42");
+  g_assert_null (variable (one, "s"));
+
+  g_assert_true (adder_session_reset (engine, NULL, "ask", NULL));
+  AdderRequest *gone = new_cell ("ask", "x");
+  g_autoptr (json_t) error = run (engine, gone, "error", 1);
+  g_assert_cmpstr (error_at (error, "type"), ==, "NameError");
+
+  g_autoptr (json_t) history = to_json (adder_session_history (engine, NULL, "ask", NULL));
+  json_t *cells = json_object_get (history, "cells");
+  g_assert_cmpuint (json_array_size (cells), ==, 2);
+  g_assert_cmpstr (string_at (json_array_get (cells, 1), "code"), ==, "x");
+  g_assert_cmpstr (string_at (json_array_get (cells, 1), "outcome"), ==, "error");
+  end (engine, "ask");
+}
+
+/* ---- files ---- */
+
+static gsize
+file_count (const json_t *result)
+{
+  return json_array_size (json_object_get (result, "files"));
+}
+
+static const char *
+file_name (const json_t *result, gsize index)
+{
+  return string_at (json_array_get (json_object_get (result, "files"), index), "name");
+}
+
+static void
+test_files (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "files");
+  g_autoptr (json_t) made = cell (engine, "files", "open('a.txt', 'w').write('1'); None", "ok", 0);
+  g_assert_cmpuint (file_count (made), ==, 1);
+  g_autoptr (json_t) nothing = cell (engine, "files", "2", "ok", 0);
+  g_assert_cmpuint (file_count (nothing), ==, 0);
+  /* As long as before, and at once. */
+  for (int i = 0; i < 20; i++) {
+    g_autofree char *code = g_strdup_printf ("open('a.txt', 'w').write('%d'); None", i % 2);
+    g_autoptr (json_t) again = cell (engine, "files", code, "ok", 0);
+    g_assert_cmpuint (file_count (again), ==, i % 2 == 0 || i % 2 == 1 ? 1 : 0);
+  }
+  g_autoptr (json_t) other = cell (engine, "files", "open('b.txt', 'w').write('1'); None", "ok", 0);
+  g_assert_cmpuint (file_count (other), ==, 1);
+  g_assert_cmpstr (file_name (other, 0), ==, "b.txt");
+
+  /* What the caller brings takes the place of what is there, be it a pipe. */
+  json_decref (cell (engine, "files", "import os; os.mkfifo('c.txt')", "ok", 0));
+  g_autofree char *path = g_build_filename (scratch, "c.txt", NULL);
+  g_assert_true (g_file_set_contents (path, "brought", -1, NULL));
+  autoclose int source = open (path, O_RDONLY | O_CLOEXEC);
+  AdderRequest *request = new_cell ("files", "print(open('c.txt').read())");
+  g_assert_true (adder_request_add_file (request, "c.txt", source, NULL));
+  g_autoptr (json_t) brought = run (engine, request, "ok", 0);
+  g_assert_cmpstr (string_at (brought, "stdout"), ==, "brought\n");
+  g_assert_cmpuint (file_count (brought), ==, 0);
+  end (engine, "files");
+}
+
+/* A result's file that a later cell changes is not taken for what it was. */
+static void
+test_files_move_on (void)
+{
+  AdderEngine *engine = shared ();
+  g_autoptr (GError) error = NULL;
+  char text[16] = "";
+  begin (engine, "moving");
+  g_autoptr (AdderRequest) request = new_cell ("moving", "open('a.txt', 'w').write('one'); None");
+  g_autoptr (AdderResult) result = adder_run (engine, request);
+  g_assert_cmpuint (adder_result_file_count (result), ==, 1);
+  autoclose int file = adder_result_file_open (result, 0, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (read (file, text, sizeof text), ==, 3);
+  g_assert_cmpstr (text, ==, "one");
+  json_decref (cell (engine, "moving", "open('a.txt', 'w').write('other'); None", "ok", 0));
+  g_assert_cmpint (adder_result_file_open (result, 0, &error), ==, -1);
+  g_assert_nonnull (strstr (error->message, "has changed it since"));
+  end (engine, "moving");
+}
+
+/* ---- streams ---- */
+
+#define SHOW                                                                                                 \
+  "import os, json, struct\n"                                                                                \
+  "def show(bundle):\n"                                                                                      \
+  "  data = json.dumps(bundle).encode()\n"                                                                   \
+  "  os.write(3, struct.pack('II', 3, len(data)) + data)\n"
+
+static void
+test_events (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "events");
+  g_autoptr (AdderRequest) request = new_cell (
+      "events", SHOW "import time\n"
+                     "print('one', flush=True); time.sleep(0.05)\n"
+                     "show({'text/plain': 'a', 'adder': {'display_id': 'd'}}); time.sleep(0.05)\n"
+                     "print('two', flush=True); time.sleep(0.05)\n"
+                     "show({'text/plain': 'b', 'application/vnd.adder.chart+json': {'kind': 'line'},"
+                     " 'adder': {'display_id': 'd', 'update': True}})\n");
+  AdderRun *run = adder_run_start (engine, request);
+  g_autoptr (GString) order = g_string_new (NULL);
+  g_autoptr (json_t) result = NULL;
+  AdderEvent event;
+  while (adder_run_next (run, &event))
+    switch (event.kind) {
+    case ADDER_EVENT_STDOUT:
+      g_string_append_len (order, event.data, (gssize)event.length);
+      break;
+    case ADDER_EVENT_DISPLAY:
+      g_assert_cmpstr (event.display_id, ==, "d");
+      g_assert_null (strstr (event.data, "display_id"));
+      g_string_append (order, event.update ? "update\n" : "display\n");
+      break;
+    case ADDER_EVENT_RESULT:
+      result = parse (event.result);
+      adder_result_free (event.result);
+      break;
+    default:
+      break;
+    }
+  adder_run_free (run);
+  g_assert_cmpstr (order->str, ==, "one\ndisplay\ntwo\nupdate\n");
+  json_t *displays = json_object_get (result, "displays"), *charts = json_object_get (result, "charts");
+  g_assert_cmpuint (json_array_size (displays), ==, 1);
+  g_assert_cmpstr (string_at (json_array_get (displays, 0), "text/plain"), ==, "b");
+  g_assert_cmpuint (json_object_size (json_array_get (displays, 0)), ==, 1);
+  g_assert_cmpstr (string_at (json_array_get (charts, 0), "kind"), ==, "line");
+  end (engine, "events");
+}
+
+static void
+test_stdin (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "stdin");
+  g_autofree char *path = g_build_filename (scratch, "lines", NULL);
+  g_assert_true (g_file_set_contents (path, "first\nsecond\n", -1, NULL));
+  for (int i = 0; i < 2; i++) {
+    autoclose int source = open (path, O_RDONLY | O_CLOEXEC);
+    AdderRequest *request = new_cell ("stdin", "print(input())");
+    adder_request_set_stdin (request, source);
+    g_autoptr (json_t) result = run (engine, request, "ok", 0);
+    g_assert_cmpstr (string_at (result, "stdout"), ==, "first\n");
+  }
+  end (engine, "stdin");
+}
+
+/* Its processes are gone when the engine is. */
+static void
+test_close (void)
+{
+  AdderEngine *engine = new_engine ("[pool]\nparked = 1\n");
+  begin (engine, "last");
+  g_autoptr (AdderRequest) request = new_cell ("last", "print('s', flush=True)\nwhile True: pass");
+  AdderRun *run = adder_run_start (engine, request);
+  wait_for_output (run);
+  adder_engine_free (engine);
+  g_autoptr (json_t) result = finish (run);
+  g_assert_cmpstr (string_at (result, "outcome"), ==, "cancelled");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  if (!support_begin ())
+    return 0;
+  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++) {
+    g_autofree char *path = g_strconcat ("/session/ending/", endings[i].name, NULL);
+    g_test_add_data_func (path, &endings[i], test_ending);
+  }
+  static const struct {
+    const char *path;
+    void (*test) (void);
+  } tests[] = {
+      {"/session/variables-live", test_variables_live},
+      {"/session/turns", test_turns},
+      {"/session/end-while-waiting", test_end_while_waiting},
+      {"/session/interrupt", test_interrupt},
+      {"/session/cancel", test_cancel},
+      {"/session/deaf-to-interrupt", test_deaf_to_interrupt},
+      {"/session/memory", test_memory},
+      {"/session/dies-between-cells", test_dies_between_cells},
+      {"/session/idle", test_idle},
+      {"/session/work-between-cells", test_work_between_cells},
+      {"/session/eleventh", test_eleventh},
+      {"/session/in-all", test_in_all},
+      {"/session/memory-of-all", test_memory_of_all},
+      {"/session/owners", test_owners},
+      {"/session/names", test_names},
+      {"/session/questions", test_questions},
+      {"/session/files", test_files},
+      {"/session/files-move-on", test_files_move_on},
+      {"/session/events", test_events},
+      {"/session/stdin", test_stdin},
+      {"/session/close", test_close},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
+    g_test_add_func (tests[i].path, tests[i].test);
+
+  int r = g_test_run ();
+  adder_engine_free (shared_engine);
+  support_end ();
+  return r;
+}
