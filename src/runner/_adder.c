@@ -198,6 +198,9 @@ adder_receive (PyObject *self, PyObject *none)
   Py_END_ALLOW_THREADS if (r == -EPIPE || r == -ECONNRESET) _exit (0);
   if (r < 0 || !is_for_sandbox (header.kind))
     _exit (EXIT_FAULT);
+  /* An exception that a thread had raised meanwhile is nobody's: it must not take the frame along. */
+  for (int i = 0; i < 100 && PyErr_CheckSignals () < 0; i++)
+    PyErr_Clear ();
   unanswered = header.kind;
   PyObject *result =
       Py_BuildValue ("iy#i", (int)header.kind, data, (Py_ssize_t)header.length, count > 0 ? fd : -1);

@@ -59,8 +59,9 @@ def send(message):
 def start(request):
     """What REQUEST says of displays."""
     global vector, charts_wanted
-    vector = request.get("svg", vector)
-    charts_wanted = request.get("charts", True)
+    # Written only when it changes: what is not written to stays shared with the zygote.
+    if request.get("svg", vector) != vector or request.get("charts", True) != charts_wanted:
+        vector, charts_wanted = request.get("svg", vector), request.get("charts", True)
 
 
 def warn(text):
@@ -235,7 +236,8 @@ def smaller(content, mime):
 
 def bundle(value, include=None, exclude=None):
     """The representations of VALUE and their metadata, {} and {} for one that showed itself."""
-    if type(value) in SIMPLE and include is None and exclude is None:
+    custom = shell is not None and shell.has_printers()
+    if type(value) in SIMPLE and not custom and include is None and exclude is None:
         return {"text/plain": plain(value)}, {}
     own = attempt("_ipython_display_", lambda: method(value, "_ipython_display_"))
     if own is not None:
@@ -250,7 +252,7 @@ def bundle(value, include=None, exclude=None):
             if isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], dict):
                 made, details[mime] = made
             data[mime] = made
-    for mime, made in registered(value):
+    for mime, made in registered(value) if custom else ():
         data[mime] = made
     if "text/plain" not in data:
         data["text/plain"] = plain(value)
@@ -262,9 +264,13 @@ def bundle(value, include=None, exclude=None):
 
 
 def plain(value):
-    if method(value, "_repr_pretty_") is not None and "IPython.lib.pretty" in sys.modules:
-        return attempt("_repr_pretty_", lambda: sys.modules["IPython.lib.pretty"].pretty(value)) or repr(value)
-    return repr(value)
+    """repr(VALUE), or what its class has told IPython to print."""
+    text = None
+    if type(value) not in SIMPLE and "IPython.lib.pretty" in sys.modules and method(value, "_repr_pretty_") is not None:
+        text = attempt("_repr_pretty_", lambda: sys.modules["IPython.lib.pretty"].pretty(value))
+    if text is None:
+        text = attempt("__repr__", lambda: repr(value))
+    return text if text is not None else f"<{type(value).__name__} whose __repr__ failed>"
 
 
 def representations(value, include, exclude):
@@ -310,23 +316,14 @@ def attempt(name, action):
 
 def registered(value):
     """What formatters give that the session's code has registered with IPython."""
-    for mime, formatter in shell.display_formatter.formatters.items() if shell is not None else ():
-        printers = (formatter.type_printers, formatter.deferred_printers, formatter.singleton_printers)
-        if mime == "text/plain" and all(len(now) == count for now, count in zip(printers, shell.plain_printers)):
+    for mime, formatter in shell.display_formatter.formatters.items():
+        try:
+            formatter.lookup(value)
+        except KeyError:
             continue
-        if any(printers):
-            printer = attempt(mime, lambda formatter=formatter: formatter.lookup(value)) if has_printer(formatter, value) else None
-            made = attempt(mime, lambda formatter=formatter: formatter(value)) if printer is not None else None
-            if made is not None:
-                yield mime, made
-
-
-def has_printer(formatter, value):
-    try:
-        formatter.lookup(value)
-        return True
-    except KeyError:
-        return False
+        made = attempt(mime, lambda formatter=formatter: formatter(value))
+        if made is not None:
+            yield mime, made
 
 
 # ---- pictures ----

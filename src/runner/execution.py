@@ -84,11 +84,8 @@ class Outcome:
         """VALUE is what the code gave. What is too long for a value is shown as a display, whole."""
         if value is None:
             return
-        if type(value) in display.SIMPLE:
-            whole = {"text/plain": display.plain(value)}
-        else:
-            data, details = display.bundle(value)
-            whole = display.carried(data)
+        data, details = display.bundle(value)
+        whole = data if len(data) == 1 and "text/plain" in data else display.carried(data)
         self.value = {}
         left_out = False
         for mime, item in whole.items():
@@ -103,7 +100,7 @@ class Outcome:
             else:
                 self.value[mime] = item
         if left_out:
-            display.publish(data, details)
+            display.publish(whole, details)
         self.value = self.value or None
 
     def message(self):

@@ -45,8 +45,11 @@ def serve(payload):
     _adder.hold()
     request = execution.scan(payload.decode(), 0)[0]
     execution.prepare_process(request)
-    session = Session()
+    session = Session(shell.take())
+    session.enter()
     send(_adder.ANSWER, {"shell": session.kind, "version": session.version})
+    # The first cell finds its memory touched; nobody waits for this one.
+    encode(session.cell({"code": "", "cell": 0, "value_bytes": 0}, -1))
     while True:
         try:
             session.answer(*_adder.receive())
@@ -59,9 +62,9 @@ def send(kind, message):
 
 
 class Session:
-    def __init__(self):
+    def __init__(self, own_shell):
         self.pid = getpid()
-        self.shell = shell.open_shell()
+        self.shell = own_shell
         if self.shell is not None:
             self.kind, self.version = "ipython", shell.version()
             self.main = self.shell.user_module
@@ -70,14 +73,19 @@ class Session:
             self.main = types.ModuleType("__main__")
             self.main.__builtins__ = sys.modules["builtins"]
         self.names = self.main.__dict__
-        sys.modules["__main__"] = self.main
-        sys.modules["builtins"].input = self.input
         self.future = 0  # what `from __future__ import` switched on, for the cells that follow
         self.loop = None
         self.has_input = False
         self.threads = []
         self.number = 0
         self.value_bytes = 0
+
+    def enter(self):
+        """Becomes the one session of this process."""
+        sys.modules["__main__"] = self.main
+        sys.modules["builtins"].input = self.input
+        if self.shell is not None:
+            self.shell.enter()
 
     # ---- frames ----
 
@@ -152,14 +160,15 @@ class Session:
         lines = (text + "\n").splitlines(keepends=True)
         linecache.cache[title] = (len(text), None, lines, title)
         shown = self.shell.ast_node_interactivity if self.shell is not None else "last_expr"
-        portions = list(parts(tree, shown))
-        for nodes in portions:
-            if isinstance(nodes, list):
-                self.evaluate(ast.Module(nodes, []), title, "exec")
-                continue
-            value = self.evaluate(ast.Expression(nodes), title, "eval")
-            if nodes is not portions[-1] or not ends_quietly(text):
-                self.show(value, outcome)
+        portions = [self.compiled(nodes, title) for nodes in parts(tree, shown)]  # all, before any runs
+        hidden = portions[-1][0] if portions and ends_quietly(text) else None
+        if any(code.co_flags & inspect.CO_COROUTINE for code, _ in portions):
+            self.wait(self.steps(portions, hidden, outcome))
+        else:
+            for code, is_value in portions:
+                value = eval(code, self.names)
+                if is_value and code is not hidden:
+                    self.show(value, outcome)
         if self.shell is not None:
             self.shell.end(outcome)
 
@@ -178,11 +187,22 @@ class Session:
     def transformed(self, tree):
         return tree if self.shell is None else self.shell.transformed(tree)
 
-    def evaluate(self, tree, title, mode):
+    def compiled(self, nodes, title):
+        """The code of NODES, which are statements or one expression, and whether its value is shown."""
+        is_value = not isinstance(nodes, list)
+        tree, mode = (ast.Expression(nodes), "eval") if is_value else (ast.Module(nodes, []), "exec")
         code = compile(tree, title, mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | self.future, dont_inherit=True)
         self.future |= code.co_flags & FUTURE
-        value = eval(code, self.names)
-        return self.wait(value) if code.co_flags & inspect.CO_COROUTINE else value
+        return code, is_value
+
+    async def steps(self, portions, hidden, outcome):
+        """Executes PORTIONS within the event loop."""
+        for code, is_value in portions:
+            value = eval(code, self.names)
+            if code.co_flags & inspect.CO_COROUTINE:
+                value = await value
+            if is_value and code is not hidden:
+                self.show(value, outcome)
 
     def wait(self, coroutine):
         """Runs COROUTINE in the session's own event loop: tasks that it leaves go on with the next cell that waits."""
@@ -285,6 +305,21 @@ class Outcome(execution.Outcome):
     def leave(self, error):
         super().leave(error)
         self.warnings.append("the code asked to exit: its cell is over, the session goes on")
+
+
+def rehearse(own_shell):
+    """To be called in the zygote: does once what most cells do, so that nothing of it is left for the first one."""
+    rehearsed = Session(own_shell)
+    for number, code in enumerate(("x = 1", "x", "%time 1", "1 / 0"), 1):
+        title = f"<cell {number}>"
+        outcome = Outcome(title, 65536)
+        outcome.guard(lambda code=code, title=title, number=number, outcome=outcome: rehearsed.execute(code, title, number, outcome))
+        variables.count(rehearsed.names, rehearsed.hidden())
+        encode(outcome.message())
+        linecache.cache.pop(title, None)
+    rehearsed.reset()
+    denials.start("main.py")
+    vars(sys).pop("last_type", None), vars(sys).pop("last_value", None), vars(sys).pop("last_traceback", None)
 
 
 FUTURE = 0

@@ -9,6 +9,7 @@ import atexit
 import os
 import re
 import sys
+import weakref
 
 from adder_runner import display
 
@@ -25,27 +26,20 @@ prepared = None  # the shell, made in the zygote
 
 
 def prepare():
-    """To be called in the zygote: makes the shell and uses it once. Where there is no IPython, or one that is too different, sessions
-    are plain."""
+    """To be called in the zygote: makes the shell. None where there is no IPython, or one that is too different: then sessions are
+    plain."""
     global prepared
     try:
         prepared = make()
-        rehearse(prepared)
     except Exception:
         prepared = None
+    return prepared
 
 
-def open_shell():
-    """The shell, known to IPython from here on; None where there is none."""
-    global prepared
+def take():
+    """The shell for a session, None where there is none."""
     if prepared is None:
-        try:
-            import IPython  # noqa: F401 - an environment whose modules were not loaded ahead
-
-            prepared = make()
-        except Exception:
-            return None
-    prepared.enter()
+        prepare()  # of an environment whose modules were not loaded ahead
     return prepared
 
 
@@ -64,9 +58,11 @@ def make():
     config.InteractiveShell.colors = "NoColor" if sys.modules["IPython"].version_info < (9,) else "nocolor"
     config.InteractiveShell.autoindent = False
     config.Completer.use_jedi = False
+    known = set(weakref.finalize._registry)
     saved = sys.modules["__main__"], sys.excepthook, sys.displayhook, sys.path[:], dict(os.environ)
     try:
         shell = shell_class()(config=config)
+        shell.settle()
     finally:
         sys.modules["__main__"], sys.excepthook, sys.displayhook = saved[:3]
         sys.path[:] = saved[3]
@@ -75,7 +71,14 @@ def make():
     for name in PROMPTS:
         vars(sys).pop(name, None)
     vars(sys.modules["builtins"]).pop("__IPYTHON__", None)
+    # They would cost every run that ends as a script does, and have nothing to do there.
     atexit.unregister(shell.atexit_operations)
+    atexit.unregister(shell.magics_manager.registry["ScriptMagics"].kill_bg_processes)
+    for finalizer in set(weakref.finalize._registry) - known:
+        finalizer.detach()
+    if not weakref.finalize._registry:
+        atexit.unregister(weakref.finalize._exitfunc)
+        weakref.finalize._registered_with_atexit = False
     return shell
 
 
@@ -144,10 +147,20 @@ def shell_class():
             builtins.get_ipython, builtins.__IPYTHON__ = self.get_ipython, True
             vars(sys).update(PROMPTS)
             sys.displayhook = self.displayhook
+
+        def settle(self):
+            """Notes what there is before any code ran. All of it is made on first use: that is now."""
             self.initial = (list(self.ast_transformers), list(self.input_transformers_post))
-            plain = self.display_formatter.formatters["text/plain"]
-            self.plain_printers = tuple(map(len, (plain.type_printers, plain.deferred_printers, plain.singleton_printers)))
+            self.initial_printers = self.count_printers()
             self.initial_events = {name: list(callbacks) for name, callbacks in self.events.callbacks.items()}
+
+        def count_printers(self):
+            tables = self.display_formatter.formatters.values()
+            return sum(len(kind.type_printers) + len(kind.deferred_printers) + len(kind.singleton_printers) for kind in tables)
+
+        def has_printers(self):
+            """Whether code has registered how its objects are shown."""
+            return self.count_printers() != self.initial_printers
 
         # ---- a cell of session.py ----
 
@@ -268,10 +281,3 @@ def without_thread(magic, scripts):
                     loop.close()
 
     return run
-
-
-def rehearse(shell):
-    """Uses what is compiled or imported on first use."""
-    shell.initial = (list(shell.ast_transformers), list(shell.input_transformers_post))
-    for code in ("%time 1", "x = !true", "len?"):
-        shell.transform_cell(code)

@@ -46,11 +46,11 @@ def prepare(modules):
     denials.kernel_limits = _adder.limits_met
     display.send = lambda message: _adder.send(_adder.DISPLAY, message)
     _adder.watch(denials.audit)
+    if modules:  # a bare zygote serves while the other loads, and must not take as long
+        session.rehearse(shell.prepare())
     warmup.settle()
     reseed.settle()
     children.watch()
-    if modules:  # a bare zygote serves while the other loads, and must not take as long
-        shell.prepare()
     gc.collect()
     gc.freeze()  # children never visit these objects, so their pages stay shared
     huge_bytes = _adder.collapse()
