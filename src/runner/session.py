@@ -310,16 +310,23 @@ class Outcome(execution.Outcome):
 def rehearse(own_shell):
     """To be called in the zygote: does once what most cells do, so that nothing of it is left for the first one."""
     rehearsed = Session(own_shell)
-    for number, code in enumerate(("x = 1", "x", "%time 1", "1 / 0"), 1):
-        title = f"<cell {number}>"
-        outcome = Outcome(title, 65536)
-        outcome.guard(lambda code=code, title=title, number=number, outcome=outcome: rehearsed.execute(code, title, number, outcome))
-        variables.count(rehearsed.names, rehearsed.hidden())
-        encode(outcome.message())
-        linecache.cache.pop(title, None)
+    saved = sys.stdout, sys.stderr
+    with open(os.devnull, "w") as sys.stdout:
+        sys.stderr = sys.stdout
+        try:
+            for number, code in enumerate(("x = 1", "x", "%time 1", "1 / 0"), 1):
+                title = f"<cell {number}>"
+                outcome = Outcome(title, 65536)
+                outcome.guard(lambda code=code, title=title, number=number, outcome=outcome: rehearsed.execute(code, title, number, outcome))
+                variables.count(rehearsed.names, rehearsed.hidden())
+                encode(outcome.message())
+                linecache.cache.pop(title, None)
+        finally:
+            sys.stdout, sys.stderr = saved
     rehearsed.reset()
     denials.start("main.py")
-    vars(sys).pop("last_type", None), vars(sys).pop("last_value", None), vars(sys).pop("last_traceback", None)
+    for name in ("last_type", "last_value", "last_traceback"):
+        vars(sys).pop(name, None)
 
 
 FUTURE = 0
