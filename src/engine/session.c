@@ -12,11 +12,11 @@
 #include "engine/explain.h"
 #include "engine/message.h"
 #include "engine/outcome.h"
-#include "engine/sessions.h"
+#include "engine/sessions_private.h"
 
 #define NAME_BYTES 64
 
-/* What opening a session, or an answer, may take: people's own representations are code as well. */
+/* What an answer may take: people's own representations are code as well. */
 #define ANSWER_US (10 * G_USEC_PER_SEC)
 
 struct session *
@@ -220,13 +220,16 @@ take_answer (struct session *session, json_t **ret_answer, GError **error)
   return FALSE;
 }
 
-json_t *
-session_exchange (struct session *session, uint32_t kind, const char *text, gsize length,
-                  struct interrupt *interrupt, GError **error)
+/* Sends a frame of KIND and waits for the answer, the caller's. One that does not come within MOST_US is
+ * interrupted; NULL with ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is the reason.
+ */
+static json_t *
+exchange (struct session *session, uint32_t kind, const char *text, gsize length, gint64 most_us,
+          struct interrupt *interrupt, GError **error)
 {
   enum { SOCKET, EXIT, POLLS };
   struct box *box = session->box;
-  gint64 deadline_us = g_get_monotonic_time () + ANSWER_US;
+  gint64 deadline_us = g_get_monotonic_time () + most_us;
   gboolean interrupted = FALSE;
   json_t *answer = NULL;
   channel_send (&box->channel, kind, text, length, -1);
@@ -264,7 +267,7 @@ exchange_variables (struct session *session, const char *what, const char *const
   gsize length;
   guint64 most = session->limits.value[LIMIT_VALUE];
   g_autofree char *question = message_write_question (what, names, most, &length);
-  g_autoptr (json_t) answer = session_exchange (session, WIRE_ASK, question, length, interrupt, error);
+  g_autoptr (json_t) answer = exchange (session, WIRE_ASK, question, length, ANSWER_US, interrupt, error);
   json_t *variables = answer ? message_read_variables (answer, most) : NULL;
   if (answer && !variables)
     set_ended (g_strdup ("it sent a message that Adder does not know"), error);
@@ -316,7 +319,9 @@ open_box (struct session *session, const struct run_request *options, struct int
                  "arguments and variables together are longer than a request may be");
     return FALSE;
   }
-  g_autoptr (json_t) answer = session_exchange (session, WIRE_OPEN, text, length, interrupt, error);
+  /* Where its shell was not loaded ahead, that is done now. */
+  gint64 most_us = (gint64)session->sessions->host->config->zygote_start_ms * 1000;
+  g_autoptr (json_t) answer = exchange (session, WIRE_OPEN, text, length, most_us, interrupt, error);
   if (!answer)
     return FALSE;
   const char *shell = json_string_value (json_object_get (answer, "shell"));

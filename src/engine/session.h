@@ -66,12 +66,6 @@ gboolean session_check_name (const char *name, GError **error);
 gboolean session_merge_limits (const struct session *session, struct limits *limits, guint32 limits_set,
                                GError **error);
 
-/* For who has the turn: sends a frame of KIND and waits for the answer, the caller's. One that does not come
- * in time is interrupted; NULL with ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is
- * the reason. */
-json_t *session_exchange (struct session *session, uint32_t kind, const char *text, gsize length,
-                          struct interrupt *interrupt, GError **error);
-
 /* Why it ended, for a box that ended as VERDICT in the cell CELL (0: between cells). The caller's. */
 struct verdict;
 struct facts;

@@ -8,8 +8,9 @@
 static char *
 text_of (json_t *value)
 {
-  g_autoptr (json_t) owned = value;
-  return value ? json_to_text (value) : NULL;
+  char *text = value ? json_to_text (value) : NULL;
+  json_decref (value);
+  return text;
 }
 
 char *

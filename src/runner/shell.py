@@ -71,6 +71,11 @@ def make():
     for name in PROMPTS:
         vars(sys).pop(name, None)
     vars(sys.modules["builtins"]).pop("__IPYTHON__", None)
+    # IPython before 8.6 keeps the null device open, for nothing; a zygote with a descriptor that it does not know refuses to serve.
+    devnull = getattr(sys.modules.get("IPython.utils.io"), "devnull", None)
+    if devnull is not None:
+        atexit.unregister(devnull.close)
+        devnull.close()
     # They would cost every run that ends as a script does, and have nothing to do there.
     atexit.unregister(shell.atexit_operations)
     atexit.unregister(shell.magics_manager.registry["ScriptMagics"].kill_bg_processes)

@@ -25,6 +25,28 @@ shared (void)
 
 /* ---- help ---- */
 
+/* The host's own Python with something loaded ahead: then IPython is as well, where there is one, and a
+ * session does not have to import it. */
+#define KEPT "kept"
+
+static void
+make_environment (void)
+{
+  g_autofree char *directory = g_build_filename (scratch, KEPT, NULL);
+  g_autofree char *manifest = g_build_filename (directory, "environment.conf", NULL);
+  g_assert_cmpint (g_mkdir (directory, 0755), ==, 0);
+  g_assert_true (
+      g_file_set_contents (manifest, "[environment]\npython=/usr/bin/python3\nmodules=json;\n", -1, NULL));
+}
+
+static AdderRequest *
+new_options (void)
+{
+  AdderRequest *options = new_request ("");
+  adder_request_set_environment (options, KEPT);
+  return options;
+}
+
 static json_t *
 to_json (char *text)
 {
@@ -48,7 +70,7 @@ open_session (AdderEngine *engine, AdderRequest *options, const char *name)
 static void
 begin (AdderEngine *engine, const char *name)
 {
-  json_decref (open_session (engine, new_request (""), name));
+  json_decref (open_session (engine, new_options (), name));
 }
 
 static void
@@ -112,10 +134,10 @@ static void
 test_variables_live (void)
 {
   AdderEngine *engine = shared ();
-  g_autoptr (json_t) opened = open_session (engine, new_request (""), "live");
+  g_autoptr (json_t) opened = open_session (engine, new_options (), "live");
   g_assert_cmpstr (string_at (opened, "state"), ==, "idle");
   g_assert_cmpstr (string_at (opened, "name"), ==, "live");
-  g_assert_cmpstr (string_at (opened, "environment"), ==, ENVIRONMENT);
+  g_assert_cmpstr (string_at (opened, "environment"), ==, KEPT);
   g_autoptr (json_t) first = cell (engine, "live", "x = 42", "ok", 0);
   json_t *part = json_object_get (first, "session");
   g_assert_cmpstr (string_at (part, "session_id"), ==, string_at (opened, "session_id"));
@@ -323,7 +345,7 @@ static void
 test_memory (void)
 {
   AdderEngine *engine = shared ();
-  AdderRequest *options = new_request ("");
+  AdderRequest *options = new_options ();
   set_limit (options, "memory_bytes", 64 * MIB);
   g_autoptr (json_t) opened = open_session (engine, options, "memory");
   AdderRequest *greedy =
@@ -406,7 +428,7 @@ test_eleventh (void)
     begin (engine, name);
   }
   quick_cell (engine, "s0", "x = 1", "");
-  AdderRequest *other = new_request ("");
+  AdderRequest *other = new_options ();
   adder_request_set_owner (other, "anna", NULL);
   json_decref (open_session (engine, other, "s1")); /* another owner's counts for itself */
   begin (engine, "s10");
@@ -432,7 +454,7 @@ test_in_all (void)
   g_autoptr (AdderRequest) more = new_cell ("c", "print('s', flush=True)\nwhile True: pass");
   AdderRun *second = adder_run_start (engine, more);
   wait_for_output (second);
-  g_autoptr (AdderRequest) options = new_request ("");
+  g_autoptr (AdderRequest) options = new_options ();
   g_autoptr (GError) error = NULL;
   g_assert_null (adder_session_new (engine, options, "d", &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
@@ -459,7 +481,7 @@ static void
 test_owners (void)
 {
   AdderEngine *engine = shared ();
-  g_autoptr (json_t) opened = open_session (engine, new_request (""), "mine");
+  g_autoptr (json_t) opened = open_session (engine, new_options (), "mine");
   const char *const names[] = {"mine", string_at (opened, "session_id")};
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
     g_autoptr (GError) error = NULL;
@@ -487,13 +509,13 @@ test_names (void)
                                     "01a201c6-e864-7c69-9d53-6956a3ce7e12",
                                     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
-    g_autoptr (AdderRequest) options = new_request ("");
+    g_autoptr (AdderRequest) options = new_options ();
     g_autoptr (GError) error = NULL;
     g_assert_null (adder_session_new (engine, options, bad[i], &error));
     g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
   }
   begin (engine, "twice");
-  g_autoptr (AdderRequest) options = new_request ("");
+  g_autoptr (AdderRequest) options = new_options ();
   g_autoptr (GError) error = NULL;
   g_assert_null (adder_session_new (engine, options, "twice", &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
@@ -706,6 +728,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())
     return 0;
+  make_environment ();
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++) {
     g_autofree char *path = g_strconcat ("/session/ending/", endings[i].name, NULL);
     g_test_add_data_func (path, &endings[i], test_ending);
