@@ -13,14 +13,28 @@
 /* Three parked, a short grace, nobody ends for idleness. */
 #define SETTINGS "[pool]\nparked = 3\n[sessions]\ninterrupt_grace_ms = 500\n"
 
-static AdderEngine *shared_engine;
+/* Kinds of sandbox, each with one engine for all tests, made for the first of them. */
+static struct kind {
+  const char *name, *settings;
+  AdderEngine *engine;
+} kinds[] = {
+    {"best", SETTINGS, NULL},
+    {"without-groups", SETTINGS "[sandbox]\ncgroup = none\n", NULL},
+    {"process", SETTINGS "[sandbox]\nisolation = process\nmin_isolation = 1\n", NULL},
+};
+
+static AdderEngine *
+engine_of (struct kind *kind)
+{
+  if (!kind->engine)
+    kind->engine = new_engine (kind->settings);
+  return kind->engine;
+}
 
 static AdderEngine *
 shared (void)
 {
-  if (!shared_engine)
-    shared_engine = new_engine (SETTINGS);
-  return shared_engine;
+  return engine_of (&kinds[0]);
 }
 
 /* ---- help ---- */
@@ -50,10 +64,10 @@ new_options (void)
 static json_t *
 to_json (char *text)
 {
-  g_autofree char *owned = text;
   g_autoptr (GError) error = NULL;
   json_t *root = json_parse_object (text, strlen (text), "a session", &error);
   g_assert_no_error (error);
+  g_free (text);
   return root;
 }
 
@@ -307,10 +321,8 @@ static const struct ending {
 };
 
 static void
-test_ending (gconstpointer data)
+check_ending (AdderEngine *engine, const struct ending *row)
 {
-  const struct ending *row = data;
-  AdderEngine *engine = shared ();
   begin (engine, row->name);
   quick_cell (engine, row->name, "x = 7", "");
   AdderRequest *request = new_cell (row->name, row->code);
@@ -342,23 +354,33 @@ test_deaf_to_interrupt (void)
 }
 
 static void
-test_memory (void)
+check_memory (AdderEngine *engine)
 {
-  AdderEngine *engine = shared ();
   AdderRequest *options = new_options ();
   set_limit (options, "memory_bytes", 64 * MIB);
-  g_autoptr (json_t) opened = open_session (engine, options, "memory");
+  json_decref (open_session (engine, options, "memory"));
   AdderRequest *greedy =
       new_cell ("memory", "import os\nfor _ in range(6):\n if os.fork() == 0:\n"
                           "  data = b'x' * (24 << 20); os.read(0, 1); import time; time.sleep(60)\n"
                           "import time; time.sleep(60)");
-  g_autoptr (json_t) result = run (engine, greedy, "memory_limit", 137);
+  expect (engine, greedy, "memory_limit", 137);
   check_ended (engine, "memory", "needed more memory than 64 MiB");
 
   AdderRequest *changed = new_cell ("memory", "1");
   set_limit (changed, "memory_bytes", 128 * MIB);
   g_autoptr (json_t) refused = run (engine, changed, "failed", 125);
   g_assert_nonnull (strstr (error_at (refused, "message"), "64 MiB for the whole session"));
+}
+
+static void
+test_endings (gconstpointer data)
+{
+  struct kind *kind = (struct kind *)(guintptr)data;
+  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++) {
+    g_test_message ("%s", endings[i].name);
+    check_ending (engine_of (kind), &endings[i]);
+  }
+  check_memory (engine_of (kind));
 }
 
 /* ---- between cells ---- */
@@ -729,9 +751,9 @@ main (int argc, char **argv)
   if (!support_begin ())
     return 0;
   make_environment ();
-  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++) {
-    g_autofree char *path = g_strconcat ("/session/ending/", endings[i].name, NULL);
-    g_test_add_data_func (path, &endings[i], test_ending);
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    g_autofree char *path = g_strconcat ("/session/endings/", kinds[i].name, NULL);
+    g_test_add_data_func (path, &kinds[i], test_endings);
   }
   static const struct {
     const char *path;
@@ -743,7 +765,6 @@ main (int argc, char **argv)
       {"/session/interrupt", test_interrupt},
       {"/session/cancel", test_cancel},
       {"/session/deaf-to-interrupt", test_deaf_to_interrupt},
-      {"/session/memory", test_memory},
       {"/session/dies-between-cells", test_dies_between_cells},
       {"/session/idle", test_idle},
       {"/session/work-between-cells", test_work_between_cells},
@@ -763,7 +784,8 @@ main (int argc, char **argv)
     g_test_add_func (tests[i].path, tests[i].test);
 
   int r = g_test_run ();
-  adder_engine_free (shared_engine);
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    adder_engine_free (kinds[i].engine);
   support_end ();
   return r;
 }
