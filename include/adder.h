@@ -22,6 +22,7 @@ typedef struct adder_engine AdderEngine;
 typedef struct adder_request AdderRequest;
 typedef struct adder_run AdderRun;
 typedef struct adder_result AdderResult;
+typedef struct adder_replay AdderReplay;
 
 #define ADDER_ERROR (adder_error_quark ())
 typedef enum {
@@ -194,6 +195,24 @@ ADDER_PUBLIC gboolean adder_session_interrupt (AdderEngine *engine, const char *
 ADDER_PUBLIC gboolean adder_session_end (AdderEngine *engine, const char *owner, const char *session,
                                          GError **error);
 
+/* Begins to run the recorded cells of SESSION, which may have ended, again, from the cell FROM on (0: all
+ * there are), in a new session with NAME. That is made as SESSION was, but for what OPTIONS says otherwise;
+ * files that were given to SESSION or to its cells are there only if OPTIONS has them. Owner and watch are
+ * those of OPTIONS. ADDER_ERROR_INVALID when no such cell is on record. */
+ADDER_PUBLIC AdderReplay *adder_session_replay (AdderEngine *engine, const AdderRequest *options,
+                                                const char *session, guint64 from, const char *name,
+                                                GError **error);
+
+/* {"session": the new one, "cells": [{"cell", "code"}]}: what is to be run; the replay's. */
+ADDER_PUBLIC const char *adder_replay_json (const AdderReplay *replay);
+
+/* Starts the next cell; NULL when there is none. One after the other: the caller pulls each to its result,
+ * and decides by that whether to go on. */
+ADDER_PUBLIC AdderRun *adder_replay_next (AdderReplay *replay);
+
+/* The new session stays. NULL is allowed. */
+ADDER_PUBLIC void adder_replay_free (AdderReplay *replay);
+
 /* ---- result ---- */
 
 /* The result object as JSON text, one line; the result's. docs/results.md describes each field. */
@@ -216,5 +235,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AdderEngine, adder_engine_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AdderRequest, adder_request_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AdderRun, adder_run_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AdderResult, adder_result_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AdderReplay, adder_replay_free)
 
 G_END_DECLS

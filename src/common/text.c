@@ -19,6 +19,37 @@ text_one_line (const char *text, gssize most)
   return g_string_free (line, FALSE);
 }
 
+/* The number of single-letter changes between two short words (Levenshtein), one row of the matrix at a time.
+ */
+static guint
+distance (const char *left, const char *right)
+{
+  guint row[33];
+  gsize width = strlen (right);
+  if (width >= G_N_ELEMENTS (row))
+    return G_MAXUINT;
+  for (guint i = 0; i <= width; i++)
+    row[i] = i;
+  for (guint i = 1; left[i - 1] != '\0'; i++) {
+    guint diagonal = row[0];
+    row[0] = i;
+    for (guint j = 1; j <= width; j++) {
+      guint change = diagonal + (left[i - 1] != right[j - 1]);
+      diagonal = row[j];
+      row[j] = MIN (change, MIN (row[j], row[j - 1]) + 1);
+    }
+  }
+  return row[width];
+}
+
+void
+text_consider (struct text_guess *guess, const char *word, const char *candidate)
+{
+  guint steps = distance (word, candidate);
+  if (steps < guess->least && steps < strlen (candidate))
+    *guess = (struct text_guess){candidate, steps};
+}
+
 char *
 text_time (gint64 time_us)
 {

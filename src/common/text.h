@@ -9,6 +9,18 @@
  * drive a terminal. The caller's. */
 char *text_one_line (const char *text, gssize most);
 
+/* What a mistyped word was meant to be: the nearest of the candidates so far, with two single-letter changes
+ * at most, or NULL. */
+struct text_guess {
+  const char *best;
+  guint least;
+};
+#define TEXT_GUESS_NONE                                                                                      \
+  {                                                                                                          \
+    NULL, 3                                                                                                  \
+  }
+void text_consider (struct text_guess *guess, const char *word, const char *candidate);
+
 /* The moment TIME_US of g_get_real_time in UTC, with milliseconds: "2026-11-22T05:09:51.123Z". The caller's.
  */
 char *text_time (gint64 time_us);

@@ -50,6 +50,25 @@ request_free (struct run_request *request)
   g_free (request);
 }
 
+struct run_request *
+request_settled (const struct run_request *request)
+{
+  struct run_request *settled = request_new ();
+  GHashTableIter iter;
+  gpointer name, value;
+  g_hash_table_iter_init (&iter, request->variables);
+  while (g_hash_table_iter_next (&iter, &name, &value))
+    g_hash_table_insert (settled->variables, g_strdup (name), g_strdup (value));
+  settled->arguments = g_strdupv (request->arguments);
+  settled->environment = g_strdup (request->environment);
+  settled->profile = g_strdup (request->profile);
+  settled->limits = request->limits;
+  settled->limits_set = request->limits_set;
+  settled->min_isolation = request->min_isolation;
+  settled->isolation = request->isolation;
+  return settled;
+}
+
 /* ---- checking ---- */
 
 static gboolean

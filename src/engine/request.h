@@ -37,5 +37,9 @@ struct run_request {
 struct run_request *request_new (void);
 void request_free (struct run_request *request);
 
+/* What REQUEST settles for a session, by which another may be made: neither code nor descriptors. The
+ * caller's. */
+struct run_request *request_settled (const struct run_request *request);
+
 /* Whether all texts are UTF-8 and all values within their limits: ADDER_ERROR_INVALID says what is not. */
 gboolean request_check (const struct run_request *request, GError **error);

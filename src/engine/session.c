@@ -32,6 +32,7 @@ session_new (struct sessions *sessions, const struct run_request *options, const
   session->owner = g_strdup (options->owner ? options->owner : "");
   session->environment = g_strdup (options->environment);
   session->profile = g_strdup (options->profile);
+  session->options = request_settled (options);
   session->limits = options->limits;
   session->created_us = g_get_real_time ();
   session->used_us = g_get_monotonic_time ();
@@ -53,6 +54,7 @@ session_unref (struct session *session)
     return;
   history_clear (&session->history);
   handout_clear (&session->handout);
+  request_free (session->options);
   g_strfreev (session->threads);
   g_free (session->name);
   g_free (session->owner);

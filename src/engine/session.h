@@ -27,8 +27,9 @@ struct session {
   char *name;     /* or NULL */
   char *owner;    /* "" for nobody */
   char *environment, *profile, *shell;
-  struct limits limits; /* of the whole, and of a cell that asks for nothing else */
-  gint64 created_us;    /* g_get_real_time */
+  struct run_request *options; /* request_settled */
+  struct limits limits;        /* of the whole, and of a cell that asks for nothing else */
+  gint64 created_us;           /* g_get_real_time */
   struct handout
       handout; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
 

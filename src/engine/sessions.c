@@ -40,13 +40,6 @@ sessions_unlock (struct sessions *sessions)
 
 /* ---- lists ---- */
 
-/* A name has no line break, so this is unambiguous. */
-static char *
-key_of (const char *owner, const char *name)
-{
-  return g_strdup_printf ("%s\n%s", name, owner);
-}
-
 /* With the lock held: drops the registry's reference, after the lock is given up. */
 static void
 forget (struct session *session)
@@ -54,7 +47,7 @@ forget (struct session *session)
   struct sessions *sessions = session->sessions;
   g_hash_table_remove (sessions->by_id, session->id);
   if (session->name) {
-    g_autofree char *key = key_of (session->owner, session->name);
+    g_autofree char *key = sessions_key (session->owner, session->name);
     if (g_hash_table_lookup (sessions->by_name, key) == session)
       g_hash_table_remove (sessions->by_name, key);
   }
@@ -225,7 +218,7 @@ add_locked (struct sessions *sessions, struct session *session, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the engine was closed");
     return FALSE;
   }
-  g_autofree char *key = session->name ? key_of (session->owner, session->name) : NULL;
+  g_autofree char *key = session->name ? sessions_key (session->owner, session->name) : NULL;
   struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
   if (old && old->state != SESSION_ENDED) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -298,28 +291,6 @@ sessions_forget (struct session *session)
 }
 
 /* ---- finding ---- */
-
-struct session *
-sessions_find (struct sessions *sessions, const char *owner, const char *name, GError **error)
-{
-  owner = owner ? owner : "";
-  g_autofree char *key = key_of (owner, name);
-  sessions_lock (sessions);
-  struct session *session = g_hash_table_lookup (sessions->by_id, name);
-  /* Another owner's is as if it were not there. */
-  if (session && strcmp (session->owner, owner) != 0)
-    session = NULL;
-  if (!session)
-    session = g_hash_table_lookup (sessions->by_name, key);
-  if (session)
-    session_ref (session);
-  sessions_unlock (sessions);
-  if (!session) {
-    g_autofree char *shown = text_one_line (name, 80);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no session “%s”", shown);
-  }
-  return session;
-}
 
 /* ---- turns ---- */
 

@@ -46,8 +46,9 @@ void sessions_set_shell (struct session *session, char *shell);
 /* SESSION, which was added, could not be made: it leaves no trace. */
 void sessions_forget (struct session *session);
 
-/* The session of OWNER (NULL: nobody) with that name or id, living or ended; the caller's reference.
- * ADDER_ERROR_NOT_FOUND. */
+/* The session of OWNER (NULL: nobody) with that name or id, living or ended, or whose id alone begins so; the
+ * caller's reference. ADDER_ERROR_NOT_FOUND says what was meant; ADDER_ERROR_INVALID when several begin so.
+ */
 struct session *sessions_find (struct sessions *sessions, const char *owner, const char *name,
                                GError **error);
 

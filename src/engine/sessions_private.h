@@ -48,3 +48,6 @@ gint64 sessions_expiry_us (const struct session *session);
 
 /* The thread's function; DATA is the registry. */
 gpointer sessions_thread (gpointer data);
+
+/* What a session of OWNER with NAME goes by in by_name. The caller's. */
+char *sessions_key (const char *owner, const char *name);

@@ -30,3 +30,13 @@ struct adder_engine {
 /* The engine's request for REQUEST: profile, limits and environment resolved, everything copied. What is
  * wrong with it is in its `invalid`. */
 struct run_request *library_resolve (AdderEngine *engine, const AdderRequest *request);
+
+/* The same, where what REQUEST does not say is as LIKE has it, and not the profile's. */
+struct run_request *library_resolve_like (AdderEngine *engine, const AdderRequest *request,
+                                          const struct run_request *like);
+
+/* Who asks: REQUEST's. */
+const char *library_owner (const AdderRequest *request);
+
+/* A cell of SESSION with CODE, of OPTIONS' owner and with its watch. The caller's. */
+AdderRequest *library_cell (const AdderRequest *options, const char *session, const char *code);

@@ -298,3 +298,57 @@ library_resolve (AdderEngine *engine, const AdderRequest *request)
   copy_limits (resolved, request);
   return resolved;
 }
+
+/* ---- replays ---- */
+
+static void
+resolve_limits_like (struct run_request *resolved, const AdderRequest *request,
+                     const struct run_request *like)
+{
+  for (int i = 0; i < LIMIT_COUNT; i++) {
+    gboolean taken = !request->profile || (like->limits_set & 1u << i);
+    if (!request->limit_is_set[i] && taken)
+      resolved->limits.value[i] = like->limits.value[i];
+  }
+  resolved->limits_set |= like->limits_set;
+}
+
+struct run_request *
+library_resolve_like (AdderEngine *engine, const AdderRequest *request, const struct run_request *like)
+{
+  struct run_request *resolved = library_resolve (engine, request);
+  resolve_limits_like (resolved, request, like);
+  if (!request->environment)
+    set_text (&resolved->environment, like->environment);
+  if (!request->profile) {
+    set_text (&resolved->profile, like->profile);
+    resolved->min_isolation = like->min_isolation;
+  }
+  if (!request->isolation)
+    resolved->isolation = like->isolation;
+  if (!resolved->arguments)
+    resolved->arguments = g_strdupv (like->arguments);
+  GHashTableIter iter;
+  gpointer name, value;
+  g_hash_table_iter_init (&iter, like->variables);
+  while (g_hash_table_iter_next (&iter, &name, &value))
+    if (!g_hash_table_contains (resolved->variables, name))
+      g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
+  return resolved;
+}
+
+const char *
+library_owner (const AdderRequest *request)
+{
+  return request->owner;
+}
+
+AdderRequest *
+library_cell (const AdderRequest *options, const char *session, const char *code)
+{
+  AdderRequest *cell = adder_request_new (code, -1);
+  adder_request_set_owner (cell, options->owner, options->conversation);
+  adder_request_set_watch (cell, options->watch_fd);
+  adder_request_set_session (cell, session, TRUE);
+  return cell;
+}
