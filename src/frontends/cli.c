@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "adder.h"
+#include "common/text.h"
 
 static const struct cli_command commands[] = {
     {"run", "[FILE | - | -c CODE] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run},
+    {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status},
     {"stop", "", "end the daemon and all that it runs", cli_stop},
@@ -62,50 +64,13 @@ print_help (FILE *stream, const char *prefix, const char *summary, const struct 
            table == commands ? ", adder --version the version, man adder all of it" : "");
 }
 
-/* The number of single-letter changes between two short words (Levenshtein), one row of the matrix at a time.
- */
-static guint
-distance (const char *left, const char *right)
-{
-  guint row[33];
-  gsize width = strlen (right);
-  if (width >= G_N_ELEMENTS (row))
-    return G_MAXUINT;
-  for (guint i = 0; i <= width; i++)
-    row[i] = i;
-  for (guint i = 1; left[i - 1] != '\0'; i++) {
-    guint diagonal = row[0];
-    row[0] = i;
-    for (guint j = 1; j <= width; j++) {
-      guint change = diagonal + (left[i - 1] != right[j - 1]);
-      diagonal = row[j];
-      row[j] = MIN (change, MIN (row[j], row[j - 1]) + 1);
-    }
-  }
-  return row[width];
-}
-
-/* What NAME was meant to be: the nearest so far, at first with LEAST = MISTYPED_MOST + 1. */
-struct guess {
-  const char *best;
-  guint least;
-};
-#define MISTYPED_MOST 2
-
-static void
-consider (struct guess *guess, const char *name, const char *candidate)
-{
-  guint steps = distance (name, candidate);
-  if (steps < guess->least && steps < strlen (candidate))
-    *guess = (struct guess){candidate, steps};
-}
-
+/* What NAME was meant to be, or NULL. */
 static const char *
 nearest_command (const struct cli_command *table, const char *name)
 {
-  struct guess guess = {.least = MISTYPED_MOST + 1};
+  struct text_guess guess = TEXT_GUESS_NONE;
   for (; table->name; table++)
-    consider (&guess, name, table->name);
+    text_consider (&guess, name, table->name);
   return guess.best;
 }
 
@@ -113,11 +78,11 @@ nearest_command (const struct cli_command *table, const char *name)
 static const char *
 nearest_option (const GOptionEntry *entries, const char *option)
 {
-  struct guess guess = {.least = MISTYPED_MOST + 1};
+  struct text_guess guess = TEXT_GUESS_NONE;
   option += strspn (option, "-");
   g_autofree char *name = g_strndup (option, strcspn (option, "="));
   for (; entries->long_name; entries++)
-    consider (&guess, name, entries->long_name);
+    text_consider (&guess, name, entries->long_name);
   return guess.best;
 }
 

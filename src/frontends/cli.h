@@ -42,6 +42,8 @@ const char *cli_colour (FILE *stream, enum cli_colour colour);
 
 /* Commands, one file each. */
 int cli_run (int argc, char **argv);
+int cli_session (int argc, char **argv);
+int cli_session_replay (int argc, char **argv);
 int cli_serve (int argc, char **argv);
 int cli_status (int argc, char **argv);
 int cli_stop (int argc, char **argv);

@@ -6,6 +6,7 @@
 #include "common/config.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "engine/outcome.h"
 #include "frontends/cli.h"
 #include "frontends/client.h"
 
@@ -142,15 +143,40 @@ cli_status (int argc, char **argv)
   return 0;
 }
 
+static int
+say_stopped (const struct client_stopped *held)
+{
+  const char *sessions = held->sessions == 1 ? "" : "s";
+  if (!held->stopped) {
+    g_autoptr (GError) problem =
+        g_error_new (ADDER_ERROR, ADDER_ERROR_BUSY,
+                     "the daemon keeps %u session%s, whose variables would be lost (adder session list shows "
+                     "them); adder stop --force ends them too",
+                     held->sessions, sessions);
+    cli_fail (problem);
+    return outcome_exit_code (ADDER_OUTCOME_BUSY);
+  }
+  printf ("the daemon has ended");
+  if (held->running > 0)
+    printf ("; %u run%s cancelled", held->running, held->running == 1 ? " was" : "s were");
+  if (held->sessions > 0)
+    printf ("; %u session%s ended with it", held->sessions, sessions);
+  printf ("\n");
+  return 0;
+}
+
 int
 cli_stop (int argc, char **argv)
 {
-  const GOptionEntry entries[] = {{NULL}};
+  gboolean force = FALSE;
+  const GOptionEntry entries[] = {
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Also when it keeps sessions, which end with it", NULL},
+      {NULL},
+  };
   g_autoptr (GError) problem = NULL;
   g_autofree char *socket = NULL;
   struct client client;
-  gboolean stopped = FALSE;
-  guint running = 0;
+  struct client_stopped held;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   if (!connect_only (&client, &socket, &problem)) {
@@ -159,13 +185,7 @@ cli_stop (int argc, char **argv)
     printf ("no daemon is running\n");
     return 0;
   }
-  gboolean ok = client_stop (&client, FALSE, &stopped, &running, &problem);
+  gboolean ok = client_stop (&client, force ? CLIENT_STOP_ALL : CLIENT_STOP_KEEP_SESSIONS, &held, &problem);
   client_close (&client);
-  if (!ok)
-    return cli_fail (problem);
-  if (running > 0)
-    printf ("the daemon has ended; %u run%s cancelled\n", running, running == 1 ? " was" : "s were");
-  else
-    printf ("the daemon has ended\n");
-  return 0;
+  return ok ? say_stopped (&held) : cli_fail (problem);
 }

@@ -124,20 +124,21 @@ daemon_pidfd (int socket)
 }
 
 gboolean
-client_stop (struct client *client, gboolean only_idle, gboolean *ret_stopped, guint *ret_running,
-             GError **error)
+client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped, GError **error)
 {
   struct protocol_message message;
-  int stopping = 0, running = 0;
+  int stopping = 0, running = 0, sessions = 0;
   autoclose int pidfd = daemon_pidfd (client->fd);
-  g_autoptr (json_t) request = json_pack ("{s:b}", "only_idle", only_idle);
+  g_autoptr (json_t) request = json_pack ("{s:b, s:b}", "only_idle", how == CLIENT_STOP_IDLE, "keep_sessions",
+                                          how == CLIENT_STOP_KEEP_SESSIONS);
   if (!protocol_send_json (client->fd, PROTOCOL_STOP, request, error) ||
       !protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, PROTOCOL_FRAME_MS, &message, error))
     return FALSE;
   if (message.kind == PROTOCOL_STOPPING) {
     g_autoptr (json_t) answer = json_parse_object (message.data, message.length, "the daemon's answer", NULL);
     if (answer)
-      (void)json_unpack (answer, "{s:b, s:i}", "stopping", &stopping, "running", &running);
+      (void)json_unpack (answer, "{s:b, s:i, s?i}", "stopping", &stopping, "running", &running, "sessions",
+                         &sessions);
   } else
     protocol_take_refusal (&message, error);
   gboolean refused = message.kind != PROTOCOL_STOPPING;
@@ -152,8 +153,7 @@ client_stop (struct client *client, gboolean only_idle, gboolean *ret_stopped, g
                  STOP_MS / 1000);
     return FALSE;
   }
-  *ret_stopped = stopping != 0;
-  *ret_running = (guint)running;
+  *ret_stopped = (struct client_stopped){stopping != 0, (guint)running, (guint)sessions};
   return TRUE;
 }
 
@@ -286,8 +286,19 @@ is_older (const struct client *client)
   return protocol_hello_compare (&client->daemon, &own) < 0;
 }
 
+/* "3 runs and 1 session"; the caller's. */
+static char *
+held_text (const struct client_stopped *held)
+{
+  g_autofree char *runs = g_strdup_printf ("%u run%s", held->running, held->running == 1 ? "" : "s");
+  if (held->sessions == 0)
+    return g_steal_pointer (&runs);
+  return g_strdup_printf ("%s%s%u session%s", held->running > 0 ? runs : "", held->running > 0 ? " and " : "",
+                          held->sessions, held->sessions == 1 ? "" : "s");
+}
+
 static gboolean
-check_protocol (struct client *client, guint running, GError **error)
+check_protocol (struct client *client, const struct client_stopped *held, GError **error)
 {
   if (client->daemon.protocol == PROTOCOL_VERSION)
     return TRUE;
@@ -297,12 +308,14 @@ check_protocol (struct client *client, guint running, GError **error)
                  "end the daemon "
                  "with adder stop",
                  client->daemon.version, adder_version ());
-  else
+  else {
+    g_autofree char *what = held_text (held);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "the daemon (adder %s) is older than this command line (adder %s) and busy with %u runs: "
+                 "the daemon (adder %s) is older than this command line (adder %s) and has %s: "
                  "wait for them, "
-                 "or end it with adder stop",
-                 client->daemon.version, adder_version (), running);
+                 "or end it with adder stop --force",
+                 client->daemon.version, adder_version (), what);
+  }
   client_close (client);
   return FALSE;
 }
@@ -311,34 +324,34 @@ check_protocol (struct client *client, guint running, GError **error)
 static gboolean
 replace (struct client *client, gboolean *ret_gone, GError **error)
 {
-  guint running = 0;
-  gboolean stopped = FALSE;
-  if (!client_stop (client, TRUE, &stopped, &running, error)) {
+  struct client_stopped held;
+  if (!client_stop (client, CLIENT_STOP_IDLE, &held, error)) {
     client_close (client);
     return FALSE;
   }
-  *ret_gone = stopped;
-  if (stopped) {
+  *ret_gone = held.stopped;
+  if (held.stopped) {
     client_close (client);
     return TRUE;
   }
-  if (!check_protocol (client, running, error))
+  if (!check_protocol (client, &held, error))
     return FALSE;
-  client->note =
-      g_strdup_printf ("the daemon (adder %s, process %" G_GINT64_FORMAT
-                       ") is older than this command line and busy with %u run%s; it is used as it is",
-                       client->daemon.version, client->daemon.pid, running, running == 1 ? "" : "s");
+  g_autofree char *what = held_text (&held);
+  client->note = g_strdup_printf ("the daemon (adder %s, process %" G_GINT64_FORMAT
+                                  ") is older than this command line and has %s; it is used as it is",
+                                  client->daemon.version, client->daemon.pid, what);
   return TRUE;
 }
 
 gboolean
 client_open (const char *socket, struct client *ret_client, GError **error)
 {
+  static const struct client_stopped nothing;
   g_autoptr (GError) problem = NULL;
   struct client client;
   if (client_connect (socket, &client, &problem)) {
     if (!is_older (&client)) {
-      if (!check_protocol (&client, 0, error))
+      if (!check_protocol (&client, &nothing, error))
         return FALSE;
       *ret_client = client;
       return TRUE;
@@ -363,8 +376,53 @@ client_open (const char *socket, struct client *ret_client, GError **error)
     return FALSE;
   if (absent && (!client_start_daemon (socket, NULL, error) || !client_connect (socket, &client, error)))
     return FALSE;
-  if (!check_protocol (&client, 0, error))
+  if (!check_protocol (&client, &nothing, error))
     return FALSE;
   *ret_client = client;
   return TRUE;
+}
+
+/* ---- sessions ---- */
+
+gboolean
+client_find (const char *socket, struct client *ret_client, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  if (client_connect (socket, ret_client, &problem))
+    return TRUE;
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                 "there are no sessions, since no daemon is running (adder session new starts one)");
+  else
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+json_t *
+client_ask_on (struct client *client, const json_t *question, const int *fds, gsize count, GError **error)
+{
+  struct protocol_message message;
+  g_autofree char *text = json_to_text (question);
+  if (!protocol_send (client->fd, PROTOCOL_SESSION, text, strlen (text), fds, count, error) ||
+      !protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, -1, &message, error))
+    return NULL;
+  json_t *answer = NULL;
+  if (message.kind == PROTOCOL_ANSWER)
+    answer = json_parse_object (message.data, message.length, "the daemon's answer", error);
+  else
+    protocol_take_refusal (&message, error);
+  protocol_message_clear (&message);
+  return answer;
+}
+
+json_t *
+client_ask_session (const char *socket, const json_t *question, const int *fds, gsize count, gboolean start,
+                    GError **error)
+{
+  struct client client;
+  if (start ? !client_open (socket, &client, error) : !client_find (socket, &client, error))
+    return NULL;
+  json_t *answer = client_ask_on (&client, question, fds, count, error);
+  client_close (&client);
+  return answer;
 }

@@ -22,11 +22,33 @@ gboolean client_open (const char *socket, struct client *ret_client, GError **er
 
 void client_close (struct client *client);
 
-/* Asks the daemon to end, and waits until it is gone. ONLY_IDLE: it goes on when it has runs, which
- * *RET_RUNNING tells. */
-gboolean client_stop (struct client *client, gboolean only_idle, gboolean *ret_stopped, guint *ret_running,
+enum client_stop {
+  CLIENT_STOP_IDLE,          /* only when it has neither runs nor sessions */
+  CLIENT_STOP_KEEP_SESSIONS, /* only when it has no sessions; runs end as cancelled */
+  CLIENT_STOP_ALL,
+};
+
+struct client_stopped {
+  gboolean stopped;
+  guint running, sessions; /* that it had */
+};
+
+/* Asks the daemon to end, and waits until it is gone, where it agrees. */
+gboolean client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped,
                       GError **error);
 
 /* Starts a daemon for SOCKET in the background and waits until it listens. IDLE_EXIT as text for --idle-exit,
  * or NULL. */
 gboolean client_start_daemon (const char *socket, const char *idle_exit, GError **error);
+
+/* As client_connect, for those who ask about sessions: without a daemon there are none. */
+gboolean client_find (const char *socket, struct client *ret_client, GError **error);
+
+/* Asks about sessions (server_session.h), with COUNT descriptors beside QUESTION. Waits as long as it takes.
+ * The answer is the caller's. */
+json_t *client_ask_on (struct client *client, const json_t *question, const int *fds, gsize count,
+                       GError **error);
+
+/* The same by a connection of its own. START: a daemon is started when there is none. */
+json_t *client_ask_session (const char *socket, const json_t *question, const int *fds, gsize count,
+                            gboolean start, GError **error);

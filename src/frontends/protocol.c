@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "adder.h"
 #include "base/fd.h"
 #include "base/frame.h"
 #include "common/error.h"
@@ -42,6 +41,8 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_DISPLAY, IN (EVENT), 64 * MIB, 0},
     {PROTOCOL_SAVED, IN (EVENT), 64 * KIB, 0},
     {PROTOCOL_RESULT, IN (EVENT), 1024 * MIB, 0},
+    {PROTOCOL_SESSION, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
+    {PROTOCOL_ANSWER, IN (ANSWER), 64 * MIB, 0},
 };
 
 /* The row of KIND when it is legal in STATE. */
@@ -210,6 +211,23 @@ protocol_take_refusal (const struct protocol_message *message, GError **error)
   if (value)
     (void)json_unpack (value, "{s:i, s:s}", "code", &code, "message", &text);
   g_set_error_literal (error, ADDER_ERROR, code, text);
+}
+
+/* ---- replays ---- */
+
+gboolean
+protocol_replay_goes_on (AdderOutcome outcome, gboolean keep_going)
+{
+  switch (outcome) {
+  case ADDER_OUTCOME_OK:
+    return TRUE;
+  case ADDER_OUTCOME_CANCELLED:
+  case ADDER_OUTCOME_BUSY:
+  case ADDER_OUTCOME_FAILED:
+    return FALSE;
+  default:
+    return keep_going;
+  }
 }
 
 /* ---- hello ---- */

@@ -10,10 +10,13 @@
  * they come
  *                                         <-   SAVED {error}       when a directory came with RUN
  *                                         <-   RESULT
+ *     SESSION {op, ...} + descriptors     ->
+ *                                         <-   ANSWER {...}        server_session.h says what is in them
+ *                                         <-   STARTED ... RESULT  of each cell, after {op: replay}
  *     STATUS                              ->
  *                                         <-   STATUS {...}
- *     STOP {only_idle}                    ->
- *                                         <-   STOPPING {stopping, running}
+ *     STOP {only_idle, keep_sessions}     ->
+ *                                         <-   STOPPING {stopping, running, sessions}
  *
  * Requests follow each other on one connection; each has one answer, in which REFUSED {code, message} may
  * stand for any of it. Output and code are bytes and not JSON: so a picture written to standard output stays
@@ -21,14 +24,17 @@
  *
  * A client cancels its run by shutting down its writing half (which a signal handler could do); the result
  * still comes. HELLO, STOP, STOPPING and REFUSED keep their numbers and fields in all versions, so that a
- * newer command line can always end an older daemon. Numbers are those of the machine: both ends are on one.
+ * newer command line can always end an older daemon; they may get more fields. Numbers are those of the
+ * machine: both ends are on one.
  */
 #pragma once
 
 #include <glib.h>
 #include <jansson.h>
 
-#define PROTOCOL_VERSION 1
+#include "adder.h"
+
+#define PROTOCOL_VERSION 2
 
 enum protocol_kind {
   PROTOCOL_HELLO = 1,
@@ -44,6 +50,8 @@ enum protocol_kind {
   PROTOCOL_DISPLAY,
   PROTOCOL_SAVED,
   PROTOCOL_RESULT, /* struct protocol_result, then the result as JSON text */
+  PROTOCOL_SESSION,
+  PROTOCOL_ANSWER,
 };
 
 struct protocol_result {
@@ -57,7 +65,7 @@ enum protocol_state {
   PROTOCOL_AWAIT_HELLO,   /* daemon: nothing was said yet; client: the answer to it */
   PROTOCOL_AWAIT_REQUEST, /* daemon */
   PROTOCOL_AWAIT_CODE,    /* daemon: after RUN */
-  PROTOCOL_AWAIT_ANSWER,  /* client: to STATUS or STOP */
+  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, STATUS or STOP */
   PROTOCOL_AWAIT_EVENT,   /* client: after CODE */
 };
 
@@ -93,6 +101,10 @@ gboolean protocol_send_json (int socket, enum protocol_kind kind, const json_t *
 /* REFUSED, from ERROR; and the way back. */
 gboolean protocol_send_refused (int socket, const GError *refusal, GError **error);
 void protocol_take_refusal (const struct protocol_message *message, GError **error);
+
+/* Whether a replay runs its next cell after one that ended as OUTCOME; both ends go by it. Who wants it to
+ * KEEP GOING does not mean a session that ended, or a user who had enough. */
+gboolean protocol_replay_goes_on (AdderOutcome outcome, gboolean keep_going);
 
 /* Who speaks: versions are compared by number, equal ones by the time at which the program was built, so that
  * a rebuilt command line counts as newer. */

@@ -13,11 +13,12 @@
 
 struct daemon_source {
   struct run_source base;
-  const struct submission *request;
+  const struct submission *request; /* NULL: a replay, whose runs nobody here asks for */
   char *socket;
+  char *session; /* whose cells the runs are, or NULL */
   struct client client;
-  GMutex lock; /* of cancel against going to another daemon */
-  gboolean cancelled, begun;
+  GMutex lock; /* of cancel and interrupt against going to another daemon */
+  gboolean cancelled, begun, started;
   struct protocol_message message; /* the event that was given last */
   char *save_error;
 };
@@ -106,6 +107,9 @@ take_event (struct daemon_source *source, struct run_event *ret_event, GError **
     break;
   default:
     kind = ADDER_EVENT_STARTED;
+    g_mutex_lock (&source->lock);
+    source->started = TRUE;
+    g_mutex_unlock (&source->lock);
     break;
   }
   *ret_event = (struct run_event){.kind = kind, .data = message->data, .length = message->length};
@@ -155,6 +159,21 @@ daemon_cancel (struct run_source *base)
   g_mutex_unlock (&source->lock);
 }
 
+/* By a connection of its own: this one's thread in the daemon is busy with the run. */
+static gboolean
+daemon_interrupt (struct run_source *base)
+{
+  struct daemon_source *source = (struct daemon_source *)base;
+  g_mutex_lock (&source->lock);
+  gboolean started = source->started;
+  g_mutex_unlock (&source->lock);
+  if (!source->session || !started)
+    return FALSE;
+  g_autoptr (json_t) question = json_pack ("{s:s, s:s}", "op", "interrupt", "session", source->session);
+  g_autoptr (json_t) answer = client_ask_session (source->socket, question, NULL, 0, FALSE, NULL);
+  return answer != NULL;
+}
+
 static gboolean
 daemon_save (struct run_source *base, GError **error)
 {
@@ -172,9 +191,24 @@ daemon_free (struct run_source *base)
   client_close (&source->client);
   g_mutex_clear (&source->lock);
   g_free (source->socket);
+  g_free (source->session);
   g_free (source->save_error);
   g_free (base->note);
   g_free (source);
+}
+
+/* Takes CLIENT over. */
+static struct daemon_source *
+daemon_source_new (const char *socket, struct client *client, const char *session)
+{
+  struct daemon_source *source = g_new0 (struct daemon_source, 1);
+  source->base = (struct run_source){daemon_next, daemon_cancel, daemon_interrupt,
+                                     daemon_save, daemon_free,   g_steal_pointer (&client->note)};
+  source->socket = g_strdup (socket);
+  source->session = g_strdup (session);
+  source->client = *client;
+  g_mutex_init (&source->lock);
+  return source;
 }
 
 struct run_source *
@@ -183,13 +217,9 @@ run_source_daemon (const char *socket, const struct submission *request, GError 
   struct client client;
   if (!client_open (socket, &client, error))
     return NULL;
-  struct daemon_source *source = g_new0 (struct daemon_source, 1);
-  source->base = (struct run_source){daemon_next, daemon_cancel, daemon_save, daemon_free,
-                                     g_steal_pointer (&client.note)};
+  struct daemon_source *source =
+      daemon_source_new (socket, &client, json_string_value (json_object_get (request->body, "session")));
   source->request = request;
-  source->socket = g_strdup (socket);
-  source->client = client;
-  g_mutex_init (&source->lock);
   g_autoptr (GError) problem = NULL;
   if (ask (source, &problem))
     return &source->base;
@@ -201,6 +231,26 @@ run_source_daemon (const char *socket, const struct submission *request, GError 
     g_propagate_error (error, g_steal_pointer (&problem));
   daemon_free (&source->base);
   return NULL;
+}
+
+struct run_source *
+run_source_replay (const char *socket, const json_t *question, const struct submission *options,
+                   json_t **ret_answer, GError **error)
+{
+  struct client client;
+  if (!client_find (socket, &client, error))
+    return NULL;
+  json_t *answer = client_ask_on (&client, question, options->fds, options->fd_count, error);
+  if (!answer) {
+    client_close (&client);
+    return NULL;
+  }
+  const json_t *session = json_object_get (answer, "session");
+  struct daemon_source *source =
+      daemon_source_new (socket, &client, json_string_value (json_object_get (session, "session_id")));
+  source->begun = TRUE;
+  *ret_answer = answer;
+  return &source->base;
 }
 
 /* ---- this process ---- */
@@ -240,6 +290,12 @@ local_cancel (struct run_source *base)
 }
 
 static gboolean
+local_interrupt (G_GNUC_UNUSED struct run_source *base)
+{
+  return FALSE;
+}
+
+static gboolean
 local_save (struct run_source *base, GError **error)
 {
   struct local_source *source = (struct local_source *)base;
@@ -268,7 +324,7 @@ run_source_local (const struct submission *request, GError **error)
   g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
   adder_request_set_owner (asked, owner, conversation);
   struct local_source *source = g_new0 (struct local_source, 1);
-  source->base = (struct run_source){local_next, local_cancel, local_save, local_free, NULL};
+  source->base = (struct run_source){local_next, local_cancel, local_interrupt, local_save, local_free, NULL};
   source->request = request;
   source->engine = g_steal_pointer (&engine);
   source->run = adder_run_start (source->engine, asked);

@@ -17,10 +17,14 @@ struct run_event {
 };
 
 struct run_source {
-  /* Waits for the next event. FALSE with ERROR when the source broke off; not called again after a result. */
+  /* Waits for the next event. FALSE with ERROR when the source broke off; not called again after the (last)
+   * result. */
   gboolean (*next) (struct run_source *source, struct run_event *ret_event, GError **error);
   /* From any thread, any number of times. */
   void (*cancel) (struct run_source *source);
+  /* From any thread: has the cell raise KeyboardInterrupt, so that its session keeps its variables. FALSE
+   * when that cannot be: it is no cell, or has not begun. */
+  gboolean (*interrupt) (struct run_source *source);
   /* After the result: whether the files were saved to the request's directory. */
   gboolean (*save) (struct run_source *source, GError **error);
   void (*free) (struct run_source *source);
@@ -30,3 +34,9 @@ struct run_source {
 /* REQUEST must live as long as the source. */
 struct run_source *run_source_daemon (const char *socket, const struct submission *request, GError **error);
 struct run_source *run_source_local (const struct submission *request, GError **error);
+
+/* The cells of a replay, one after the other: a result is followed by the events of the next cell, as many as
+ * *RET_ANSWER, the caller's, says in "cells", unless it stops at one that fails (server_session.h). QUESTION
+ * and OPTIONS' descriptors are what is asked. */
+struct run_source *run_source_replay (const char *socket, const json_t *question,
+                                      const struct submission *options, json_t **ret_answer, GError **error);

@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "frontends/cli.h"
+#include "frontends/pictures.h"
 
 static int
 write_out (struct run_view *view, const char *data, gsize length)
@@ -40,11 +41,12 @@ member (const json_t *object, const char *name)
   return json_string_value (json_object_get (object, name));
 }
 
-/* The plainest text of a MIME bundle. */
+/* The plainest text of a MIME bundle: where there is Markdown, it is a table that plain text breaks up. */
 static int
 write_bundle (struct run_view *view, const json_t *bundle)
 {
-  const char *text = member (bundle, "text/plain");
+  const char *markdown = member (bundle, "text/markdown");
+  const char *text = markdown ? markdown : member (bundle, "text/plain");
   return text ? write_line (view, text) : 0;
 }
 
@@ -199,6 +201,37 @@ say_files (const struct run_view *view, const json_t *result)
   }
 }
 
+static void
+say_pictures (const struct run_view *view, const json_t *result)
+{
+  g_autoptr (GPtrArray) shown =
+      view->pictures ? g_ptr_array_ref (view->pictures) : pictures_take (result, -1, NULL);
+  for (guint i = 0; i < shown->len; i++) {
+    const struct picture *picture = g_ptr_array_index (shown, i);
+    g_autofree char *size = size_format (picture->bytes);
+    g_autofree char *where = picture->name ? g_build_filename (view->directory, picture->name, NULL) : NULL;
+    say_begin (CLI_DIM);
+    if (where)
+      fprintf (stderr, "%s, %s, written to %s", picture->name, size, where);
+    else
+      fprintf (stderr, "a picture (%s, %s), not kept: --out DIR writes it to a directory", picture->kind,
+               size);
+    say_end ();
+  }
+}
+
+/* For people alone: programs have the field. */
+static void
+say_session (const json_t *result)
+{
+  const json_t *session = json_object_get (result, "session");
+  const char *status = member (session, "status");
+  if (!status || !isatty (STDERR_FILENO))
+    return;
+  fprintf (stderr, "%scell %" JSON_INTEGER_FORMAT " %s%s\n", cli_colour (stderr, CLI_DIM),
+           json_integer_value (json_object_get (session, "cell")), status, cli_colour (stderr, CLI_PLAIN));
+}
+
 static int
 view_result (struct run_view *view, const struct run_event *event)
 {
@@ -211,11 +244,14 @@ view_result (struct run_view *view, const struct run_event *event)
   say_violations (result);
   say_denials (result);
   say_warnings (result);
-  if (event->outcome != ADDER_OUTCOME_FAILED)
+  if (event->outcome != ADDER_OUTCOME_FAILED) {
     say_files (view, result);
+    say_pictures (view, result);
+  }
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
     if (endings[i].outcome == event->outcome)
       say_ending (&endings[i], result);
+  say_session (result);
   return r;
 }
 

@@ -32,43 +32,12 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "frontends/protocol.h"
-#include "frontends/submission.h"
+#include "frontends/server_private.h"
 
-#define LOCK_WAIT_S        10
-#define END_WAIT_US        (15 * G_USEC_PER_SEC)
-#define REQUEST_WAIT_MS    (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
-#define OUTPUT_FRAME_BYTES (256 * 1024)
-#define LOGGED_CODE_BYTES  4096
-#define TELL_US            G_USEC_PER_SEC
-
-struct server {
-  char *path, *lock_path;
-  int lock_fd, listen_fd, wake_fd;
-  gboolean bound;
-  guint64 idle_exit_ms;
-  guint max_connections;
-  gint64 told_us;    /* when the log was last told that somebody was turned away */
-  guint turned_away; /* since then */
-  gboolean log_code;
-  gint64 started_us;
-  struct protocol_hello hello;
-  AdderEngine *engine;
-
-  GMutex lock; /* what follows */
-  GCond ended;
-  GHashTable *connections; /* of struct connection, as a set */
-  guint connected[2];      /* of them, those of the daemon's own user, and root's at another's daemon */
-  guint running;
-  guint64 runs;
-  gboolean stopping;
-};
-
-struct connection {
-  struct server *server;
-  int fd;
-  uid_t uid;
-};
+#define LOCK_WAIT_S     10
+#define END_WAIT_US     (15 * G_USEC_PER_SEC)
+#define REQUEST_WAIT_MS (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
+#define TELL_US         G_USEC_PER_SEC
 
 /* ---- start ---- */
 
@@ -187,194 +156,13 @@ server_free (struct server *server)
   g_free (server);
 }
 
-static void
-wake_main (struct server *server)
+void
+server_wake (struct server *server)
 {
   guint64 one = 1;
   /* Full means that it is awake already. */
   G_GNUC_UNUSED ssize_t put = write (server->wake_fd, &one, sizeof one);
 }
-
-/* ---- runs ---- */
-
-static const enum protocol_kind output_kinds[] = {
-    [ADDER_EVENT_STARTED] = PROTOCOL_STARTED,
-    [ADDER_EVENT_STDOUT] = PROTOCOL_STDOUT,
-    [ADDER_EVENT_STDERR] = PROTOCOL_STDERR,
-    [ADDER_EVENT_DISPLAY] = PROTOCOL_DISPLAY,
-};
-
-static gboolean
-send_event (int fd, const AdderEvent *event, GError **error)
-{
-  enum protocol_kind kind = output_kinds[event->kind];
-  gboolean stream = event->kind == ADDER_EVENT_STDOUT || event->kind == ADDER_EVENT_STDERR;
-  const char *at = event->data;
-  gsize left = event->length;
-  while (stream && left > OUTPUT_FRAME_BYTES) {
-    if (!protocol_send (fd, kind, at, OUTPUT_FRAME_BYTES, NULL, 0, error))
-      return FALSE;
-    at += OUTPUT_FRAME_BYTES;
-    left -= OUTPUT_FRAME_BYTES;
-  }
-  return protocol_send (fd, kind, at, left, NULL, 0, error);
-}
-
-static gboolean
-send_result (int fd, const AdderResult *result, int directory, GError **error)
-{
-  if (directory >= 0) {
-    g_autoptr (GError) problem = NULL;
-    adder_result_save_files (result, directory, &problem);
-    g_autoptr (json_t) saved =
-        json_pack ("{s:o}", "error", json_text_or_null (problem ? problem->message : NULL));
-    if (!protocol_send_json (fd, PROTOCOL_SAVED, saved, error))
-      return FALSE;
-  }
-  struct protocol_result head = {adder_result_exit_code (result), adder_result_outcome (result)};
-  g_autoptr (GByteArray) frame = g_byte_array_new ();
-  const char *text = adder_result_json (result);
-  g_byte_array_append (frame, (const guint8 *)&head, sizeof head);
-  g_byte_array_append (frame, (const guint8 *)text, (guint)strlen (text));
-  return protocol_send (fd, PROTOCOL_RESULT, frame->data, frame->len, NULL, 0, error);
-}
-
-/* Pulls the run's events and passes them on. A client that takes no more ends it: the rest is pulled and
- * dropped. */
-static gboolean
-relay_run (int fd, AdderRun *run, int directory, GError **error)
-{
-  AdderEvent event;
-  gboolean ok = TRUE;
-  while (adder_run_next (run, &event)) {
-    if (event.kind == ADDER_EVENT_RESULT) {
-      g_autoptr (AdderResult) result = event.result;
-      ok = ok && send_result (fd, result, directory, error);
-    } else if (ok && !send_event (fd, &event, error)) {
-      ok = FALSE;
-      adder_run_cancel (run);
-    }
-  }
-  return ok;
-}
-
-/* Counts a run in, unless the daemon is ending: a client that is told so before anything was read may go to
- * the next. */
-static gboolean
-begin_run (struct server *server, GError **error)
-{
-  g_mutex_lock (&server->lock);
-  gboolean stopping = server->stopping;
-  if (!stopping) {
-    server->running++;
-    server->runs++;
-  }
-  g_mutex_unlock (&server->lock);
-  if (stopping)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the daemon is ending");
-  return !stopping;
-}
-
-static void
-end_run (struct server *server)
-{
-  g_mutex_lock (&server->lock);
-  server->running--;
-  g_mutex_unlock (&server->lock);
-}
-
-/* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
-static gboolean
-carry_out (struct connection *connection, const struct submission *request, GError **refusal, GError **error)
-{
-  g_autoptr (AdderRequest) asked = submission_build (request, refusal);
-  if (!asked || !begin_run (connection->server, refusal))
-    return FALSE;
-  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)connection->uid);
-  /* Only where the configuration asks for it: code can hold secrets. */
-  if (connection->server->log_code)
-    log_info ("%s runs: %.*s", owner, (int)MIN (request->code_length, LOGGED_CODE_BYTES), request->code);
-  adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
-  adder_request_set_watch (asked, connection->fd);
-  g_autoptr (AdderRun) run = adder_run_start (connection->server->engine, asked);
-  gboolean ok = relay_run (connection->fd, run, submission_directory (request), error);
-  end_run (connection->server);
-  return ok;
-}
-
-static gboolean
-handle_run (struct connection *connection, struct protocol_message *message, GError **error)
-{
-  struct protocol_message code;
-  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_CODE, PROTOCOL_FRAME_MS, &code, error))
-    return FALSE;
-
-  g_autoptr (GError) refusal = NULL;
-  gboolean ok = FALSE;
-  struct submission request = {.code = code.data, .code_length = code.length, .fd_count = message->fd_count};
-  memcpy (request.fds, message->fds, sizeof request.fds);
-  request.body = json_parse_object (message->data, message->length, "the request", &refusal);
-  if (request.body)
-    ok = carry_out (connection, &request, &refusal, error);
-  if (refusal)
-    ok = protocol_send_refused (connection->fd, refusal, error);
-  /* Code and descriptors stay the messages'. */
-  json_decref (request.body);
-  protocol_message_clear (&code);
-  return ok;
-}
-
-/* ---- the other requests ---- */
-
-static gboolean
-handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
-{
-  struct server *server = connection->server;
-  g_autofree char *text = adder_engine_status_json (server->engine);
-  json_t *engine = json_loads (text, 0, NULL);
-  g_mutex_lock (&server->lock);
-  guint connections = g_hash_table_size (server->connections), running = server->running;
-  guint64 runs = server->runs;
-  g_mutex_unlock (&server->lock);
-  g_autoptr (json_t) status =
-      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version",
-                 server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
-                 "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
-                 "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1,
-                 "running", (int)running, "runs", (json_int_t)runs, "engine", engine ? engine : json_null ());
-  return protocol_send_json (connection->fd, PROTOCOL_STATUS, status, error);
-}
-
-static gboolean
-handle_stop (struct connection *connection, struct protocol_message *message, GError **error)
-{
-  struct server *server = connection->server;
-  int only_idle = 0;
-  g_autoptr (json_t) value = json_parse_object (message->data, message->length, "the request", error);
-  if (!value || json_unpack (value, "{s?b}", "only_idle", &only_idle) < 0)
-    return FALSE;
-  g_mutex_lock (&server->lock);
-  guint running = server->running;
-  gboolean stopping = !only_idle || running == 0;
-  server->stopping = server->stopping || stopping;
-  g_mutex_unlock (&server->lock);
-  g_autoptr (json_t) answer = json_pack ("{s:b, s:i}", "stopping", stopping, "running", (int)running);
-  gboolean ok = protocol_send_json (connection->fd, PROTOCOL_STOPPING, answer, error);
-  wake_main (server);
-  return ok;
-}
-
-struct request_row {
-  enum protocol_kind kind;
-  gboolean any_version; /* legal also when the client speaks another version of the protocol */
-  gboolean (*handle) (struct connection *connection, struct protocol_message *message, GError **error);
-};
-
-static const struct request_row request_table[] = {
-    {PROTOCOL_RUN, FALSE, handle_run},
-    {PROTOCOL_STATUS, FALSE, handle_status},
-    {PROTOCOL_STOP, TRUE, handle_stop},
-};
 
 /* ---- one connection ---- */
 
@@ -411,19 +199,7 @@ serve_request (struct connection *connection, gboolean same_protocol, GError **e
   }
   if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_REQUEST, PROTOCOL_FRAME_MS, &message, error))
     return FALSE;
-  gboolean ok = FALSE;
-  for (gsize i = 0; i < G_N_ELEMENTS (request_table); i++) {
-    if (request_table[i].kind != message.kind)
-      continue;
-    if (same_protocol || request_table[i].any_version)
-      ok = request_table[i].handle (connection, &message, error);
-    else
-      g_set_error (
-          error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-          "this daemon (adder %s) speaks another version of the local protocol; end it with adder stop",
-          connection->server->hello.version);
-    break;
-  }
+  gboolean ok = server_answer (connection, &message, same_protocol, error);
   protocol_message_clear (&message);
   return ok;
 }
@@ -463,7 +239,7 @@ connection_thread (gpointer data)
   forget (connection);
   fd_close (&connection->fd);
   g_cond_signal (&server->ended);
-  wake_main (server);
+  server_wake (server);
   g_mutex_unlock (&server->lock);
   g_free (connection);
   return NULL;
@@ -543,15 +319,16 @@ accept_one (struct server *server)
 
 /* ---- the loop ---- */
 
-/* Milliseconds until the idle time is over, -1 when it does not run; *IDLE_SINCE is kept from call to call.
- */
+/* Milliseconds until the idle time is over, -1 when it does not run; *IDLE_SINCE_US is kept from call to
+ * call. Sessions keep a daemon, and end by themselves without a word to us: they are counted once in an idle
+ * time. */
 static int
 idle_left_ms (struct server *server, gint64 *idle_since_us)
 {
   g_mutex_lock (&server->lock);
-  gboolean idle = g_hash_table_size (server->connections) == 0;
+  gboolean connected = g_hash_table_size (server->connections) > 0;
   g_mutex_unlock (&server->lock);
-  if (!idle || server->idle_exit_ms == 0) {
+  if (connected || server->idle_exit_ms == 0) {
     *idle_since_us = 0;
     return -1;
   }
@@ -559,6 +336,10 @@ idle_left_ms (struct server *server, gint64 *idle_since_us)
   if (*idle_since_us == 0)
     *idle_since_us = now;
   gint64 left = (gint64)server->idle_exit_ms - (now - *idle_since_us) / 1000;
+  if (left <= 0 && server_living_sessions (server) > 0) {
+    *idle_since_us = now;
+    left = (gint64)server->idle_exit_ms;
+  }
   return (int)CLAMP (left, 0, G_MAXINT);
 }
 
@@ -602,7 +383,7 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
     }
     if (ready[0].revents)
       accept_one (server);
-    else if (n == 0 && left >= 0) {
+    else if (left == 0) {
       log_info ("ending: idle");
       return TRUE;
     }

@@ -157,6 +157,29 @@ set_save (struct building *building, const json_t *value, GError **error)
   return json_is_false (value) || next_fd (building, "the directory to save to", &fd, error);
 }
 
+/* With "wait", which says nothing by itself. */
+static gboolean
+set_session (struct building *building, const json_t *value, GError **error)
+{
+  const json_t *wait = json_object_get (building->request->body, "wait");
+  if (!json_is_string (value))
+    return wrong_type ("session", "text", error);
+  if (wait && !json_is_boolean (wait) && !json_is_null (wait))
+    return wrong_type ("wait", "true or false", error);
+  adder_request_set_session (building->result, json_string_value (value), !json_is_false (wait));
+  return TRUE;
+}
+
+static gboolean
+set_wait (struct building *building, const json_t *value, GError **error)
+{
+  (void)value;
+  if (json_is_string (json_object_get (building->request->body, "session")))
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the field wait of the request needs a session");
+  return FALSE;
+}
+
 struct field {
   const char *name;
   void (*set_text) (AdderRequest *request, const char *text); /* for a text or null; otherwise: */
@@ -171,6 +194,8 @@ static const struct field field_table[] = {
     {"profile", adder_request_set_profile, NULL},
     {"isolation", adder_request_set_isolation, NULL},
     {"conversation", NULL, NULL},
+    {"session", NULL, set_session},
+    {"wait", NULL, set_wait},
     {"arguments", NULL, set_arguments},
     {"variables", NULL, set_variables},
     {"limits", NULL, set_limits},

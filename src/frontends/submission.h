@@ -10,9 +10,9 @@
 #include "frontends/protocol.h"
 
 struct submission {
-  /* {"name", "environment", "profile", "conversation": text or null, "arguments": [text], "variables": {text:
-   * text}, "limits": {text: number}, "files": [text], "stdin": bool, "save": bool}; what is left out is null,
-   * empty or false. */
+  /* {"name", "environment", "profile", "isolation", "conversation", "session": text or null, "wait": bool
+   * (true), "arguments": [text], "variables": {text: text}, "limits": {text: number}, "files": [text],
+   * "stdin": bool, "save": bool}; what is left out is null, empty or, save "wait", false. */
   json_t *body;
   char *code; /* bytes, perhaps not UTF-8 */
   gsize code_length;

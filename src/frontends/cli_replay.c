@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder session replay`: the recorded cells of a session, run again in a fresh one. What the cells write
+ * goes where it went; what Adder says of them goes to standard error. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/config.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "common/text.h"
+#include "frontends/canceller.h"
+#include "frontends/cli.h"
+#include "frontends/run_options.h"
+#include "frontends/run_source.h"
+#include "frontends/run_view.h"
+
+#define CODE_SHOWN 60
+
+struct replay {
+  struct run_options options;
+  const char *session;
+  char *from;
+  gboolean keep_going;
+
+  json_t *answer; /* the daemon's: the new session, and the cells to come */
+  json_t *done;   /* [{"cell", "result"}] */
+  int exit_code;  /* of the first cell that failed */
+};
+
+/* ---- asking ---- */
+
+static json_t *
+question_of (const struct replay *replay, const struct submission *options, GError **error)
+{
+  guint64 from = 1;
+  if (replay->from && !count_parse (replay->from, &from, error)) {
+    g_prefix_error (error, "--from: ");
+    return NULL;
+  }
+  json_t *question =
+      json_pack ("{s:s, s:s, s:O, s:s?, s:I, s:b}", "op", "replay", "session", replay->session, "options",
+                 options->body, "name", replay->options.session_name, "from",
+                 (json_int_t)MIN (from, (guint64)G_MAXINT64), "keep_going", replay->keep_going);
+  if (!question)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
+  return question;
+}
+
+static struct run_source *
+open_source (struct replay *replay, const struct submission *options, GError **error)
+{
+  g_autoptr (json_t) question = question_of (replay, options, error);
+  struct config *config = question ? config_load (NULL, error) : NULL;
+  g_autofree char *socket = config ? config_socket (config, error) : NULL;
+  config_free (config);
+  return socket ? run_source_replay (socket, question, options, &replay->answer, error) : NULL;
+}
+
+/* ---- showing ---- */
+
+static void
+say_cell (const json_t *cell)
+{
+  const char *code = json_string_value (json_object_get (cell, "code"));
+  gsize first = code ? strcspn (code, "\n") : 0;
+  g_autofree char *line = text_one_line (code ? code : "", (gssize)MIN (first, CODE_SHOWN));
+  fprintf (stderr, "%s[%" JSON_INTEGER_FORMAT "] %s%s%s\n", cli_colour (stderr, CLI_DIM),
+           json_integer_value (json_object_get (cell, "cell")), line,
+           code && strlen (code) > MIN (first, CODE_SHOWN) + 1 ? " ..." : "", cli_colour (stderr, CLI_PLAIN));
+}
+
+static void
+say_outcome (const json_t *cell, const struct run_event *event)
+{
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const json_t *wall = json_object_get (json_object_get (result, "usage"), "wall_ms");
+  fprintf (stderr, "%s[%" JSON_INTEGER_FORMAT "] %s, %.1f ms%s\n", cli_colour (stderr, CLI_DIM),
+           json_integer_value (json_object_get (cell, "cell")), adder_outcome_name (event->outcome),
+           json_number_value (wall), cli_colour (stderr, CLI_PLAIN));
+}
+
+static void
+note_result (struct replay *replay, const json_t *cell, const struct run_event *event)
+{
+  if (event->exit_code != 0 && replay->exit_code == 0)
+    replay->exit_code = event->exit_code;
+  g_autoptr (json_t) kept = json_object ();
+  json_object_set (kept, "cell", json_object_get (cell, "cell"));
+  /* Results hold pictures: they are kept only for who wants them all. */
+  if (replay->options.json)
+    json_object_set_new (kept, "result", json_loadb (event->data, event->length, 0, NULL));
+  json_array_append (replay->done, kept);
+}
+
+/* One cell to its end. *RET_ON: the next one follows. */
+static gboolean
+follow_cell (struct replay *replay, struct run_source *source, const json_t *cell, gboolean *ret_on,
+             GError **error)
+{
+  struct run_view view = {0};
+  struct run_event event = {.kind = ADDER_EVENT_STARTED};
+  int r = 0;
+  if (!replay->options.json)
+    say_cell (cell);
+  while (event.kind != ADDER_EVENT_RESULT) {
+    if (!source->next (source, &event, error))
+      return FALSE;
+    if (!replay->options.json && r == 0 && (r = run_view_event (&view, &event)) < 0)
+      source->cancel (source);
+  }
+  if (!replay->options.json)
+    say_outcome (cell, &event);
+  note_result (replay, cell, &event);
+  *ret_on = r == 0 && protocol_replay_goes_on (event.outcome, replay->keep_going);
+  return r == 0 || error_from_errno (error, r, "cannot write to standard output");
+}
+
+static gboolean
+follow (struct replay *replay, struct run_source *source, GError **error)
+{
+  const json_t *cells = json_object_get (replay->answer, "cells");
+  gboolean on = TRUE;
+  for (gsize i = 0; i < json_array_size (cells) && on; i++)
+    if (!follow_cell (replay, source, json_array_get (cells, i), &on, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Which session there is now, and what was left out. */
+static void
+report (const struct replay *replay)
+{
+  const json_t *session = json_object_get (replay->answer, "session");
+  const json_t *cells = json_object_get (replay->answer, "cells");
+  gsize done = json_array_size (replay->done), all = json_array_size (cells);
+  if (replay->options.json) {
+    g_autoptr (json_t) left = json_array ();
+    for (gsize i = done; i < all; i++)
+      json_array_append (left, json_object_get (json_array_get (cells, i), "cell"));
+    g_autoptr (json_t) whole =
+        json_pack ("{s:O, s:O, s:O, s:O}", "session_id", json_object_get (session, "session_id"), "name",
+                   json_object_get (session, "name"), "cells", replay->done, "left_out", left);
+    g_autofree char *text = json_to_text (whole);
+    printf ("%s\n", text);
+    return;
+  }
+  if (done < all)
+    fprintf (stderr, "adder: %zu cell%s after it %s left out%s\n", all - done, all - done == 1 ? "" : "s",
+             all - done == 1 ? "was" : "were", replay->keep_going ? "" : "; --keep-going runs them too");
+  printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+}
+
+/* ---- the command ---- */
+
+static int
+run_replay (struct replay *replay)
+{
+  struct submission options;
+  g_autoptr (GError) problem = NULL;
+  submission_init (&options);
+  struct canceller *canceller = canceller_start ();
+  struct run_source *source = NULL;
+  if (run_options_fill (&options, &replay->options, &problem))
+    source = open_source (replay, &options, &problem);
+  submission_clear (&options);
+  if (!source)
+    return cli_fail (problem);
+  canceller_set (canceller, source);
+  gboolean ok = follow (replay, source, &problem);
+  canceller_set (canceller, NULL);
+  source->free (source);
+  report (replay);
+  return ok ? replay->exit_code : cli_fail (problem);
+}
+
+int
+cli_session_replay (int argc, char **argv)
+{
+  struct replay replay = {.done = json_array ()};
+  g_autofree GOptionEntry *shared = run_options_entries (RUN_OPTIONS_SESSION, &replay.options);
+  const GOptionEntry own[] = {
+      {"from", 0, 0, G_OPTION_ARG_FILENAME, &replay.from, "Begin with the cell of this number", "CELL"},
+      {"keep-going", 'k', 0, G_OPTION_ARG_NONE, &replay.keep_going, "Go on after a cell that fails", NULL},
+  };
+  g_autoptr (GArray) entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
+  g_array_append_vals (entries, own, G_N_ELEMENTS (own));
+  for (gsize i = 0; shared[i].long_name; i++)
+    g_array_append_val (entries, shared[i]);
+  g_autoptr (GError) problem = NULL;
+  int code;
+  if (!cli_parse ((const GOptionEntry *)(const void *)entries->data, 1, 1, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else {
+    replay.session = argv[1];
+    code = run_replay (&replay);
+  }
+  run_options_clear (&replay.options);
+  g_free (replay.from);
+  json_decref (replay.answer);
+  json_decref (replay.done);
+  return code;
+}

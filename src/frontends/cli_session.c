@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder session`: interpreters that are kept between runs. Their cells are run with `adder run --session`.
+ * Only `new` starts a daemon: without one there are no sessions. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "engine/outcome.h"
+#include "frontends/cli.h"
+#include "frontends/client.h"
+#include "frontends/run_options.h"
+#include "frontends/session_view.h"
+
+#define ARGUMENTS_MOST 1024
+
+/* ---- asking ---- */
+
+static int
+fail (const GError *problem)
+{
+  int code = cli_fail (problem);
+  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? outcome_exit_code (ADDER_OUTCOME_BUSY)
+                                                                  : code;
+}
+
+static json_t *
+ask_with (const json_t *question, const struct submission *options, GError **error)
+{
+  struct config *config = config_load (NULL, error);
+  g_autofree char *socket = config ? config_socket (config, error) : NULL;
+  config_free (config);
+  if (!socket)
+    return NULL;
+  return client_ask_session (socket, question, options ? options->fds : NULL, options ? options->fd_count : 0,
+                             options != NULL, error);
+}
+
+/* Takes QUESTION over. */
+static json_t *
+ask (json_t *question, GError **error)
+{
+  g_autoptr (json_t) owned = question;
+  if (!owned) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
+    return NULL;
+  }
+  return ask_with (owned, NULL, error);
+}
+
+static void
+print_json (const json_t *value)
+{
+  g_autofree char *text = json_to_text (value);
+  printf ("%s\n", text);
+}
+
+/* ---- new ---- */
+
+static gboolean
+make (const struct run_options *options, json_t **ret_session, GError **error)
+{
+  struct submission request;
+  submission_init (&request);
+  g_autoptr (json_t) question = NULL;
+  if (run_options_fill (&request, options, error)) {
+    question =
+        json_pack ("{s:s, s:O, s:s?}", "op", "new", "options", request.body, "name", options->session_name);
+    if (question)
+      *ret_session = ask_with (question, &request, error);
+    else
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the session's name is not UTF-8");
+  }
+  submission_clear (&request);
+  return *ret_session != NULL;
+}
+
+static int
+session_new (int argc, char **argv)
+{
+  struct run_options options = {0};
+  g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_SESSION, &options);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) session = NULL;
+  int code = 0;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else if (!make (&options, &session, &problem))
+    code = fail (problem);
+  else if (options.json)
+    print_json (session);
+  else
+    printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+  run_options_clear (&options);
+  return code;
+}
+
+/* ---- list ---- */
+
+static int
+session_list (int argc, char **argv)
+{
+  gboolean json = FALSE, names = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names, "Print the names (or ids) of those that live only", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer = ask (json_pack ("{s:s}", "op", "list"), &problem);
+  if (!answer && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    answer = json_pack ("{s:[]}", "sessions");
+  if (!answer)
+    return fail (problem);
+  if (json)
+    print_json (answer);
+  else if (names)
+    session_view_names (answer);
+  else
+    session_view_list (answer);
+  return 0;
+}
+
+/* ---- about one session ---- */
+
+/* What all commands about one session have: SESSION and --json. Prints the answer with VIEW; NULL: it says
+ * nothing to people. */
+static int
+about_one (int argc, char **argv, const char *op, void (*view) (const json_t *answer))
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer = ask (json_pack ("{s:s, s:s}", "op", op, "session", argv[1]), &problem);
+  if (!answer)
+    return fail (problem);
+  if (json)
+    print_json (answer);
+  else if (view)
+    view (answer);
+  return 0;
+}
+
+static int
+session_show (int argc, char **argv)
+{
+  return about_one (argc, argv, "show", session_view_one);
+}
+
+static int
+session_history (int argc, char **argv)
+{
+  return about_one (argc, argv, "history", session_view_history);
+}
+
+static int
+session_reset (int argc, char **argv)
+{
+  return about_one (argc, argv, "reset", NULL);
+}
+
+static int
+session_interrupt (int argc, char **argv)
+{
+  return about_one (argc, argv, "interrupt", NULL);
+}
+
+static int
+session_vars (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, ARGUMENTS_MOST, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *question = json_pack ("{s:s, s:s}", "op", "variables", "session", argv[1]);
+  if (question && argc > 2) {
+    json_t *names = json_array ();
+    for (int i = 2; i < argc; i++)
+      json_array_append_new (names, json_text_or_null (argv[i]));
+    json_object_set_new (question, "names", names);
+  }
+  g_autoptr (json_t) answer = ask (question, &problem);
+  if (!answer)
+    return fail (problem);
+  if (json)
+    print_json (answer);
+  else
+    session_view_variables (answer);
+  return 0;
+}
+
+/* ---- end ---- */
+
+static int
+session_end (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, ARGUMENTS_MOST, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) ended = json_array ();
+  int code = 0;
+  for (int i = 1; i < argc; i++) {
+    g_clear_error (&problem);
+    json_t *answer = ask (json_pack ("{s:s, s:s}", "op", "end", "session", argv[i]), &problem);
+    if (answer)
+      json_array_append_new (ended, answer);
+    else
+      code = fail (problem);
+  }
+  if (json)
+    print_json (ended);
+  return code;
+}
+
+/* ---- the table ---- */
+
+static const struct cli_command commands[] = {
+    {"new", "", "make a session and print its id", session_new},
+    {"list", "", "show the sessions that live, and those that ended lately", session_list},
+    {"show", "SESSION", "show a session", session_show},
+    {"vars", "SESSION [NAME...]", "show its variables; those that are named with their values", session_vars},
+    {"history", "SESSION", "show its cells and how they ended", session_history},
+    {"reset", "SESSION", "forget its variables; files stay", session_reset},
+    {"interrupt", "SESSION", "interrupt the cell that runs; variables stay", session_interrupt},
+    {"replay", "SESSION", "run its cells again, in a fresh session", cli_session_replay},
+    {"end", "SESSION...", "end sessions", session_end},
+    {0},
+};
+
+int
+cli_session (int argc, char **argv)
+{
+  return cli_dispatch ("adder session",
+                       "Keeps interpreters between runs: adder run --session SESSION goes on where the last "
+                       "cell left off.",
+                       commands, argc, argv);
+}

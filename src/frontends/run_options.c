@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of runs and sessions: the table, and the way from each to the request. */
+#include "frontends/run_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "policy/profile.h"
+
+/* ---- the table ---- */
+
+#define BOTH (RUN_OPTIONS_RUN | RUN_OPTIONS_SESSION)
+
+struct option_row {
+  guint commands; /* of enum run_options_for */
+  gsize offset;   /* in struct run_options */
+  GOptionEntry entry;
+};
+
+#define PLACE(member) offsetof (struct run_options, member)
+#define TEXT          0, G_OPTION_ARG_FILENAME, NULL
+#define TEXTS         0, G_OPTION_ARG_FILENAME_ARRAY, NULL
+#define SWITCH        0, G_OPTION_ARG_NONE, NULL
+
+static const struct option_row option_table[] = {
+    {RUN_OPTIONS_RUN, PLACE (code), {"code", 'c', TEXT, "Run CODE", "CODE"}},
+    {RUN_OPTIONS_SESSION, PLACE (session_name), {"name", 'n', TEXT, "Name of the session", "NAME"}},
+    {BOTH,
+     PLACE (files),
+     {"file", 'f', TEXTS, "Put a file into the current directory of the code, as NAME; may be repeated",
+      "PATH[:NAME]"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (out),
+     {"out", 'o', TEXT, "Write the files that the code made, and the pictures that it showed, to a directory",
+      "DIR"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (session),
+     {"session", 's', TEXT, "Run in a session, where the last cell left off (adder session list)",
+      "SESSION"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (no_wait),
+     {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
+    {BOTH, PLACE (environment), {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"}},
+    {BOTH, PLACE (profile), {"profile", 'p', TEXT, "Set of limits (adder profile list)", "NAME"}},
+    {BOTH,
+     PLACE (timeout),
+     {"timeout", 't', TEXT, "Wall clock limit in seconds, or as in 500ms, 2min", "TIME"}},
+    {BOTH, PLACE (memory), {"memory", 'm', TEXT, "Memory limit, as in 512M, 2G", "SIZE"}},
+    {BOTH,
+     PLACE (limits),
+     {"limit", 'l', TEXTS, "Any limit (adder profile show); may be repeated", "NAME=VALUE"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (stdin_file),
+     {"stdin", 0, TEXT, "Standard input of the code; - is our own", "FILE"}},
+    {BOTH,
+     PLACE (variables),
+     {"set-env", 0, TEXTS, "Environment variable of the code; may be repeated", "NAME=VALUE"}},
+    {BOTH,
+     PLACE (isolation),
+     {"isolation", 0, TEXT, "Kind of sandbox: auto, namespaces, process, or none (nothing is confined)",
+      "KIND"}},
+    {BOTH, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
+    {RUN_OPTIONS_RUN,
+     PLACE (no_daemon),
+     {"no-daemon", 0, SWITCH, "Run in this process, without a daemon", NULL}},
+    {RUN_OPTIONS_RUN,
+     PLACE (conversation),
+     {"conversation", 0, TEXT, "Conversation that the run belongs to", "ID"}},
+};
+
+GOptionEntry *
+run_options_entries (enum run_options_for command, struct run_options *options)
+{
+  GOptionEntry *entries = g_new0 (GOptionEntry, G_N_ELEMENTS (option_table) + 1);
+  gsize count = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++)
+    if (option_table[i].commands & command) {
+      entries[count] = option_table[i].entry;
+      entries[count++].arg_data = (char *)options + option_table[i].offset;
+    }
+  return entries;
+}
+
+void
+run_options_clear (struct run_options *options)
+{
+  g_free (options->code);
+  g_free (options->out);
+  g_free (options->environment);
+  g_free (options->profile);
+  g_free (options->isolation);
+  g_free (options->timeout);
+  g_free (options->memory);
+  g_free (options->stdin_file);
+  g_free (options->conversation);
+  g_free (options->session);
+  g_free (options->session_name);
+  g_strfreev (options->files);
+  g_strfreev (options->limits);
+  g_strfreev (options->variables);
+}
+
+static gboolean invalid (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+invalid (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *clean = g_utf8_make_valid (text, -1);
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, clean);
+  return FALSE;
+}
+
+/* ---- the request ---- */
+
+static gboolean
+set_text (struct submission *request, const char *field, const char *text, GError **error)
+{
+  if (!text)
+    return TRUE;
+  if (json_object_set_new (request->body, field, json_string (text)) < 0)
+    return invalid (error, "the %s \"%s\" is not UTF-8", field, text);
+  return TRUE;
+}
+
+/* All of FD up to PROTOCOL_CODE_MAX; what is longer than the limit code_bytes is cut, and refused by the
+ * library. */
+static gboolean
+read_code (struct submission *request, int fd, const char *name, GError **error)
+{
+  g_autoptr (GByteArray) code = g_byte_array_new ();
+  guint8 block[65536];
+  while (code->len < PROTOCOL_CODE_MAX) {
+    ssize_t got = read (fd, block, MIN (sizeof block, PROTOCOL_CODE_MAX - code->len));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return error_from_errno (error, errno, "cannot read %s", name);
+    if (got == 0)
+      break;
+    g_byte_array_append (code, block, (guint)got);
+  }
+  request->code_length = code->len;
+  request->code = (char *)g_byte_array_free (g_steal_pointer (&code), FALSE);
+  return TRUE;
+}
+
+/* A descriptor that PATH names is duplicated: opening a pipe by name anew needs rights that who was given it
+ * may lack. */
+static int
+open_or_duplicate (const char *path)
+{
+  guint64 number = STDIN_FILENO;
+  if (strcmp (path, "/dev/stdin") == 0 ||
+      (g_str_has_prefix (path, "/dev/fd/") && count_parse (path + strlen ("/dev/fd/"), &number, NULL) &&
+       number <= G_MAXINT))
+    return fcntl ((int)number, F_DUPFD_CLOEXEC, 0);
+  return open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+static gboolean
+open_input (const char *path, int *ret_fd, GError **error)
+{
+  int fd = open_or_duplicate (path);
+  struct stat st;
+  if (fd < 0)
+    return error_from_errno (error, errno, "cannot open %s", path);
+  /* /dev/null is a file to everybody; other devices and sockets have no end. */
+  if (fstat (fd, &st) == 0 && !S_ISREG (st.st_mode) && !S_ISFIFO (st.st_mode) &&
+      strcmp (path, "/dev/null") != 0) {
+    close (fd);
+    return invalid (error, "%s is %s, not a file", path,
+                    S_ISDIR (st.st_mode) ? "a directory" : "a device or a socket");
+  }
+  *ret_fd = fd;
+  return TRUE;
+}
+
+static gboolean
+take_code (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->code && !options->file)
+    return TRUE;
+  if (options->code) {
+    request->code = g_strdup (options->code);
+    request->code_length = strlen (options->code);
+    return TRUE;
+  }
+  if (strcmp (options->file, "-") == 0)
+    return read_code (request, STDIN_FILENO, "standard input", error);
+  autoclose int fd = -1;
+  g_autofree char *name = g_path_get_basename (options->file);
+  return open_input (options->file, &fd, error) && read_code (request, fd, options->file, error) &&
+         set_text (request, "name", name, error);
+}
+
+/* PATH[:NAME]: a path that is there as a whole may hold colons. */
+static gboolean
+add_file (struct submission *request, json_t *names, const char *text, GError **error)
+{
+  g_autofree char *path = g_strdup (text);
+  g_autofree char *name = NULL;
+  char *colon = strrchr (path, ':');
+  if (colon && !g_file_test (path, G_FILE_TEST_EXISTS)) {
+    name = g_strdup (colon + 1);
+    *colon = '\0';
+  } else
+    name = g_path_get_basename (path);
+  autoclose int fd = -1;
+  if (!open_input (path, &fd, error))
+    return FALSE;
+  if (json_array_append_new (names, json_string (name)) < 0)
+    return invalid (error, "the file name \"%s\" is not UTF-8: give it another with %s:NAME", name, path);
+  return submission_take_fd (request, &fd, error);
+}
+
+static gboolean
+add_files (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *names = json_array ();
+  json_object_set_new (request->body, "files", names);
+  for (gsize i = 0; options->files && options->files[i]; i++)
+    if (!add_file (request, names, options->files[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+add_stdin (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->stdin_file)
+    return TRUE;
+  autoclose int fd = -1;
+  if (strcmp (options->stdin_file, "-") != 0) {
+    if (!open_input (options->stdin_file, &fd, error))
+      return FALSE;
+  } else if ((fd = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) < 0)
+    return error_from_errno (error, errno, "cannot use our own standard input");
+  json_object_set_new (request->body, "stdin", json_true ());
+  return submission_take_fd (request, &fd, error);
+}
+
+static gboolean
+add_directory (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->out)
+    return TRUE;
+  if (g_mkdir_with_parents (options->out, 0777) < 0)
+    return error_from_errno (error, errno, "cannot make the directory %s", options->out);
+  autoclose int fd = open (options->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return error_from_errno (error, errno, "cannot open the directory %s", options->out);
+  /* Better said before the code ran than after. */
+  if (faccessat (fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+    return error_from_errno (error, errno, "cannot write to the directory %s", options->out);
+  json_object_set_new (request->body, "save", json_true ());
+  return submission_take_fd (request, &fd, error);
+}
+
+static gboolean
+set_limit (json_t *limits, const char *name, guint64 value)
+{
+  return json_object_set_new (limits, name, json_integer ((json_int_t)MIN (value, (guint64)G_MAXINT64))) == 0;
+}
+
+static gboolean
+add_limit (json_t *limits, const char *text, GError **error)
+{
+  const char *equals = strchr (text, '=');
+  if (!equals)
+    return invalid (error, "--limit takes NAME=VALUE, not \"%s\"", text);
+  g_autofree char *name = g_strndup (text, (gsize)(equals - text));
+  int index = limit_find (name);
+  guint64 value;
+  if (index < 0)
+    return invalid (error, "there is no limit \"%s\" (adder profile show lists them)", name);
+  if (!quantity_parse (equals + 1, limit_table[index].unit, &value, error)) {
+    g_prefix_error (error, "--limit %s: ", name);
+    return FALSE;
+  }
+  return set_limit (limits, name, value);
+}
+
+/* Who asks for a longer time means a busy one as well: the processor time follows, unless the profile keeps
+ * it below the wall clock on purpose or --limit cpu_ms says otherwise. */
+static gboolean
+add_timeout (json_t *limits, const struct run_options *options, GError **error)
+{
+  guint64 wall_ms;
+  if (!duration_parse (options->timeout, 1000, &wall_ms, error)) {
+    g_prefix_error (error, "--timeout: ");
+    return FALSE;
+  }
+  struct profile *profile = profile_load (options->profile ? options->profile : "standard", NULL);
+  guint64 standard_wall = profile ? profile->limits.value[LIMIT_WALL] : 0;
+  guint64 standard_cpu = profile ? profile->limits.value[LIMIT_CPU] : G_MAXUINT64;
+  profile_free (profile);
+  set_limit (limits, "wall_ms", wall_ms);
+  if (standard_cpu >= standard_wall && wall_ms > standard_cpu)
+    set_limit (limits, "cpu_ms", wall_ms);
+  return TRUE;
+}
+
+static gboolean
+add_limits (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *limits = json_object ();
+  json_object_set_new (request->body, "limits", limits);
+  if (options->timeout && !add_timeout (limits, options, error))
+    return FALSE;
+  if (options->memory) {
+    guint64 bytes;
+    if (!size_parse (options->memory, &bytes, error)) {
+      g_prefix_error (error, "--memory: ");
+      return FALSE;
+    }
+    set_limit (limits, "memory_bytes", bytes);
+  }
+  for (gsize i = 0; options->limits && options->limits[i]; i++)
+    if (!add_limit (limits, options->limits[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+add_variables (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *variables = json_object ();
+  json_object_set_new (request->body, "variables", variables);
+  for (gsize i = 0; options->variables && options->variables[i]; i++) {
+    const char *text = options->variables[i], *equals = strchr (text, '=');
+    if (!equals || equals == text)
+      return invalid (error, "--set-env takes NAME=VALUE, not \"%s\"", text);
+    g_autofree char *name = g_strndup (text, (gsize)(equals - text));
+    if (json_object_set_new (variables, name, json_string (equals + 1)) < 0)
+      return invalid (error, "the variable \"%s\" is not UTF-8", name);
+  }
+  return TRUE;
+}
+
+static gboolean
+add_arguments (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *arguments = json_array ();
+  json_object_set_new (request->body, "arguments", arguments);
+  for (char **argument = options->arguments; argument && *argument; argument++)
+    if (json_array_append_new (arguments, json_string (*argument)) < 0)
+      return invalid (error, "the argument \"%s\" is not UTF-8", *argument);
+  return TRUE;
+}
+
+/* The order of descriptors is the protocol's: files, standard input, directory. */
+gboolean
+run_options_fill (struct submission *request, const struct run_options *options, GError **error)
+{
+  g_autoptr (AdderRequest) checked = NULL;
+  if (options->no_wait)
+    json_object_set_new (request->body, "wait", json_false ());
+  if (!take_code (request, options, error) ||
+      !set_text (request, "environment", options->environment, error) ||
+      !set_text (request, "profile", options->profile, error) ||
+      !set_text (request, "isolation", options->isolation, error) ||
+      !set_text (request, "conversation", options->conversation, error) ||
+      !set_text (request, "session", options->session, error) || !add_limits (request, options, error) ||
+      !add_variables (request, options, error) || !add_arguments (request, options, error) ||
+      !add_files (request, options, error) || !add_stdin (request, options, error) ||
+      !add_directory (request, options, error))
+    return FALSE;
+  /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
+  checked = submission_build (request, error);
+  return checked != NULL;
+}

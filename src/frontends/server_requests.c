@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of the daemon on the local socket: one table from the kind of frame to the library's calls.
+ */
+#include <string.h>
+
+#include "common/json.h"
+#include "common/log.h"
+#include "frontends/server_private.h"
+#include "frontends/server_session.h"
+#include "frontends/submission.h"
+
+#define OUTPUT_FRAME_BYTES (256 * 1024)
+#define LOGGED_CODE_BYTES  4096
+
+/* ---- runs ---- */
+
+static const enum protocol_kind output_kinds[] = {
+    [ADDER_EVENT_STARTED] = PROTOCOL_STARTED,
+    [ADDER_EVENT_STDOUT] = PROTOCOL_STDOUT,
+    [ADDER_EVENT_STDERR] = PROTOCOL_STDERR,
+    [ADDER_EVENT_DISPLAY] = PROTOCOL_DISPLAY,
+};
+
+static gboolean
+send_event (int fd, const AdderEvent *event, GError **error)
+{
+  enum protocol_kind kind = output_kinds[event->kind];
+  gboolean stream = event->kind == ADDER_EVENT_STDOUT || event->kind == ADDER_EVENT_STDERR;
+  const char *at = event->data;
+  gsize left = event->length;
+  while (stream && left > OUTPUT_FRAME_BYTES) {
+    if (!protocol_send (fd, kind, at, OUTPUT_FRAME_BYTES, NULL, 0, error))
+      return FALSE;
+    at += OUTPUT_FRAME_BYTES;
+    left -= OUTPUT_FRAME_BYTES;
+  }
+  return protocol_send (fd, kind, at, left, NULL, 0, error);
+}
+
+static gboolean
+send_result (int fd, const AdderResult *result, int directory, GError **error)
+{
+  if (directory >= 0) {
+    g_autoptr (GError) problem = NULL;
+    adder_result_save_files (result, directory, &problem);
+    g_autoptr (json_t) saved =
+        json_pack ("{s:o}", "error", json_text_or_null (problem ? problem->message : NULL));
+    if (!protocol_send_json (fd, PROTOCOL_SAVED, saved, error))
+      return FALSE;
+  }
+  struct protocol_result head = {adder_result_exit_code (result), adder_result_outcome (result)};
+  g_autoptr (GByteArray) frame = g_byte_array_new ();
+  const char *text = adder_result_json (result);
+  g_byte_array_append (frame, (const guint8 *)&head, sizeof head);
+  g_byte_array_append (frame, (const guint8 *)text, (guint)strlen (text));
+  return protocol_send (fd, PROTOCOL_RESULT, frame->data, frame->len, NULL, 0, error);
+}
+
+/* Pulls the run's events and passes them on. A client that takes no more ends it: the rest is pulled and
+ * dropped. */
+static gboolean
+relay_run (int fd, AdderRun *run, int directory, AdderOutcome *ret_outcome, GError **error)
+{
+  AdderEvent event;
+  gboolean ok = TRUE;
+  while (adder_run_next (run, &event)) {
+    if (event.kind == ADDER_EVENT_RESULT) {
+      g_autoptr (AdderResult) result = event.result;
+      *ret_outcome = adder_result_outcome (result);
+      ok = ok && send_result (fd, result, directory, error);
+    } else if (ok && !send_event (fd, &event, error)) {
+      ok = FALSE;
+      adder_run_cancel (run);
+    }
+  }
+  return ok;
+}
+
+/* Runs and sessions belong to the user at the other end; g_free. */
+static char *
+owner_of (const struct connection *connection)
+{
+  return g_strdup_printf ("uid:%u", (unsigned)connection->uid);
+}
+
+/* Counts a run in, unless the daemon is ending: a client that is told so before anything was read may go to
+ * the next. */
+static gboolean
+begin_run (struct server *server, GError **error)
+{
+  g_mutex_lock (&server->lock);
+  gboolean stopping = server->stopping;
+  if (!stopping) {
+    server->running++;
+    server->runs++;
+  }
+  g_mutex_unlock (&server->lock);
+  if (stopping)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the daemon is ending");
+  return !stopping;
+}
+
+static void
+end_run (struct server *server)
+{
+  g_mutex_lock (&server->lock);
+  server->running--;
+  g_mutex_unlock (&server->lock);
+}
+
+/* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
+static gboolean
+carry_out (struct connection *connection, const struct submission *request, GError **refusal, GError **error)
+{
+  g_autoptr (AdderRequest) asked = submission_build (request, refusal);
+  if (!asked || !begin_run (connection->server, refusal))
+    return FALSE;
+  g_autofree char *owner = owner_of (connection);
+  /* Only where the configuration asks for it: code can hold secrets. */
+  if (connection->server->log_code)
+    log_info ("%s runs: %.*s", owner, (int)MIN (request->code_length, LOGGED_CODE_BYTES), request->code);
+  adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
+  adder_request_set_watch (asked, connection->fd);
+  AdderOutcome outcome;
+  g_autoptr (AdderRun) run = adder_run_start (connection->server->engine, asked);
+  gboolean ok = relay_run (connection->fd, run, submission_directory (request), &outcome, error);
+  end_run (connection->server);
+  return ok;
+}
+
+static gboolean
+handle_run (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct protocol_message code;
+  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_CODE, PROTOCOL_FRAME_MS, &code, error))
+    return FALSE;
+
+  g_autoptr (GError) refusal = NULL;
+  gboolean ok = FALSE;
+  struct submission request = {.code = code.data, .code_length = code.length, .fd_count = message->fd_count};
+  memcpy (request.fds, message->fds, sizeof request.fds);
+  request.body = json_parse_object (message->data, message->length, "the request", &refusal);
+  if (request.body)
+    ok = carry_out (connection, &request, &refusal, error);
+  if (refusal)
+    ok = protocol_send_refused (connection->fd, refusal, error);
+  /* Code and descriptors stay the messages'. */
+  json_decref (request.body);
+  protocol_message_clear (&code);
+  return ok;
+}
+
+/* ---- the other requests ---- */
+
+/* Each cell of REPLAY counts as a run. */
+static gboolean
+relay_replay (struct connection *connection, struct session_reply *reply, GError **error)
+{
+  AdderOutcome outcome = ADDER_OUTCOME_OK;
+  gboolean ok = TRUE;
+  while (ok && protocol_replay_goes_on (outcome, reply->keep_going)) {
+    g_autoptr (AdderRun) run = adder_replay_next (reply->replay);
+    if (!run)
+      break;
+    if (!begin_run (connection->server, error))
+      return FALSE;
+    ok = relay_run (connection->fd, run, -1, &outcome, error);
+    end_run (connection->server);
+  }
+  return ok;
+}
+
+static gboolean
+handle_session (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct session_reply reply;
+  g_autoptr (GError) refusal = NULL;
+  g_autofree char *owner = owner_of (connection);
+  if (!server_session_answer (connection->server->engine, owner, connection->fd, message, &reply, &refusal))
+    return protocol_send_refused (connection->fd, refusal, error);
+  gboolean ok =
+      protocol_send (connection->fd, PROTOCOL_ANSWER, reply.text, strlen (reply.text), NULL, 0, error) &&
+      (!reply.replay || relay_replay (connection, &reply, error));
+  session_reply_clear (&reply);
+  return ok;
+}
+
+static gboolean
+handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  g_autofree char *text = adder_engine_status_json (server->engine);
+  json_t *engine = json_loads (text, 0, NULL);
+  g_mutex_lock (&server->lock);
+  guint connections = g_hash_table_size (server->connections), running = server->running;
+  guint64 runs = server->runs;
+  g_mutex_unlock (&server->lock);
+  g_autoptr (json_t) status =
+      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version",
+                 server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
+                 "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
+                 "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1,
+                 "running", (int)running, "runs", (json_int_t)runs, "engine", engine ? engine : json_null ());
+  return protocol_send_json (connection->fd, PROTOCOL_STATUS, status, error);
+}
+
+guint
+server_living_sessions (struct server *server)
+{
+  g_autofree char *text = adder_engine_status_json (server->engine);
+  g_autoptr (json_t) status = json_loads (text, 0, NULL);
+  return (guint)json_integer_value (json_object_get (json_object_get (status, "sessions"), "live"));
+}
+
+static gboolean
+handle_stop (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  int only_idle = 0, keep_sessions = 0;
+  g_autoptr (json_t) value = json_parse_object (message->data, message->length, "the request", error);
+  if (!value ||
+      json_unpack (value, "{s?b, s?b}", "only_idle", &only_idle, "keep_sessions", &keep_sessions) < 0)
+    return FALSE;
+  guint sessions = server_living_sessions (server);
+  g_mutex_lock (&server->lock);
+  guint running = server->running;
+  gboolean stopping = !(only_idle && running > 0) && !((only_idle || keep_sessions) && sessions > 0);
+  server->stopping = server->stopping || stopping;
+  g_mutex_unlock (&server->lock);
+  g_autoptr (json_t) answer =
+      json_pack ("{s:b, s:i, s:i}", "stopping", stopping, "running", (int)running, "sessions", (int)sessions);
+  gboolean ok = protocol_send_json (connection->fd, PROTOCOL_STOPPING, answer, error);
+  server_wake (server);
+  return ok;
+}
+
+struct request_row {
+  enum protocol_kind kind;
+  gboolean any_version; /* legal also when the client speaks another version of the protocol */
+  gboolean (*handle) (struct connection *connection, struct protocol_message *message, GError **error);
+};
+
+static const struct request_row request_table[] = {
+    {PROTOCOL_RUN, FALSE, handle_run},
+    {PROTOCOL_SESSION, FALSE, handle_session},
+    {PROTOCOL_STATUS, FALSE, handle_status},
+    {PROTOCOL_STOP, TRUE, handle_stop},
+};
+
+gboolean
+server_answer (struct connection *connection, struct protocol_message *message, gboolean same_protocol,
+               GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (request_table); i++) {
+    if (request_table[i].kind != message->kind)
+      continue;
+    if (same_protocol || request_table[i].any_version)
+      return request_table[i].handle (connection, message, error);
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+        "this daemon (adder %s) speaks another version of the local protocol; end it with adder stop",
+        connection->server->hello.version);
+  }
+  return FALSE;
+}

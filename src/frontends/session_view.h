@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions as people read them: tables and lists on standard output, from the daemon's answers. */
+#pragma once
+
+#include <jansson.h>
+
+/* {"sessions": [...]}: a table, cut at the width of the terminal where there is one. */
+void session_view_list (const json_t *answer);
+
+/* The names of those that live, one a line; of those without one the ids. For completion. */
+void session_view_names (const json_t *answer);
+
+/* One session, a line for each member. */
+void session_view_one (const json_t *session);
+
+/* {"variables": [...]}: a table, or NAME = VALUE where values were asked for. */
+void session_view_variables (const json_t *answer);
+
+/* {"cells": [...]}: each cell with how it ended. */
+void session_view_history (const json_t *answer);
