@@ -129,6 +129,20 @@ def own_adder(make_adder):
     return make_adder()
 
 
+@pytest.fixture
+def sessions(adder):
+    """Those of the shared Adder; what the test made is ended."""
+    made = harness.Sessions(adder)
+    yield made
+    made.end_all()
+
+
+@pytest.fixture
+def make_sessions(make_adder):
+    """Those of an Adder with a daemon and a configuration of its own."""
+    return lambda config="": harness.Sessions(make_adder(config))
+
+
 def has_science(adder):
     shown = adder.call("env", "show", "science", "--json")
     return shown.returncode == 0

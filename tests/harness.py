@@ -641,7 +641,7 @@ class Adder:
         if pid is None:
             return
         traces = self.traces()
-        ended = self.call("stop")
+        ended = self.call("stop", "--force")  # also where a test left sessions
         assert ended.returncode == 0, ended
         traces.wait_gone()
         assert self.daemon() is None
@@ -657,6 +657,83 @@ class Adder:
         traces = self.traces()
         for process in traces.processes:
             process.signal(signal.SIGKILL)
+
+
+# ---- sessions ----
+
+SESSION_FIELDS = {
+    "session_id": str,
+    "name": (str, NULL),
+    "owner": str,
+    "environment": str,
+    "profile": str,
+    "state": str,
+    "cells": int,
+    "variables": int,
+    "created": str,
+    "idle_ms": (int, NULL),
+    "expires_in_ms": (int, NULL),
+    "memory_bytes": (int, NULL),
+    "parent": (str, NULL),
+    "checkpoints": list,
+    "shell": (str, NULL),
+    "isolation": (dict, NULL),
+    "reason": (str, NULL),
+}
+
+
+class Sessions:
+    """The command line's sessions, from one process to the next."""
+
+    def __init__(self, adder):
+        self.adder, self.made = adder, []
+
+    def ask(self, *arguments):
+        """`adder session ... --json`, which must succeed."""
+        ended = self.adder.call("session", *arguments, "--json")
+        assert ended.returncode == 0 and ended.stderr == "", ended
+        return strict_json(ended.stdout)
+
+    def refused(self, *arguments, status=125):
+        """The one sentence of a command that must fail."""
+        ended = self.adder.call("session", *arguments)
+        assert ended.returncode == status and ended.stdout == "", ended
+        assert ended.stderr.startswith("adder: ") and ended.stderr.count("\n") == 1, ended.stderr
+        return ended.stderr
+
+    def new(self, *options, env=None):
+        environment = env or self.adder.environment
+        session = self.ask("new", *(["--env", environment] if environment else []), *options)
+        check_fields(session, SESSION_FIELDS, "session")
+        self.made.append(session["session_id"])
+        return session["session_id"]
+
+    def cell(self, session, code, *options, **others):
+        return self.adder.json("--session", session, *options, "-c", code, **others)
+
+    def show(self, session):
+        shown = self.ask("show", session)
+        check_fields(shown, SESSION_FIELDS, "session")
+        return shown
+
+    def list(self):
+        return self.ask("list")["sessions"]
+
+    def start(self, session, code, *options, **others):
+        return self.adder.popen("run", "--session", session, *options, "-c", code, **others)
+
+    def started(self, session, code=FOREVER, *options):
+        """A cell that runs; CODE must print something first."""
+        process = self.start(session, code, *options)
+        assert process.stdout.readline() == b"started\n"
+        return process
+
+    def end_all(self):
+        if self.made and self.adder.daemon():
+            self.adder.call("session", "end", *self.made)
+
+
+# ---- what a daemon leaves ----
 
 
 class Traces:

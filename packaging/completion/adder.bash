@@ -8,8 +8,14 @@ _adder_limits() {
   adder profile show 2>/dev/null | sed -n '1,/^limit /!s/ .*/=/p'
 }
 
+_adder_sessions() {
+  _adder_words "$(adder session list --names 2>/dev/null)"
+}
+
 _adder_value() {
   case $prev in
+    -s | --seconds) [[ $command == run ]] && _adder_sessions ;;
+    --session) _adder_sessions ;;
     -e | --env) _adder_words "$(adder env list --names 2>/dev/null)" ;;
     -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
     --isolation) _adder_words "auto namespaces process none" ;;
@@ -20,7 +26,7 @@ _adder_value() {
     -o | --out) compopt -o dirnames ;;
     -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
     -c | --code | -t | --timeout | -m | --memory | --set-env | --conversation | --idle-exit | --module) ;;
-    --only | -n | --rounds | -s | --seconds) ;;
+    --only | -n | --name | --rounds) ;;
     *) return 1 ;;
   esac
 }
@@ -31,13 +37,16 @@ _adder_sub() {
     profile) _adder_words "list show" ;;
     config) _adder_words "show document" ;;
     bench) _adder_words "load" ;;
+    session) _adder_words "new list show vars history reset interrupt replay end" ;;
   esac
 }
 
 _adder_options() {
   case $1 in
-    run) echo "-c --code -f --file -o --out -e --env -p --profile -t --timeout -m --memory -l --limit --stdin --set-env
-      --isolation --json --no-daemon --conversation --help" ;;
+    run) echo "-c --code -f --file -o --out -s --session --no-wait -e --env -p --profile -t --timeout -m --memory -l --limit
+      --stdin --set-env --isolation --json --no-daemon --conversation --help" ;;
+    session) _adder_session_options "${COMP_WORDS[2]}" ;;
+    stop) echo "--force --help" ;;
     serve) echo "--socket --background --idle-exit --help" ;;
     status) echo "--json --help" ;;
     doctor) echo "--policy --json --help" ;;
@@ -49,22 +58,37 @@ _adder_options() {
   esac
 }
 
+_adder_session_options() {
+  case $1 in
+    new) echo "-n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env --isolation --json
+      --help" ;;
+    list) echo "--json --names --help" ;;
+    replay) echo "--from -k --keep-going -n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env
+      --isolation --json --help" ;;
+    *) echo "--json --help" ;;
+  esac
+}
+
 _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run serve status stop doctor env profile config bench --help --version"
+    _adder_words "run session serve status stop doctor env profile config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|bench)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|bench)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"
   elif ((COMP_CWORD == 3)) && [[ $command == profile ]]; then
     _adder_words "$(adder profile list --names 2>/dev/null)"
+  elif ((COMP_CWORD == 3)) && [[ $command == session && ! ${COMP_WORDS[2]} =~ ^(new|list)$ ]]; then
+    _adder_sessions
+  elif [[ $command == session && ${COMP_WORDS[2]} == end ]]; then
+    _adder_sessions
   elif [[ $command == run ]]; then
     compopt -o default
   fi

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run serve status stop doctor env profile config bench
+set -l commands run session serve status stop doctor env profile config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run Python in a fresh sandbox'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a session -d 'Keep interpreters between runs'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a serve -d 'Answer on the local socket'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show what the daemon holds'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a stop -d 'End the daemon'
@@ -21,6 +22,8 @@ complete -c adder -n $run -s f -l file -r -F -d 'Put a file into the current dir
 complete -c adder -n $run -s o -l out -x -a '(__fish_complete_directories)' -d 'Write the files that the code made'
 complete -c adder -n $run -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'Environment to run in'
 complete -c adder -n $run -s p -l profile -x -a '(adder profile list --names 2>/dev/null)' -d 'Set of limits'
+complete -c adder -n $run -s s -l session -x -a '(adder session list --names 2>/dev/null)' -d 'Run in a session'
+complete -c adder -n $run -l no-wait -d 'Do not wait while another cell runs'
 complete -c adder -n $run -s t -l timeout -x -d 'Wall clock limit'
 complete -c adder -n $run -s m -l memory -x -d 'Memory limit'
 complete -c adder -n $run -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'
@@ -31,16 +34,36 @@ complete -c adder -n $run -l json -d 'Print the result as one JSON object'
 complete -c adder -n $run -l no-daemon -d 'Run in this process'
 complete -c adder -n $run -l conversation -x -d 'Conversation that the run belongs to'
 
+set -l session '__fish_seen_subcommand_from session'
+set -l about '__fish_seen_subcommand_from session; and __fish_seen_subcommand_from show vars history reset interrupt replay end'
+set -l new '__fish_seen_subcommand_from session; and __fish_seen_subcommand_from new replay'
+complete -c adder -n "$session; and not __fish_seen_subcommand_from new list show vars history reset interrupt replay end" \
+    -a 'new list show vars history reset interrupt replay end'
+complete -c adder -n $about -a '(adder session list --names 2>/dev/null)'
+complete -c adder -n '__fish_seen_subcommand_from replay' -l from -x -d 'Begin with the cell of this number'
+complete -c adder -n '__fish_seen_subcommand_from replay' -s k -l keep-going -d 'Go on after a cell that fails'
+complete -c adder -n $new -s n -l name -x -d 'Name of the session'
+complete -c adder -n $new -s f -l file -r -F -d 'Put a file into the current directory of the code'
+complete -c adder -n $new -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'Environment to run in'
+complete -c adder -n $new -s p -l profile -x -a '(adder profile list --names 2>/dev/null)' -d 'Set of limits'
+complete -c adder -n $new -s t -l timeout -x -d 'Wall clock limit of a cell'
+complete -c adder -n $new -s m -l memory -x -d 'Memory limit'
+complete -c adder -n $new -s l -l limit -x -a "(adder profile show 2>/dev/null | sed -n '1,/^limit /!s/ .*/=/p')" -d 'Any limit'
+complete -c adder -n $new -l set-env -x -d 'Environment variable of the code'
+complete -c adder -n $new -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'
+
+complete -c adder -n '__fish_seen_subcommand_from stop' -l force -d 'Also when it keeps sessions'
+
 set -l serve '__fish_seen_subcommand_from serve'
 complete -c adder -n $serve -l socket -r -F -d 'Socket to answer on'
 complete -c adder -n $serve -l background -d 'Return when the daemon listens'
 complete -c adder -n $serve -l idle-exit -x -d 'End after so long without a connection'
 
-complete -c adder -n '__fish_seen_subcommand_from status doctor bench env profile config' -l json -d 'Print JSON'
+complete -c adder -n '__fish_seen_subcommand_from session status doctor bench env profile config' -l json -d 'Print JSON'
 complete -c adder -n '__fish_seen_subcommand_from doctor' -l policy -d 'Print which system calls a sandbox may make'
 
 complete -c adder -n '__fish_seen_subcommand_from env' -a 'list show create remove'
-complete -c adder -n '__fish_seen_subcommand_from show remove' -a '(adder env list --names 2>/dev/null)'
+complete -c adder -n '__fish_seen_subcommand_from env; and __fish_seen_subcommand_from show remove' -a '(adder env list --names 2>/dev/null)'
 complete -c adder -n '__fish_seen_subcommand_from create' -l python -r -F -d Interpreter
 complete -c adder -n '__fish_seen_subcommand_from create' -s r -l requirements -r -F -d 'Packages to install'
 complete -c adder -n '__fish_seen_subcommand_from create' -l module -x -d 'Module to load ahead'

@@ -163,9 +163,24 @@ def test_other_users_cannot_connect(make_adder, user):
 
 # ---- clients that know the protocol (src/frontends/protocol.h) and abuse it ----
 
-HELLO, REFUSED, STOP, STOPPING, STATUS, RUN, CODE, STARTED, STDOUT, STDERR, DISPLAY, SAVED, RESULT = range(
-    1, 14
-)
+(
+    HELLO,
+    REFUSED,
+    STOP,
+    STOPPING,
+    STATUS,
+    RUN,
+    CODE,
+    STARTED,
+    STDOUT,
+    STDERR,
+    DISPLAY,
+    SAVED,
+    RESULT,
+    SESSION,
+    ANSWER,
+) = range(1, 16)
+PROTOCOL = 2
 
 
 class Client:
@@ -174,7 +189,7 @@ class Client:
     def __init__(self, adder, hello=True):
         self.connection = adder.connect()
         if hello:
-            self.send(HELLO, {"protocol": 1, "version": "0.0.0", "built": 0})
+            self.send(HELLO, {"protocol": PROTOCOL, "version": "0.0.0", "built": 0})
             kind, answer = self.receive()
             assert kind == HELLO and json.loads(answer)["pid"] == adder.daemon()
 
@@ -220,7 +235,7 @@ class Client:
         """The frames up to an answer or the end; the answer."""
         while True:
             kind, payload = self.receive()
-            if kind in (None, REFUSED, RESULT, STATUS, STOPPING):
+            if kind in (None, REFUSED, RESULT, STATUS, STOPPING, ANSWER):
                 return kind, payload
 
     def run(self, code, body=None, descriptors=()):
@@ -283,6 +298,13 @@ BODIES = {
     "a directory without a descriptor": {"save": True},
     "another owner": {"owner": "uid:0"},
     "a conversation that is a number": {"conversation": 5},
+    "a session that is a number": {"session": 5},
+    "a session that is not there": {"session": "no-such"},
+    "a session with control characters": {"session": "a\n\x1b[2J"},
+    "a session without a name": {"session": ""},
+    "a long session": {"session": "s" * 100_000},
+    "wait without a session": {"wait": True},
+    "wait that is text": {"session": "no-such", "wait": "no"},
 }
 
 
@@ -294,8 +316,55 @@ def test_bad_request(unharmed, name):
         client.send(CODE, b"print(1)")
         answer = client.last()
     assert outcome(answer) in ("refused", "failed", "dropped", "ok")
-    if "path" in name or "leads out" in name or "without" in name:
+    if "path" in name or "leads out" in name or "without" in name or "session" in name:
         assert outcome(answer) != "ok" or name == "a name with a path"
+
+
+QUESTIONS = {
+    "no JSON": b"nonsense",
+    "a list": b"[]",
+    "no question": {},
+    "an unknown question": {"op": "steal"},
+    "a question that is a number": {"op": 1},
+    "an unknown field": {"op": "list", "owner": "uid:0"},
+    "no session": {"op": "show"},
+    "a session that is null": {"op": "show", "session": None},
+    "a session that is a list": {"op": "end", "session": ["a"]},
+    "a session that is not there": {"op": "interrupt", "session": "no-such"},
+    "a session with a path": {"op": "show", "session": "../../etc"},
+    "a long session": {"op": "show", "session": "s" * 1_000_000},
+    "names that are text": {"op": "variables", "session": "no-such", "names": "x"},
+    "names of other types": {"op": "variables", "session": "no-such", "names": [1]},
+    "a name with a path": {"op": "new", "name": "../x", "options": {}},
+    "a name that is an id": {"op": "new", "name": "01a2009a-0000-7000-8000-000000000000", "options": {}},
+    "a long name": {"op": "new", "name": "n" * 65, "options": {}},
+    "a name that is a number": {"op": "new", "name": 5},
+    "options that are a list": {"op": "new", "options": []},
+    "options of nobody": {"op": "new", "options": {"environment": "no-such"}},
+    "files without descriptors": {"op": "new", "options": {"files": ["a"]}},
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_bad_question_about_sessions(unharmed, name):
+    """Each is refused in one sentence, and the connection goes on."""
+    with Client(unharmed) as client:
+        client.send(SESSION, QUESTIONS[name])
+        kind, payload = client.last()
+        assert kind == REFUSED, (kind, payload)
+        message = json.loads(payload)["message"]
+        assert message and message.isprintable() and len(message) < 500
+        client.send(SESSION, {"op": "list"})
+        kind, payload = client.last()
+        assert kind == ANSWER and isinstance(json.loads(payload)["sessions"], list)
+
+
+def test_question_with_descriptors(unharmed):
+    with Client(unharmed) as client:
+        client.send(SESSION, {"op": "list"}, [0, 0])
+        assert client.last()[0] == REFUSED
+        client.send(SESSION, {"op": "list"})
+        assert client.last()[0] == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -305,6 +374,8 @@ def test_bad_request(unharmed, name):
         [RUN],
         [RUN, RUN],
         [RUN, STATUS],
+        [RUN, SESSION],
+        [ANSWER],
         [RUN, HELLO],
         [RUN, STOPPING],
         [HELLO],
@@ -334,8 +405,8 @@ def test_frames_out_of_order(unharmed, order):
         b'{"protocol": "1"}',
         b'{"protocol": -1, "version": "", "built": 0}',
         b'{"protocol": 99, "version": "9", "built": 0}',
-        b'{"protocol": 1, "version": "' + b"v" * 100_000 + b'", "built": 0}',
-        b'{"protocol": 1, "version": "a.b.c.d", "built": 9223372036854775807}',
+        b'{"protocol": 2, "version": "' + b"v" * 100_000 + b'", "built": 0}',
+        b'{"protocol": 2, "version": "a.b.c.d", "built": 9223372036854775807}',
     ],
 )
 def test_odd_hello(unharmed, hello):

@@ -1,0 +1,554 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions at the command line: variables that stay from process to process, what is shown of them, turns, interrupts,
+replays."""
+import base64
+import os
+import pty
+import re
+import signal
+
+import pytest
+
+import harness
+from harness import FOREVER, unique, wait_until
+
+ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+
+
+# ---- variables stay ----
+
+
+@pytest.mark.quick
+def test_variables_stay(sessions):
+    name = unique()
+    made = sessions.adder.call("session", "new", "--name", name)
+    assert made.returncode == 0 and re.fullmatch(ID + "\n", made.stdout) and made.stderr == ""
+    identity = made.stdout.strip()
+    sessions.made.append(identity)
+    first = sessions.adder.call("run", "--session", name, "-c", "x = 42")
+    assert (first.returncode, first.stdout, first.stderr) == (0, "", "")
+    second = sessions.adder.call("run", "--session", identity, "-c", "print(x)")
+    assert (second.returncode, second.stdout, second.stderr) == (0, "42\n", "")
+    third = sessions.cell(name, "x += 1; x")
+    assert third.text == "43"
+    said = third.session
+    assert said["session_id"] == identity and said["name"] == name and said["cell"] == 3
+    assert said["variables"] == 1 and said["status"] == "[session active, 1 var]"
+    assert 0 < said["expires_in_ms"] <= 30 * 60 * 1000
+
+
+def test_functions_imports_and_files_stay(sessions):
+    session = sessions.new()
+    sessions.cell(
+        session, "import math\ndef f(n):\n    return math.sqrt(n)\nopen('kept.txt', 'w').write('here')"
+    )
+    result = sessions.cell(session, "print(f(16), open('kept.txt').read())")
+    assert result.stdout == "4.0 here\n"
+    assert result.names == [], "a file is named by the cell that made it"
+
+
+def test_each_session_is_its_own(sessions):
+    one, two = sessions.new(), sessions.new()
+    sessions.cell(one, "x = 1")
+    sessions.cell(two, "x = 2")
+    assert [sessions.cell(one, "x").text, sessions.cell(two, "x").text] == ["1", "2"]
+    assert "x" not in sessions.adder.run("'x' in globals() or print('none')").fields["stdout"].replace(
+        "none", ""
+    )
+
+
+def test_exceptions_keep_variables(sessions):
+    session = sessions.new()
+    failed = sessions.cell(session, "x = 5\n1/0\ny = 6")
+    assert (
+        failed.outcome == "error"
+        and failed.error["type"] == "ZeroDivisionError"
+        and failed.error["line"] == 2
+    )
+    assert sessions.cell(session, "print(x, 'y' in globals())").stdout == "5 False\n"
+
+
+def test_what_a_new_session_is_given(sessions):
+    data = sessions.adder.file("data.csv", "1,2\n")
+    session = sessions.new("--file", f"{data}:in/d.csv", "--set-env", "MODE=test", "--limit", "pids=7")
+    result = sessions.cell(session, "import os\nprint(open('in/d.csv').read().strip(), os.environ['MODE'])")
+    assert result.stdout == "1,2 test\n" and result.limits["pids"] == 7
+
+
+def test_what_a_cell_is_given(sessions):
+    data = sessions.adder.file("cell.txt", "of the cell")
+    session = sessions.new()
+    result = sessions.cell(
+        session,
+        "print(open('c.txt').read(), input())",
+        "--file",
+        f"{data}:c.txt",
+        "--stdin",
+        data,
+        "--timeout",
+        "7",
+    )
+    assert result.stdout == "of the cell of the cell\n" and result.limits["wall_ms"] == 7000
+    after = sessions.cell(session, "print(open('c.txt').read())\ninput()")
+    assert after.stdout == "of the cell\n" and after.outcome == "error" and after.limits["wall_ms"] != 7000
+
+
+def test_files_come_out(sessions):
+    out = sessions.adder.folder("out")
+    session = sessions.new()
+    first = sessions.cell(session, "open('a.txt', 'w').write('a')", "--out", out)
+    second = sessions.cell(session, "open('b.txt', 'w').write('b')", "--out", out)
+    assert first.names == ["a.txt"] and second.names == ["b.txt"]
+    assert sorted(path.name for path in out.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_code_from_a_file_and_from_standard_input(sessions):
+    session = sessions.new()
+    script = sessions.adder.file("define.py", "def f():\n    return 'from a file'\n")
+    sessions.adder.json("--session", session, script)
+    assert sessions.adder.json("--session", session, "-", input="f()").text == "'from a file'"
+
+
+# ---- what is shown ----
+
+
+@pytest.mark.quick
+def test_commands_about_a_session(sessions):
+    session = sessions.new("--name", unique())
+    sessions.cell(session, "x = 42\ntext = 'abc'")
+    sessions.cell(session, "1/0")
+    shown = sessions.show(session)
+    assert shown["session_id"] == session and shown["state"] == "idle" and shown["reason"] is None
+    assert shown["cells"] == 2 and shown["variables"] == 2 and shown["memory_bytes"] > 0
+    assert session in [each["session_id"] for each in sessions.list()]
+
+    variables = {each["name"]: each for each in sessions.ask("vars", session)["variables"]}
+    assert set(variables) == {"x", "text"} and variables["x"]["type"] == "int" and variables["x"]["bytes"] > 0
+    assert "42" not in str(variables), "values only by name"
+    assert "42" in str(sessions.ask("vars", session, "x")["variables"][0]["value"])
+
+    cells = sessions.ask("history", session)["cells"]
+    assert [cell["cell"] for cell in cells] == [1, 2] and cells[0]["code"] == "x = 42\ntext = 'abc'"
+    assert [cell["outcome"] for cell in cells] == ["ok", "error"]
+
+    assert sessions.ask("reset", session)["session_id"] == session
+    assert sessions.cell(session, "'x' in globals()").text == "False"
+    assert sessions.ask("interrupt", session)["state"] == "idle", "nothing runs: nothing happens"
+    assert sessions.ask("end", session)[0]["state"] == "ended"
+    assert "told" in sessions.show(session)["reason"] and sessions.show(session)["state"] == "ended"
+
+
+def test_text_for_people(sessions):
+    name = unique()
+    session = sessions.new("--name", name)
+    sessions.cell(session, "numbers = [1, 2]\nprint('hello')")
+    for arguments, expected in {
+        ("list",): ["SESSION", name, "idle", session[:13]],
+        ("show", name): [session, name, "idle"],
+        ("vars", name): ["NAME", "TYPE", "numbers", "list"],
+        ("vars", name, "numbers"): ["numbers = [1, 2]"],
+        ("history", name): ["[1] ok", "    numbers = [1, 2]", "    print('hello')"],
+    }.items():
+        ended = sessions.adder.call("session", *arguments)
+        assert ended.returncode == 0 and ended.stderr == "" and "\x1b" not in ended.stdout
+        for text in expected:
+            assert text in ended.stdout, (arguments, text, ended.stdout)
+    names = sessions.adder.call("session", "list", "--names").stdout.splitlines()
+    assert name in names
+    for arguments in (["reset", name], ["interrupt", name], ["end", name]):
+        ended = sessions.adder.call("session", *arguments)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    assert name not in sessions.adder.call("session", "list", "--names").stdout.splitlines()
+
+
+def test_ids_by_prefix(sessions):
+    one, two = sessions.new(), sessions.new()
+    common = os.path.commonprefix([one, two])
+    assert sessions.show(one[: len(common) + 1])["session_id"] == one
+    sessions.cell(two[: len(common) + 1], "x = 2")
+    assert sessions.cell(two, "x").text == "2"
+    said = sessions.refused("show", common[: max(4, len(common))])
+    assert one in said and two in said, "an ambiguous beginning lists what it may mean"
+    assert "there is no session" in sessions.refused("show", one[:3])
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["show", "no-such"], ["no-such", "adder session new"]),
+        (["end", "no-such"], ["no-such"]),
+        (["show", ""], ["session"]),
+        (["show", "../x"], ["session"]),
+        (["show", "a\n\x1b[2Jb"], ["session"]),
+        (["shw", "x"], ["did you mean", "show"]),
+        (["show"], ["missing"]),
+        (["show", "a", "b"], ["b"]),
+        (["list", "--jsn"], ["json"]),
+        (["new", "--name", "with space"], ["name"]),
+        (["new", "--name", ""], ["name"]),
+        (["new", "--name", "n" * 65], ["64"]),
+        (["new", "--name", "01a2009a-0000-7000-8000-000000000000"], ["name"]),
+        (["new", "--env", "no-such"], ["no-such"]),
+        (["new", "--profile", "no-such"], ["no-such"]),
+        (["new", "--limit", "pids=0"], ["pids"]),
+        (["new", "--file", "/no/such/file"], ["/no/such/file"]),
+        (["new", "extra"], ["extra"]),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else None,
+)
+def test_bad_input(sessions, arguments, words):
+    sessions.adder.run("1")  # a daemon is there to be asked
+    said = sessions.refused(*arguments)
+    assert all(word in said for word in words), said
+
+
+def test_names_that_are_near(sessions):
+    sessions.new("--name", "climate")
+    assert 'did you mean "climate"' in sessions.refused("show", "climaet")
+
+
+def test_name_that_is_taken(sessions):
+    name = unique()
+    session = sessions.new("--name", name)
+    assert name in sessions.refused("new", "--name", name)
+    sessions.ask("end", session)
+    assert sessions.new("--name", name) != session, "the name of one that ended is free"
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--env", "system"], ["--env", "session new"]),
+        (["--profile", "standard"], ["--profile"]),
+        (["--isolation", "auto"], ["--isolation"]),
+        (["--set-env", "A=B"], ["--set-env"]),
+        (["--no-daemon"], ["--no-daemon"]),
+        (["--", "argument"], ["argument"]),
+    ],
+)
+def test_what_a_cell_cannot_have(sessions, options, words):
+    ended = sessions.adder.call("run", "--session", "any", "-c", "1", *options)
+    assert ended.returncode == 125 and ended.stderr.count("\n") == 1
+    assert all(word in ended.stderr for word in words)
+
+
+def test_cell_of_no_session(sessions):
+    told = sessions.adder.call("run", "--session", "no-such", "-c", "1")
+    assert told.returncode == 125 and told.stderr.count("\n") == 1
+    assert "no-such" in told.stderr and "adder session new" in told.stderr
+    result = sessions.cell("no-such", "1")
+    assert result.outcome == "failed" and "no-such" in result.error["message"]
+    lonely = sessions.adder.call("run", "--no-wait", "-c", "1")
+    assert lonely.returncode == 125 and "--session" in lonely.stderr
+
+
+def test_without_a_daemon(own_adder):
+    sessions = harness.Sessions(own_adder)
+    assert sessions.ask("list") == {"sessions": []}
+    assert own_adder.call("session", "list").returncode == 0
+    assert own_adder.call("session", "list", "--names").stdout == ""
+    assert "no daemon" in sessions.refused("show", "x")
+    assert own_adder.daemon() is None, "asking starts none"
+    sessions.new()
+    assert own_adder.daemon() is not None
+
+
+# ---- one cell at a time ----
+
+
+def test_cells_wait_their_turn(sessions):
+    """In the order of asking: each is seen to wait before the next asks."""
+    session = sessions.new()
+    sessions.cell(session, "order = []")
+    first = sessions.started(
+        session,
+        "print('started', flush=True)\nopen('/tmp/go', 'w')\nimport time\n"
+        "while not __import__('os').path.exists('/tmp/end'): time.sleep(0.01)\norder.append(0)",
+    )
+    assert sessions.show(session)["state"] == "busy"
+    busy = sessions.cell(session, "1", "--no-wait")
+    assert busy.outcome == "busy" and busy.exit_status == 75
+    first.send_signal(signal.SIGINT)
+    assert first.wait(harness.DEADLINE) != 0
+    assert sessions.cell(session, "order").text == "[]"
+
+    running = sessions.started(
+        session, "print('started', flush=True)\nimport time\ntime.sleep(0.3)\norder.append(1)"
+    )
+    second = sessions.cell(session, "order.append(2); order")
+    assert second.text == "[1, 2]" and running.wait(harness.DEADLINE) == 0
+
+
+def test_waiting_cell_is_cancelled_alone(sessions):
+    session = sessions.new()
+    sessions.cell(session, "x = 1")
+    running = sessions.started(session)
+    waiting = sessions.start(session, "x = 2")
+    wait_until(lambda: sessions.show(session)["state"] == "busy", "a busy session")
+    waiting.send_signal(signal.SIGINT)
+    assert waiting.wait(harness.DEADLINE) == 130
+    assert running.poll() is None, "Ctrl-C of who waits does not meet who runs"
+    running.send_signal(signal.SIGINT)
+    running.wait(harness.DEADLINE)
+    assert sessions.cell(session, "x").text == "1"
+
+
+# ---- interrupts and limits ----
+
+
+def test_interrupt_keeps_variables(sessions):
+    session = sessions.new()
+    sessions.cell(session, "x = 42")
+    running = sessions.started(session, "y = 1\nprint('started', flush=True)\nwhile True: pass")
+    sessions.ask("interrupt", session)
+    out, err = running.communicate(timeout=harness.DEADLINE)
+    assert running.returncode not in (0, None) and b"KeyboardInterrupt" in err
+    assert sessions.cell(session, "print(x, y)").stdout == "42 1\n"
+
+
+def test_ctrl_c_interrupts_the_cell(sessions):
+    session = sessions.new()
+    running = sessions.started(session, "x = 42\n" + FOREVER)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=harness.DEADLINE)
+    assert running.returncode not in (0, None) and b"KeyboardInterrupt" in err
+    assert sessions.cell(session, "x").text == "42"
+
+
+DEAF = """
+import time
+print('started', flush=True)
+while True:
+    try:
+        time.sleep(1000)
+    except KeyboardInterrupt:
+        print('deaf', flush=True)
+"""
+
+
+def test_who_asks_again_does_not_wait(make_sessions):
+    """The code takes no interrupt, and the grace is longer than the test may last: the first Ctrl-C interrupts, the second
+    cancels, the third ends the command."""
+    sessions = make_sessions("[sessions]\ninterrupt_grace_ms = 60s\n")
+    session = sessions.new()
+    running = sessions.started(session, DEAF, "--timeout", "100")
+    running.send_signal(signal.SIGINT)
+    assert running.stdout.readline() == b"deaf\n"
+
+    def ended():
+        running.send_signal(signal.SIGINT)
+        return running.poll() is not None
+
+    wait_until(ended, "the command to end", deadline=30)
+    assert running.returncode == 130
+    sessions.adder.kill()
+
+
+def test_deaf_code_ends_the_session(make_sessions):
+    sessions = make_sessions("[sessions]\ninterrupt_grace_ms = 100ms\n")
+    session = sessions.new()
+    running = sessions.started(session, DEAF, "--timeout", "100")
+    sessions.ask("interrupt", session)
+    assert running.wait(harness.DEADLINE) not in (0, None)
+    shown = sessions.show(session)
+    assert shown["state"] == "ended" and "interrupt" in shown["reason"]
+    after = sessions.cell(session, "1")
+    assert after.outcome == "failed" and after.error["type"] == "SessionEnded"
+    sessions.adder.stop()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "code, options, outcome",
+    [
+        ("while True: pass", ["--timeout", "0.3"], "timeout"),
+        ("while True: pass", ["--limit", "cpu_ms=300"], "cpu_limit"),
+        ("while True: print('x' * 10000)", ["--limit", "output_bytes=100000"], "output_limit"),
+    ],
+    ids=["wall", "cpu", "output"],
+)
+def test_limits_of_a_cell_keep_the_session(sessions, code, options, outcome):
+    session = sessions.new()
+    sessions.cell(session, "x = 42")
+    result = sessions.cell(session, code, *options)
+    assert result.outcome == outcome
+    assert sessions.cell(session, "x").text == "42"
+
+
+# ---- replays ----
+
+
+def replayed(sessions, *arguments, status=0):
+    ended = sessions.adder.call("session", "replay", *arguments, "--json")
+    assert ended.returncode == status and ended.stderr == "", ended
+    answer = harness.strict_json(ended.stdout)
+    sessions.made.append(answer["session_id"])
+    for cell in answer["cells"]:
+        harness.check_result(
+            cell["result"], harness.OUTCOMES[cell["result"]["outcome"]] or cell["result"]["exit_code"]
+        )
+    return answer
+
+
+def test_replay(sessions):
+    session = sessions.new("--set-env", "MODE=test", "--limit", "pids=9")
+    for code in ("import os\nx = 1", "print(os.environ['MODE'])\nx += 1", "x"):
+        sessions.cell(session, code)
+    name = unique()
+    again = replayed(sessions, session, "--name", name)
+    assert again["session_id"] != session and again["name"] == name and again["left_out"] == []
+    results = [cell["result"] for cell in again["cells"]]
+    assert [cell["cell"] for cell in again["cells"]] == [1, 2, 3]
+    assert results[1]["stdout"] == "test\n" and results[2]["value"]["text/plain"] == "2"
+    assert results[0]["limits"]["pids"] == 9, "made as the first was"
+    sessions.cell(name, "x = 100")
+    assert sessions.cell(session, "x").text == "2", "the two go their own ways"
+
+    told = sessions.adder.call("session", "replay", session)
+    identity = told.stdout.splitlines()[-1]
+    sessions.made.append(identity)
+    assert told.returncode == 0 and re.fullmatch(ID, identity) and told.stdout.startswith("test\n")
+    for text in ("[1] import os ...", "[1] ok, ", "[2] print(os.environ['MODE']) ...", "[3] x", "[3] ok, "):
+        assert text in told.stderr
+
+
+def test_replay_of_a_failing_cell(sessions):
+    session = sessions.new()
+    for code in ("x = 1", "1/0", "x += 1", "x"):
+        sessions.cell(session, code)
+    stopped = replayed(sessions, session, status=1)
+    assert [cell["result"]["outcome"] for cell in stopped["cells"]] == ["ok", "error"]
+    assert stopped["left_out"] == [3, 4]
+    told = sessions.adder.call("session", "replay", session)
+    sessions.made.append(told.stdout.strip())
+    assert told.returncode == 1 and "ZeroDivisionError" in told.stderr
+    assert "2 cells" in told.stderr and "--keep-going" in told.stderr
+    whole = replayed(sessions, session, "--keep-going", status=1)
+    assert [cell["result"]["outcome"] for cell in whole["cells"]] == ["ok", "error", "ok", "ok"]
+    assert whole["cells"][3]["result"]["value"]["text/plain"] == "2" and whole["left_out"] == []
+    later = replayed(sessions, session, "--from", "3", status=1)
+    assert [cell["cell"] for cell in later["cells"]] == [3], "x is not there without the first cell"
+
+
+def test_replay_of_a_session_that_crashed(sessions):
+    session = sessions.new()
+    sessions.cell(session, "x = 42")
+    sessions.cell(session, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+    sessions.cell(session, "never = 'on record'")
+    again = replayed(sessions, session, "--keep-going", status=139)
+    assert [cell["result"]["outcome"] for cell in again["cells"]] == ["ok", "crashed"]
+
+
+def test_replay_takes_files(sessions):
+    data = sessions.adder.file("d.txt", "data")
+    session = sessions.new("--file", data)
+    sessions.cell(session, "print(open('d.txt').read())")
+    assert replayed(sessions, session, status=1)["cells"][0]["result"]["error"]["type"] == "FileNotFoundError"
+    assert replayed(sessions, session, "--file", data)["cells"][0]["result"]["stdout"] == "data\n"
+
+
+def test_interrupted_replay(sessions):
+    session = sessions.new()
+    sessions.cell(session, "x = 1")
+    sessions.cell(session, "print('started', flush=True)\nwhile True: pass", "--timeout", "0.2")
+    process = sessions.adder.popen("session", "replay", session)
+    assert process.stdout.readline() == b"started\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=harness.DEADLINE)
+    sessions.made.append(out.decode().strip())
+    assert process.returncode not in (0, None) and b"KeyboardInterrupt" in err
+    assert sessions.cell(sessions.made[-1], "x").text == "1"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--from", "9"], ["9"]),
+        (["--from", "x"], ["--from"]),
+        (["--name", "a b"], ["name"]),
+        (["--env", "no-such"], ["no-such"]),
+    ],
+)
+def test_bad_replay(sessions, arguments, words):
+    session = sessions.new()
+    assert "no cells" in sessions.refused("replay", session)
+    sessions.cell(session, "1")
+    said = sessions.refused("replay", session, *arguments)
+    assert all(word in said for word in words), said
+    assert "no-such" in sessions.refused("replay", "no-such")
+
+
+# ---- what a cell shows ----
+
+
+def terminal(adder, *arguments):
+    """What the command writes with a terminal as standard error; (status, stdout, stderr)."""
+    master, slave = pty.openpty()
+    with adder.popen(*arguments, stderr=slave) as process:
+        os.close(slave)
+        out = process.stdout.read()
+        status = process.wait(harness.DEADLINE)
+    err = b""
+    try:
+        while piece := os.read(master, 65536):
+            err += piece
+    except OSError:
+        pass
+    os.close(master)
+    return status, out.decode(), re.sub(r"\x1b\[\d+m", "", err.decode()).replace("\r\n", "\n")
+
+
+def test_status_at_a_terminal(sessions):
+    session = sessions.new()
+    status, out, err = terminal(sessions.adder, "run", "--session", session, "-c", "a, b, c = 1, 2, 3; a")
+    assert (status, out, err) == (0, "1\n", "cell 1 [session active, 3 vars]\n")
+
+
+@pytest.mark.parametrize("where", ["run", "cell"])
+def test_output_and_displays_as_they_come(science, where):
+    """While the code runs: it does not end by itself."""
+    code = (
+        "from IPython.display import display, Markdown\n"
+        "print('out')\n"
+        "display(Markdown('**shown**'))\n"
+        "while True: pass\n"
+    )
+    sessions = harness.Sessions(science)
+    chosen = ["--env", "science"] if where == "run" else ["--session", sessions.new()]
+    process = science.popen("run", *chosen, "-c", code)
+    assert [process.stdout.readline() for _ in range(2)] == [b"out\n", b"**shown**\n"]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=harness.DEADLINE)
+    sessions.end_all()
+
+
+PLOT = "import matplotlib.pyplot as plt\nfor i in range(2):\n    plt.plot([1, i])\n    plt.show()\n"
+
+
+@pytest.mark.parametrize("where", ["run", "cell"])
+def test_pictures(science, where):
+    sessions = harness.Sessions(science)
+    chosen = ["--env", "science"] if where == "run" else ["--session", sessions.new()]
+    out = science.folder("pictures")
+    told = science.call("run", *chosen, "-c", PLOT)
+    assert told.returncode == 0 and told.stderr.count("a picture (PNG, ") == 2 and "--out" in told.stderr
+    kept = science.call("run", *chosen, "--out", out, "-c", PLOT)
+    assert kept.returncode == 0 and "picture-1.png" in kept.stderr and "picture-2.png" in kept.stderr
+    first = (out / "picture-1.png").read_bytes()
+    assert first.startswith(b"\x89PNG")
+    result = science.json(*chosen, "--out", out, "-c", PLOT + "open('picture-5.png', 'w').write('own')")
+    assert sorted(path.name for path in out.iterdir()) == [
+        f"picture-{number}.png" for number in (1, 2, 3, 4, 5)
+    ]
+    assert (out / "picture-1.png").read_bytes() == first, "what was there stays"
+    assert (out / "picture-5.png").read_bytes() == b"own"
+    assert (out / "picture-4.png").read_bytes() == base64.b64decode(result.displays[1]["image/png"])
+    sessions.end_all()
+
+
+def test_tables_as_markdown(science):
+    sessions = harness.Sessions(science)
+    session = sessions.new()
+    told = science.call("run", "--session", session, "-c", "import pandas as pd\npd.DataFrame({'a': [1, 2]})")
+    assert told.returncode == 0 and re.search(r"^\|.*a.*\|$", told.stdout, re.M), told.stdout
+    sessions.end_all()
