@@ -70,6 +70,33 @@ main (void)
 }
 """
 
+SESSIONS = r"""
+#include <adder.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int
+main (void)
+{
+  g_autoptr (GError) error = NULL;
+  AdderEngine *engine = adder_engine_new (NULL, &error);
+  g_autoptr (AdderRequest) options = adder_request_new ("", -1);
+  adder_request_set_environment (options, "system");
+  const char *const names[] = {"one", "two", "three"};
+  for (int i = 0; i < 3; i++) {
+    g_autofree char *session = adder_session_new (engine, options, names[i], &error);
+    g_autoptr (AdderRequest) cell = adder_request_new ("import subprocess\nchild = subprocess.Popen(['sleep', '600'])", -1);
+    adder_request_set_session (cell, names[i], TRUE);
+    g_autoptr (AdderResult) result = adder_run (engine, cell);
+    if (!session || adder_result_outcome (result) != ADDER_OUTCOME_OK)
+      return puts (error ? error->message : adder_result_json (result)), 1;
+  }
+  puts ("ready");
+  fflush (stdout);
+  pause ();
+}
+"""
+
 
 @pytest.fixture
 def built(own_adder, installation):
@@ -132,6 +159,27 @@ def test_program_of_a_stranger(own_adder, built):
     ended = execute(own_adder, built(own_adder.file("stranger.c", ONE_AFTER_ANOTHER)))
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "all well\n", "")
     assert set(own_adder.installation.processes()) <= before
+
+
+def test_killed_with_sessions(own_adder, built):
+    """Nothing is left of sessions whose process had no time to end them."""
+    program = built(own_adder.file("sessions.c", SESSIONS))
+    holder = subprocess.Popen(
+        [*own_adder.user.prefix, str(program)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=own_adder.process_environment(),
+        cwd=own_adder.scratch,
+    )
+    try:
+        assert holder.stdout.readline() == "ready\n"
+        below = harness.descendants(holder.pid)
+        assert sum(process.name == "sleep" for process in below) == 3
+    finally:
+        holder.kill()
+        holder.communicate()
+    harness.wait_until(lambda: not [p for p in below if p.alive()], "the sandboxes to end with their engine")
 
 
 def test_header_is_c_plus_plus_too(own_adder, installation):

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -499,6 +500,36 @@ test_memory_of_all (void)
   adder_engine_free (engine);
 }
 
+/* Each of many costs little memory: that of a process forked from one that has everything loaded. */
+static void
+test_hundred (void)
+{
+  enum { SESSIONS = 100 };
+  struct rlimit files;
+  g_assert_cmpint (getrlimit (RLIMIT_NOFILE, &files), ==, 0);
+  files.rlim_cur = files.rlim_max;
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &files), ==, 0);
+  AdderEngine *engine =
+      new_engine ("[pool]\nparked = 4\n[sessions]\nmax_sessions = 100\nmax_sessions_per_owner = 100\n");
+  guint64 bytes = 0;
+  for (int i = 0; i < SESSIONS; i++) {
+    g_autofree char *name = g_strdup_printf ("s%d", i);
+    g_autofree char *code = g_strdup_printf ("x = %d", i);
+    begin (engine, name);
+    quick_cell (engine, name, code, "");
+  }
+  for (int i = 0; i < SESSIONS; i++) {
+    g_autofree char *name = g_strdup_printf ("s%d", i);
+    g_autofree char *output = g_strdup_printf ("%d\n", i);
+    quick_cell (engine, name, "print(x)", output);
+    g_autoptr (json_t) shown = show (engine, name);
+    bytes += (guint64)json_integer_value (json_object_get (shown, "memory_bytes"));
+  }
+  g_test_message ("%.2f MB each", (double)bytes / SESSIONS / 1e6);
+  g_assert_cmpuint (bytes / SESSIONS, <, 12 * MIB);
+  adder_engine_free (engine);
+}
+
 static void
 test_owners (void)
 {
@@ -771,6 +802,7 @@ main (int argc, char **argv)
       {"/session/eleventh", test_eleventh},
       {"/session/in-all", test_in_all},
       {"/session/memory-of-all", test_memory_of_all},
+      {"/session/hundred", test_hundred},
       {"/session/owners", test_owners},
       {"/session/names", test_names},
       {"/session/questions", test_questions},
