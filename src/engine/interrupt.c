@@ -65,8 +65,8 @@ interrupt_wait (struct interrupt *interrupt, struct pollfd *pollfds, gsize count
 
   eventfd_t ignored;
   if (wake->revents)
-    (void)eventfd_read (interrupt->wake_fd, &ignored);
-  if (watch->revents)
+    (void)eventfd_read (wake->fd, &ignored);
+  if (interrupt && watch->revents)
     g_atomic_int_set (&interrupt->cancelled, 1);
   if (interrupt && g_atomic_int_get (&interrupt->cancelled))
     return WAIT_CANCELLED;
