@@ -11,6 +11,8 @@
 #include <linux/sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -45,6 +47,24 @@ struct syscalls_landlock_ruleset {
   uint64_t handled_access_net; /* ABI 4 */
   uint64_t scoped;             /* ABI 6 */
 };
+
+/* The sender's pidfd with each message (Linux 6.5), and what a pidfd tells of its process (6.13; the
+ * end: 6.15).
+ */
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 0x04
+#endif
+#define SYSCALLS_PIDFD_INFO_EXIT (1ULL << 3)
+struct syscalls_pidfd_info {
+  uint64_t mask, cgroupid;
+  uint32_t pid, tgid, ppid;
+  uint32_t ids[8];
+  int32_t exit_code;
+};
+#define SYSCALLS_PIDFD_GET_INFO _IOWR (0xFF, 11, struct syscalls_pidfd_info)
 
 static inline int
 sys_openat2 (int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)

@@ -46,9 +46,18 @@ struct box {
   struct cgroup_limits cgroup_limits;
 
   gboolean has_exit; /* EXIT is the zygote's report */
-  gboolean ended;    /* the exit pipe is at its end, with or without a report */
+  gboolean ended;    /* the worker has ended, with or without a report */
+  gboolean gone;     /* and so has all else of it */
   gboolean crashed;  /* counts against the zygote's budget */
   struct wire_exit exit;
+
+  /* Sessions. One and its branches (branch.h) live in the sandbox of the first, the trunk: its pid namespace,
+   * with its init, and its workspace. That one is kept until the last of them is gone. */
+  gboolean session;  /* parked with WIRE_SPAWN_SESSION */
+  struct box *trunk; /* of a branch; else NULL */
+  char *branch;      /* of a branch: its name among the workspace's branches */
+  gint shared;       /* of a trunk, atomic: others live in its workspace, or did */
+  gint members;      /* of a trunk, atomic: the boxes that live in it, at first itself */
 
   gboolean prefaulted; /* parked with WIRE_SPAWN_PREFAULT */
   gboolean
@@ -66,18 +75,50 @@ struct box *box_new (struct pool *pool, const struct limits *limits, struct scra
 /* Takes over the descriptors that came with SPAWNED (enum wire_spawned_fd). */
 gboolean box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error);
 
-/* Ends all processes of the box at once; does not wait. */
+/* Makes a branch of FROM, with its descriptors: RET_FDS gets those that go to the sandbox (enum
+ * wire_branch_fd), the caller's. Its process is not there yet. */
+struct box *box_new_branch (struct box *from, guint64 number, int ret_fds[WIRE_BRANCH_FDS], GError **error);
+
+/* A number that no other box of this process has. */
+guint64 box_next_number (void);
+
+/* The process of BOX, a branch, is that of PIDFD, which is taken over. */
+gboolean box_adopt_branch (struct box *box, int pidfd, GError **error);
+
+/* Of a member of a trunk; others are their own. */
+struct box *box_trunk (struct box *box);
+
+/* Whether others live in the same sandbox. */
+gboolean box_has_company (const struct box *box);
+
+/* Whether how full the workspace is tells of this box alone. */
+gboolean box_fills_alone (const struct box *box);
+
+/* Whose descendants are the box's processes. Returns their number, 1 or 2. In company, whom a process left to
+ * the init belongs to nobody. */
+gsize box_roots (const struct box *box, pid_t ret_roots[2]);
+
+/* Ends all processes of the box at once, but none of those that live with it; does not wait. */
 void box_kill (struct box *box);
 
 /* Whether the end of BOX, which is parked, was reported, or cannot be any more. */
 gboolean box_has_died (const struct box *box);
 
-/* To be called when exit_fd can be read: takes the report, or notes the end. Returns whether the box has
+/* To be called when exit_fd can be read: takes the report, or notes the end. Returns whether the worker has
  * ended. */
 gboolean box_read_exit (struct box *box);
 
+/* BOX lives no longer in its sandbox. Returns whether it was the last: then the trunk is to be ended. */
+gboolean box_leave (struct box *box);
+
 /* Removes the control group and closes everything. Its processes are dead, or die of it. NULL is allowed. */
 void box_free (struct box *box);
+
+/* The same when all else ends as well, by whoever has BOX: a trunk goes with the last that lives in it. */
+void box_release (struct box *box);
+
+/* For others than who has BOX: has its worker killed, whose end he sees. */
+void box_strike (const struct box *box);
 
 /* Whether a box that was parked with A will do for B. INSIDE: limits that the sandbox itself holds cannot be
  * set from outside. */

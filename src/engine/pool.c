@@ -209,7 +209,7 @@ pool_keeps_shape (const struct pool *pool, const struct limits *limits)
 gboolean
 pool_box_suits (const struct box *box, const struct waiter *waiter)
 {
-  return pool_is_shape (waiter->pool, &box->limits, waiter->limits) &&
+  return pool_is_shape (waiter->pool, &box->limits, waiter->limits) && box->session == waiter->session &&
          !(waiter->needs_modules && box->zygote->bare);
 }
 
@@ -524,20 +524,24 @@ wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
 }
 
 static struct box *
-take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
+take (struct pool *pool, const char *owner, const struct limits *limits, const char *code, gboolean session,
       struct interrupt *interrupt, GError **error)
 {
   struct pools *pools = pool->pools;
   const struct config *config = pools->host->config;
-  struct waiter waiter = {
-      .place.owner = owner ? owner : "", .pool = pool, .limits = limits, .interrupt = interrupt};
+  struct waiter waiter = {.place.owner = owner ? owner : "",
+                          .pool = pool,
+                          .limits = limits,
+                          .session = session,
+                          .interrupt = interrupt};
   waiter.claim.bytes = limits->value[LIMIT_MEMORY];
   g_autoptr (GError) refusal = NULL;
 
   g_mutex_lock (&pools->lock);
+  pool->keeps_sessions |= session;
   gboolean starting = !pool->serving || pool->stale || pool->bare;
   g_mutex_unlock (&pools->lock);
-  waiter.needs_modules = starting && names_module (pool, code);
+  waiter.needs_modules = starting && (session || names_module (pool, code));
   g_mutex_lock (&pools->lock);
   struct box *box = ask (pool, &waiter, &refusal);
   starting = !pool->serving || pool->stale || (pool->bare && waiter.needs_modules);
@@ -552,13 +556,13 @@ take (struct pool *pool, const char *owner, const struct limits *limits, const c
   return wait_for (&waiter, config->queue_wait_ms + (starting ? config->zygote_start_ms : 0), error);
 }
 
-struct box *
-pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
-           struct interrupt *interrupt, GError **error)
+static struct box *
+take_living (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
+             gboolean session, struct interrupt *interrupt, GError **error)
 {
   notice_change (pool);
   for (int i = 0;; i++) {
-    struct box *box = take (pool, owner, limits, code, interrupt, error);
+    struct box *box = take (pool, owner, limits, code, session, interrupt, error);
     if (box)
       pool_unwatch (pool, box);
     /* A zygote that dies takes its parked boxes along, and the pool's thread may not have heard of it yet. */
@@ -566,6 +570,22 @@ pool_take (struct pool *pool, const char *owner, const struct limits *limits, co
       return box;
     pool_discard (box);
   }
+}
+
+struct box *
+pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
+           struct interrupt *interrupt, GError **error)
+{
+  return take_living (pool, owner, limits, code, FALSE, interrupt, error);
+}
+
+struct box *
+pool_take_session (struct pool *pool, const char *owner, const struct limits *limits,
+                   struct interrupt *interrupt, GError **error)
+{
+  /* Without mounts of its own nothing sets it apart. */
+  gboolean session = pool->isolation == ISOLATION_NAMESPACES;
+  return take_living (pool, owner, limits, NULL, session, interrupt, error);
 }
 
 gboolean
@@ -652,6 +672,18 @@ pool_resume (struct box *box, const char *owner, guint64 bytes, struct interrupt
   return resumed;
 }
 
+void
+pool_replace (struct box *old, struct box *box)
+{
+  struct pools *pools = box->pool->pools;
+  g_mutex_lock (&pools->lock);
+  box->taken = old->taken;
+  box->reserved_bytes = old->reserved_bytes;
+  old->taken = FALSE;
+  old->reserved_bytes = 0;
+  g_mutex_unlock (&pools->lock);
+}
+
 /* ---- giving back ---- */
 
 void
@@ -668,7 +700,7 @@ pool_discard (struct box *box)
   g_mutex_unlock (&pools->lock);
   if (closed) {
     box_kill (box);
-    box_free (box);
+    box_release (box);
   } else
     pool_wake (pool); /* its thread kills: the caller has its reply the sooner */
 }

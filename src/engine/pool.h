@@ -37,6 +37,11 @@ struct pool *pools_get (struct pools *pools, const char *name, enum isolation is
 struct box *pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
                        struct interrupt *interrupt, GError **error);
 
+/* The same for a session that shall wait for the environment's modules in any case, and that can be branched
+ * where the host's sandboxes have namespaces. */
+struct box *pool_take_session (struct pool *pool, const char *owner, const struct limits *limits,
+                               struct interrupt *interrupt, GError **error);
+
 /* Whether a run with LIMITS can ever have the memory that it may use: FALSE with ADDER_ERROR_UNSUPPORTED. */
 gboolean pools_check_memory (struct pools *pools, const struct limits *limits, GError **error);
 
@@ -51,6 +56,9 @@ void pool_discard (struct box *box);
 /* A box that is kept between the cells of a session counts as running, and has memory reserved, only while
  * one runs. pool_rest: none does, from now on; pool_resume waits its turn as pool_take does, with the same
  * errors, for a run of BYTES. Both by who has the box. */
+/* A session goes on with another box: what counts for OLD counts for BOX. */
+void pool_replace (struct box *old, struct box *box);
+
 void pool_rest (struct box *box);
 gboolean pool_resume (struct box *box, const char *owner, guint64 bytes, struct interrupt *interrupt,
                       GError **error);

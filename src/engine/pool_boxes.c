@@ -16,8 +16,11 @@
 #define END_US (20 * G_USEC_PER_SEC)
 
 /* After the first failure in a row, doubled with each further one. */
-#define SPAWN_RETRY_US    (G_USEC_PER_SEC / 100)
-#define SPAWN_RETRY_MOST  (5 * G_USEC_PER_SEC)
+#define SPAWN_RETRY_US   (G_USEC_PER_SEC / 100)
+#define SPAWN_RETRY_MOST (5 * G_USEC_PER_SEC)
+/* Sandboxes that are kept parked for sessions, once there were any: a session is for minutes. */
+#define SESSIONS_PARKED   1
+
 #define SPAWN_FAILURES_OK 3 /* so many in a row are taken for a passing shortage: callers go on waiting */
 
 /* ---- ends ---- */
@@ -25,10 +28,43 @@
 static void
 bury (struct pool *pool, struct box *box)
 {
+  struct box *trunk = box->trunk && box_leave (box) ? box->trunk : NULL;
   if (box->zygote)
     box->zygote->boxes--;
   g_queue_unlink (&pool->ending, &box->link);
   box_free (box);
+  if (trunk)
+    pool_box_end (pool, trunk);
+}
+
+void
+pools_wake_waiting (struct pools *pools, const struct pool *except)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct pool *other = value;
+    if (other != except && other->waiting > 0)
+      pool_wake (other);
+  }
+}
+
+/* The first of a session and its branches, which live on: its sandbox is kept for them. */
+static void
+leave_trunk (struct pool *pool, struct box *trunk)
+{
+  box_kill (trunk);
+  if (box_leave (trunk))
+    pool_box_end (pool, trunk);
+  g_mutex_lock (&pool->pools->lock);
+  budget_release (&pool->pools->budget, trunk->taken, trunk->taken ? trunk->reserved_bytes : 0,
+                  trunk->taken ? 0 : trunk->reserved_bytes);
+  trunk->taken = FALSE;
+  trunk->reserved_bytes = 0;
+  pools_dispatch (pool->pools);
+  pools_wake_waiting (pool->pools, pool);
+  g_mutex_unlock (&pool->pools->lock);
 }
 
 void
@@ -54,21 +90,11 @@ pool_take_discarded (struct pool *pool)
   for (GList *link; (link = g_queue_pop_head_link (&discarded));) {
     struct box *box = link->data;
     if (box->crashed)
-      zygote_note_crash (box->zygote, pool->pools->host->config->crash_budget);
-    pool_box_end (pool, box);
-  }
-}
-
-void
-pools_wake_waiting (struct pools *pools, const struct pool *except)
-{
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, pools->pools);
-  while (g_hash_table_iter_next (&iter, NULL, &value)) {
-    struct pool *other = value;
-    if (other != except && other->waiting > 0)
-      pool_wake (other);
+      zygote_note_crash (box_trunk (box)->zygote, pool->pools->host->config->crash_budget);
+    if (!box->trunk && box_has_company (box))
+      leave_trunk (pool, box);
+    else
+      pool_box_end (pool, box);
   }
 }
 
@@ -81,7 +107,7 @@ pool_bury_ended (struct pool *pool)
   for (GList *link = pool->ending.head, *next; link; link = next) {
     struct box *box = link->data;
     next = link->next;
-    if (!box->ended)
+    if (!box->gone)
       continue;
     runs += box->taken;
     others += !box->taken;
@@ -181,20 +207,27 @@ claim (const struct waiter *waiter, GQueue *boxes, GHashTable *taken)
   return FALSE;
 }
 
+static void
+count_kept (const struct pool *pool, const struct box *box, guint *kept, guint *sessions)
+{
+  if (pool_keeps_shape (pool, &box->limits))
+    ++*(box->session ? sessions : kept);
+}
+
 /* What the next sandbox should be, and reserves memory for it: of the shape that the first caller waits for
  * who has room and none in the making, else one more of the kind that is kept. *RET_CALM: it is among the
  * last quarter of those, which are handed out first, and nobody waits. */
 static gboolean
-choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
+choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_session, gboolean *ret_calm)
 {
   struct pools *pools = pool->pools;
   g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
   struct budget_round round = {.budget = &pools->budget};
   gboolean chosen = FALSE, waited = FALSE;
-  guint kept = 0;
+  guint kept = 0, sessions = 0;
   guint64 promised = 0;
   for (GList *link = pool->parking.head; link; link = link->next)
-    kept += pool_keeps_shape (pool, &((struct box *)link->data)->limits);
+    count_kept (pool, link->data, &kept, &sessions);
 
   g_mutex_lock (&pools->lock);
   for (struct queue_place *place = queue_first (pools->queue); place && !chosen; place = queue_next (place)) {
@@ -214,19 +247,26 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_calm)
     waited = TRUE;
     if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
       *ret_limits = *waiter->limits;
+      *ret_session = waiter->session;
       chosen = TRUE;
     }
   }
-  /* No other shape stays parked. Old ones are few, or soon to be replaced. */
-  for (GList *link = pool->old_parked ? pool->parked.head : NULL; link; link = link->next)
-    kept += ((struct box *)link->data)->zygote == pool->current;
-  if (!pool->old_parked)
-    kept += pool->parked.length;
+  /* Of other shapes none stays parked. Old ones are few, or soon to be replaced. */
+  for (GList *link = pool->parked.head; link; link = link->next)
+    if (!pool->old_parked || ((struct box *)link->data)->zygote == pool->current)
+      count_kept (pool, link->data, &kept, &sessions);
   /* While the processors have modules to load, one more than is waited for is enough. */
   guint64 parked = pool->current->bare ? MIN (pools->host->config->parked, 1) : pools->host->config->parked;
   *ret_calm = !waited && kept + MAX (parked / 4, 1) >= parked;
   if (!chosen && kept < parked && !round.first_short && budget_may_park (&pools->budget, promised)) {
     *ret_limits = limits_default ();
+    *ret_session = FALSE;
+    chosen = TRUE;
+  }
+  if (!chosen && pool->keeps_sessions && !pool->current->bare && sessions < SESSIONS_PARKED &&
+      !round.first_short && budget_may_park (&pools->budget, promised)) {
+    *ret_limits = limits_default ();
+    *ret_session = TRUE;
     chosen = TRUE;
   }
   if (chosen)
@@ -263,11 +303,12 @@ drop_chosen (struct pool *pool, struct box *box)
 
 /* Pages touched ahead are five times the memory, so only who is next in line has those of many runs. */
 static uint32_t
-spawn_flags (const struct pool *pool, gboolean calm)
+spawn_flags (const struct pool *pool, gboolean calm, gboolean session)
 {
+  uint32_t flags = session ? WIRE_SPAWN_SESSION : 0;
   if (!pool->pools->host->config->touch_ahead)
-    return WIRE_SPAWN_UNTOUCHED;
-  return calm ? WIRE_SPAWN_PREFAULT : 0;
+    return flags | WIRE_SPAWN_UNTOUCHED;
+  return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);
 }
 
 void
@@ -275,10 +316,10 @@ pool_spawn_next (struct pool *pool)
 {
   g_autoptr (GError) error = NULL;
   struct limits limits;
-  gboolean calm;
+  gboolean session, calm;
   int spawn[WIRE_SPAWN_FDS];
   end_delay (pool);
-  if (!may_spawn (pool) || !choose_shape (pool, &limits, &calm))
+  if (!may_spawn (pool) || !choose_shape (pool, &limits, &session, &calm))
     return;
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
   struct box *box = box_new (pool, &limits, scratch, spawn, &error);
@@ -287,7 +328,8 @@ pool_spawn_next (struct pool *pool)
     pool_spawn_failed (pool, error);
     return;
   }
-  if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, calm), &error)) {
+  box->session = session;
+  if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, calm, session), &error)) {
     drop_chosen (pool, box);
     pool_lose_zygote (pool, error);
     return;
@@ -380,7 +422,7 @@ park (struct pool *pool, struct box *box)
     pool->parkings += !bare;
     g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
-    wanted = box->taken || pool_keeps_shape (pool, &box->limits);
+    wanted = box->taken || (pool_keeps_shape (pool, &box->limits) && (!box->session || pool->keeps_sessions));
     if (!wanted)
       g_queue_unlink (&pool->parked, &box->link);
   }

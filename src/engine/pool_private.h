@@ -44,12 +44,13 @@ struct pool {
 
   /* under pools->lock */
   GQueue parked, discarded;
-  gboolean wanted;  /* somebody asked for a sandbox since the last failed start */
-  gboolean stale;   /* the environment changed: no sandbox of the present zygote may be handed out */
-  gboolean serving; /* there is a zygote that serves */
-  gboolean bare;    /* it is a bare one */
-  GError *failure;  /* why the last start failed; gone with the next one that does not */
-  gint64 retry_us;  /* when the next start may be tried */
+  gboolean wanted;         /* somebody asked for a sandbox since the last failed start */
+  gboolean stale;          /* the environment changed: no sandbox of the present zygote may be handed out */
+  gboolean serving;        /* there is a zygote that serves */
+  gboolean bare;           /* it is a bare one */
+  gboolean keeps_sessions; /* somebody asked for a session: some are kept parked */
+  GError *failure;         /* why the last start failed; gone with the next one that does not */
+  gint64 retry_us;         /* when the next start may be tried */
   guint zygotes, parking_count;
   guint waiting;                      /* callers in the queue */
   guint64 starts, parkings, refusals; /* refusals: times that callers were told of an error */
@@ -77,6 +78,7 @@ struct waiter {
   struct budget_claim claim;
   gboolean needs_modules; /* a box of a bare zygote will not do */
   struct box *kept;       /* it has this one already, and waits for a place among those that run */
+  gboolean session;       /* one for a session is wanted */
   struct interrupt *interrupt;
   struct box *box;
   GError *error;

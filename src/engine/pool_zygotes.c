@@ -323,7 +323,7 @@ pool_end_all (struct pool *pool)
   GQueue *const lists[] = {&pool->parking, &pool->ending, &pool->parked};
   for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
     for (GList *link; (link = g_queue_pop_head_link (lists[i]));)
-      box_free (link->data);
+      box_release (link->data);
 }
 
 /* ---- the whole ---- */

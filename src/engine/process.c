@@ -9,12 +9,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/syscalls.h"
 
 /* Enough for any file that is read here: the longest is status. */
 #define TEXT_BYTES 4096
@@ -114,6 +116,23 @@ read_stat (pid_t pid, guint64 ret_fields[STAT_LAST + 1])
   char path[64], text[TEXT_BYTES];
   g_snprintf (path, sizeof path, "/proc/%d/stat", (int)pid);
   return read_text (path, text, sizeof text) && process_parse_stat (text, ret_fields);
+}
+
+pid_t
+process_parent (pid_t pid)
+{
+  guint64 fields[STAT_LAST + 1];
+  return pid > 0 && read_stat (pid, fields) ? (pid_t)fields[STAT_PPID] : 0;
+}
+
+gboolean
+process_exit_status (int pidfd, int *ret_status)
+{
+  struct syscalls_pidfd_info info = {.mask = SYSCALLS_PIDFD_INFO_EXIT};
+  if (ioctl (pidfd, SYSCALLS_PIDFD_GET_INFO, &info) < 0 || !(info.mask & SYSCALLS_PIDFD_INFO_EXIT))
+    return FALSE;
+  *ret_status = info.exit_code;
+  return TRUE;
 }
 
 static guint64

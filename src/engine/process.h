@@ -12,6 +12,13 @@ pid_t process_id (int pidfd);
 /* Sends SIGINT with the number VALUE to the process behind PIDFD. */
 void process_interrupt (int pidfd, int value);
 
+/* The parent of PID, on the host; 0 when PID is gone. */
+pid_t process_parent (pid_t pid);
+
+/* How a process that is dead and reaped ended, as waitpid tells it. FALSE where the kernel does not tell
+ * (before Linux 6.15), or it is not reaped. */
+gboolean process_exit_status (int pidfd, int *ret_status);
+
 /* Processor time of PID itself, all its threads, in microseconds: a system call, no file. FALSE when it is
  * gone. */
 gboolean process_clock (pid_t pid, guint64 *ret_cpu_us);

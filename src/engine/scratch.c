@@ -82,8 +82,8 @@ is_same (int fd, const struct stat *expected)
 /* Goes down and up again with one descriptor, however deep the tree is. On the way up it makes sure that it
  * comes back to where it was: a process that was not confined could move directories meanwhile. What cannot
  * be emptied (a file that may not be removed) ends it: it would be gone into again and again. */
-static void
-remove_tree (int parent, const char *name)
+void
+scratch_remove_tree (int parent, const char *name)
 {
   g_autoptr (GArray) way = g_array_new (FALSE, FALSE, sizeof (struct stat));
   int directory = enter (parent, name);
@@ -124,7 +124,7 @@ sweep (const char *parent, const char *prefix)
       continue;
     autoclose int fd = openat (directory, name, OPEN_DIRECTORY);
     if (fd >= 0 && fstat (fd, &info) == 0 && info.st_uid == geteuid () && flock (fd, LOCK_EX | LOCK_NB) == 0)
-      remove_tree (directory, name);
+      scratch_remove_tree (directory, name);
   }
 }
 
@@ -185,7 +185,7 @@ clear (gpointer data)
   g_autofree char *name = g_path_get_basename (scratch->path);
   autoclose int directory = open (parent, OPEN_DIRECTORY);
   if (directory >= 0)
-    remove_tree (directory, name);
+    scratch_remove_tree (directory, name);
   fd_close (&scratch->fd);
   g_free (scratch->path);
   g_free (scratch->home);
@@ -234,7 +234,7 @@ scratch_place_free (struct scratch_place *place)
 {
   if (!place)
     return;
-  remove_tree (place->scratch->fd, place->name);
+  scratch_remove_tree (place->scratch->fd, place->name);
   scratch_unref (place->scratch);
   g_free (place);
 }

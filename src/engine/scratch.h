@@ -20,6 +20,10 @@ void scratch_unref (struct scratch *scratch);
 /* A directory in it for what zygotes leave behind. */
 const char *scratch_home (const struct scratch *scratch);
 
+/* Removes NAME of the directory PARENT, a tree that a sandbox made, with whatever is in it; it is gone into
+ * with one descriptor, however deep it is. */
+void scratch_remove_tree (int parent, const char *name);
+
 struct scratch_place;
 
 /* Makes a workspace, with work, tmp and tmp/output; *RET_FD is its directory, the caller's. */

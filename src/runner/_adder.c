@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/frame.h"
 #include "runner/arenas.h"
+#include "runner/branch.h"
 #include "runner/interrupts.h"
 #include "runner/serve.h"
 #include "runner/twister.h"
@@ -153,6 +154,19 @@ adder_serve (PyObject *self, PyObject *arguments)
   Py_RETURN_NONE;
 }
 
+static int
+say_ready (void)
+{
+  struct wire_ready ready = {
+      .version = WIRE_VERSION,
+      .mechanisms = sandbox.mechanisms,
+      .landlock_abi = sandbox.landlock_abi,
+      .flags = sandbox.ready_flags,
+      .data_bytes = memory_data_bytes (),
+  };
+  return frame_send (WIRE_SOCKET_FD, WIRE_READY, &ready, sizeof ready, NULL, 0);
+}
+
 static PyObject *
 adder_ready (PyObject *self, PyObject *none)
 {
@@ -163,14 +177,7 @@ adder_ready (PyObject *self, PyObject *none)
     return raise_errno (-r);
   if (zygote.isolation == ISOLATION_PROCESS)
     audit_try_reading ();
-  struct wire_ready ready = {
-      .version = WIRE_VERSION,
-      .mechanisms = sandbox.mechanisms,
-      .landlock_abi = sandbox.landlock_abi,
-      .flags = sandbox.ready_flags,
-      .data_bytes = memory_data_bytes (),
-  };
-  r = frame_send (WIRE_SOCKET_FD, WIRE_READY, &ready, sizeof ready, NULL, 0);
+  r = say_ready ();
   if (r < 0)
     return raise_errno (-r);
   Py_RETURN_NONE;
@@ -179,7 +186,18 @@ adder_ready (PyObject *self, PyObject *none)
 static bool
 is_for_sandbox (uint32_t kind)
 {
-  return kind == WIRE_REQUEST || kind == WIRE_OPEN || kind == WIRE_CELL || kind == WIRE_ASK;
+  return kind == WIRE_REQUEST || kind == WIRE_OPEN || kind == WIRE_CELL || kind == WIRE_ASK ||
+         kind == WIRE_BRANCH;
+}
+
+/* Those of the BRANCH that was received last. */
+static int branch_fds[WIRE_BRANCH_FDS] = {-1, -1, -1};
+
+static void
+close_branch_fds (void)
+{
+  for (int i = 0; i < WIRE_BRANCH_FDS; i++)
+    fd_close (&branch_fds[i]);
 }
 
 static PyObject *
@@ -189,12 +207,14 @@ adder_receive (PyObject *self, PyObject *none)
   (void)none;
   struct frame_header header;
   char *data = NULL;
-  int fd = -1;
+  int fds[WIRE_BRANCH_FDS];
   size_t count = 0;
   int r;
 
+  close_branch_fds ();
+
   Py_BEGIN_ALLOW_THREADS r =
-      frame_receive (WIRE_SOCKET_FD, WIRE_REQUEST_MAX, -1, &header, &data, &fd, 1, &count);
+      frame_receive (WIRE_SOCKET_FD, WIRE_REQUEST_MAX, -1, &header, &data, fds, WIRE_BRANCH_FDS, &count);
   Py_END_ALLOW_THREADS if (r == -EPIPE || r == -ECONNRESET) _exit (0);
   if (r < 0 || !is_for_sandbox (header.kind))
     _exit (EXIT_FAULT);
@@ -202,10 +222,35 @@ adder_receive (PyObject *self, PyObject *none)
   for (int i = 0; i < 100 && PyErr_CheckSignals () < 0; i++)
     PyErr_Clear ();
   unanswered = header.kind;
+  if (header.kind == WIRE_BRANCH ? count != WIRE_BRANCH_FDS : count > 1)
+    _exit (EXIT_FAULT);
+  for (size_t i = 0; i < count && header.kind == WIRE_BRANCH; i++)
+    branch_fds[i] = fds[i];
+  PyObject *given = header.kind == WIRE_BRANCH ? Py_BuildValue ("(iii)", fds[0], fds[1], fds[2])
+                                               : PyLong_FromLong (count > 0 ? fds[0] : -1);
   PyObject *result =
-      Py_BuildValue ("iy#i", (int)header.kind, data, (Py_ssize_t)header.length, count > 0 ? fd : -1);
+      given ? Py_BuildValue ("iy#N", (int)header.kind, data, (Py_ssize_t)header.length, given) : NULL;
   free (data);
   return result;
+}
+
+static PyObject *
+adder_branch (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  static const struct branch_hooks hooks = {PyOS_BeforeFork, PyOS_AfterFork_Parent, PyOS_AfterFork_Child};
+  int side = branch_fork (branch_fds, &hooks);
+  if (side != 0) {
+    close_branch_fds ();
+    return side < 0 ? raise_errno (-side) : PyBool_FromLong (0);
+  }
+  for (int i = 0; i < WIRE_BRANCH_FDS; i++)
+    branch_fds[i] = -1;
+  /* The page on which limits are noted is the session's. */
+  if (audit_note_limits () < 0 || say_ready () < 0)
+    _exit (EXIT_FAULT);
+  return PyBool_FromLong (1);
 }
 
 static PyObject *
@@ -313,7 +358,10 @@ static PyMethodDef methods[] = {
     {"threads", adder_threads, METH_NOARGS, "The number of threads of this process."},
     {"serve", adder_serve, METH_VARARGS, "Serve the daemon. Returns in each sandbox only."},
     {"ready", adder_ready, METH_NOARGS, "Tell the daemon that this sandbox is parked."},
-    {"receive", adder_receive, METH_NOARGS, "Wait for a frame: its kind, its bytes, and a descriptor or -1."},
+    {"receive", adder_receive, METH_NOARGS,
+     "Wait for a frame: its kind, its bytes, and a descriptor or -1; of a BRANCH, three."},
+    {"branch", adder_branch, METH_NOARGS,
+     "Fork, for the BRANCH that was received. True in the branch, which is ready; False in the session."},
     {"watch", adder_watch, METH_O, "Have a callable told of audit events that may be refused."},
     {"limits_met", adder_limits_met, METH_O, "The names of limits that were met without ending the run."},
     {"forget_limits", adder_forget_limits, METH_NOARGS, "No limit was met so far."},
@@ -345,7 +393,7 @@ PyInit__adder (void)
     int kind;
   } frames[] = {
       {"REQUEST", WIRE_REQUEST}, {"DISPLAY", WIRE_DISPLAY}, {"RESULT", WIRE_RESULT}, {"OPEN", WIRE_OPEN},
-      {"CELL", WIRE_CELL},       {"ASK", WIRE_ASK},         {"ANSWER", WIRE_ANSWER},
+      {"CELL", WIRE_CELL},       {"ASK", WIRE_ASK},         {"ANSWER", WIRE_ANSWER}, {"BRANCH", WIRE_BRANCH},
   };
   PyObject *self = PyModule_Create (&module);
   for (size_t i = 0; self && i < sizeof frames / sizeof *frames; i++)

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreters that the code starts to share its work (multiprocessing's "spawn" and "forkserver") want to run its main file
-again. There is none, since code comes over a socket; so one is made when they are about to be started, and not before."""
+"""Processes that the code starts.
+
+Interpreters that shall share its work (multiprocessing's "spawn" and "forkserver") want to run its main file again. There is
+none, since code comes over a socket; so one is made when they are about to be started, and not before.
+
+In a session that can be branched, /work and /tmp are where two descriptors lead (sandbox/places.h), and a program that is
+started must have these as well."""
 
 import linecache
 import os
@@ -23,6 +28,27 @@ class Watch:
 def watch():
     """To be called once, in the zygote."""
     sys.meta_path.insert(0, Watch)
+
+
+def keep_places():
+    """To be called once, in a session: has subprocess and multiprocessing, which close what they were not told to pass on, pass
+    these on."""
+    import subprocess
+
+    import _posixsubprocess
+
+    start = _posixsubprocess.fork_exec
+
+    def fork_exec(arguments, executables, close_others, kept, *rest):
+        if close_others:
+            kept = tuple(sorted({*kept, *places.open_descriptors()}))
+        return start(arguments, executables, close_others, kept, *rest)
+
+    _posixsubprocess.fork_exec = fork_exec
+    if hasattr(subprocess, "_fork_exec"):
+        subprocess._fork_exec = fork_exec
+    # Python 3.14 would have the C library close all others.
+    subprocess._HAVE_POSIX_SPAWN_CLOSEFROM = False
 
 
 def stage_main():

@@ -7,6 +7,31 @@ import sys
 
 work, temporary = "/work", "/tmp"
 
+# In a session that can be branched both are links to descriptors of each process (sandbox/places.h); the files of branches
+# are below the last.
+DESCRIPTORS = (10, 11)
+BRANCHES = "/session/branches"
+
+
+def are_own():
+    """Whether this process has places of its own."""
+    try:
+        return os.readlink("/work") == f"/proc/self/fd/{DESCRIPTORS[0]}"
+    except OSError:
+        return False
+
+
+def open_descriptors():
+    """Those of DESCRIPTORS that the code has not closed."""
+    found = []
+    for number in DESCRIPTORS:
+        try:
+            os.fstat(number)
+            found.append(number)
+        except OSError:
+            pass
+    return found
+
 
 def settle():
     """Takes the current directory for the workspace, with the place for temporary files beside it."""

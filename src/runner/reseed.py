@@ -10,8 +10,8 @@ import sys
 from adder_runner import _adder
 
 
-def settle():
-    """To be called once, in the zygote: forgets what sandboxes would share, and finds out how to seed the rest quickly."""
+def forget():
+    """Drops what processes that are forked from this one would share."""
     tempfile = sys.modules.get("tempfile")
     if tempfile is not None:
         # Its generator renews itself when the pid changes, but every sandbox has the same small pid.
@@ -20,6 +20,11 @@ def settle():
     if uuid is not None:
         uuid._node = None
         uuid._last_timestamp = None
+
+
+def settle():
+    """To be called once, in the zygote: forgets what sandboxes would share, and finds out how to seed the rest quickly."""
+    forget()
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()

@@ -26,7 +26,7 @@ struct child {
   pid_t group;        /* without a pid namespace: the process group that all of it is in; else 0 */
   int init_fd;        /* pidfd */
   int exit_fd;        /* where to report */
-  bool session;       /* lives on without its worker, for its branches: the daemon ends its init */
+  bool session;       /* its init lives on without the worker, for branches; the daemon ends it */
   struct wire_exit exit;
 };
 
@@ -213,10 +213,17 @@ count_usage (struct wire_exit *report, const struct rusage *usage)
 }
 
 static void
-finish (struct children *children, struct child *child)
+report (const struct child *child)
 {
   /* It fits the pipe, which is empty; should the daemon not listen any more, nobody wants to know. */
   fd_write_all (child->exit_fd, &child->exit, sizeof child->exit);
+}
+
+static void
+finish (struct children *children, struct child *child)
+{
+  if (!child->session)
+    report (child);
   fd_close (&child->init_fd);
   fd_close (&child->exit_fd);
   *child = children->list[--children->count];
@@ -278,7 +285,9 @@ note_worker (struct child *child, int status)
   child->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
   child->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
   /* What the worker left running goes with its init, which would otherwise live on. */
-  if (child->init && !child->session && !weakened (LAYER_CLEANUP))
+  if (child->session)
+    report (child);
+  else if (child->init && !weakened (LAYER_CLEANUP))
     pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
 }
 

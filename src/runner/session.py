@@ -19,7 +19,7 @@ import types
 import _signal
 import _thread
 
-from adder_runner import _adder, denials, display, execution, figures, shell, tracebacks, variables
+from adder_runner import _adder, branches, children, denials, display, execution, figures, places, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MOST = 20
@@ -45,6 +45,8 @@ def serve(payload):
     _adder.hold()
     request = execution.scan(payload.decode(), 0)[0]
     execution.prepare_process(request)
+    if places.are_own():
+        children.keep_places()
     session = Session(shell.take())
     session.enter()
     send(_adder.ANSWER, {"shell": session.kind, "version": session.version})
@@ -89,12 +91,14 @@ class Session:
 
     # ---- frames ----
 
-    def answer(self, kind, payload, stdin_fd):
+    def answer(self, kind, payload, given):
         request = execution.scan(payload.decode(), 0)[0]
         if kind == _adder.CELL:
-            send(_adder.RESULT, self.cell(request, stdin_fd))
+            send(_adder.RESULT, self.cell(request, given))
         elif kind == _adder.ASK:
             send(_adder.ANSWER, self.ask(request))
+        elif kind == _adder.BRANCH:
+            send(_adder.ANSWER, branches.branch(request, given, self))
 
     def excuse(self, error):
         """The answer in place of one that could not be made."""

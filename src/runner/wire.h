@@ -72,8 +72,9 @@ struct wire_refused {
   struct fault fault;
 };
 
-/* Written once, whole, when the worker and its init are both reaped; then the pipe ends. End without it: the
- * zygote died. A sandbox whose worker ends is ended with it, but for a session's. */
+/* Written once, whole, when the worker and its init are both reaped; then the pipe ends. For a session it is
+ * written when its worker is reaped, and the pipe ends when its init is too. End without it: the zygote
+ * died. */
 struct wire_exit {
   int32_t code;               /* CLD_EXITED, CLD_KILLED or CLD_DUMPED, of the worker */
   int32_t status;             /* its exit status or signal */
@@ -85,8 +86,9 @@ struct wire_exit {
 /* ---- a sandbox's own socket ---- */
 
 /* A sandbox gets either one REQUEST, which it answers with a RESULT, or OPEN: then it is a session, and what
- * follows is CELL, answered by a RESULT each, and ASK, answered by an ANSWER each, in any order and number.
- * The daemon sends nothing before the last answer came. JSON is described in src/runner/README.md.
+ * follows is CELL, answered by a RESULT each, ASK and BRANCH, answered by an ANSWER each, in any order and
+ * number. The daemon sends nothing before the last answer came. A branch says READY and ANSWER on the socket
+ * that came with BRANCH; then it is a session that is open. JSON is described in src/runner/README.md.
  *
  * A cell or question is interrupted by SIGINT with the number of the cell (0: a question) as its value
  * (SI_QUEUE): one that comes late, when its cell is over, then meets no other, and one that comes early,
@@ -102,6 +104,14 @@ enum wire_frame {
   WIRE_CELL,      /* daemon: JSON, with a descriptor as a REQUEST */
   WIRE_ASK,       /* daemon: JSON, a question about the session */
   WIRE_ANSWER,    /* sandbox: JSON */
+  WIRE_BRANCH,    /* daemon: JSON, with the descriptors of enum wire_branch_fd */
+};
+
+enum wire_branch_fd {
+  WIRE_BRANCH_SOCKET, /* the branch's end of its own socket */
+  WIRE_BRANCH_STDOUT, /* write ends of pipes */
+  WIRE_BRANCH_STDERR,
+  WIRE_BRANCH_FDS,
 };
 
 /* What a worker verified of its own confinement before it parked. */
