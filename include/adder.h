@@ -191,6 +191,30 @@ ADDER_PUBLIC gboolean adder_session_reset (AdderEngine *engine, const char *owne
 ADDER_PUBLIC gboolean adder_session_interrupt (AdderEngine *engine, const char *owner, const char *session,
                                                GError **error);
 
+/* Makes a checkpoint: a fork of the live interpreter that waits, with a copy of the workspace. NAME (NULL:
+ * none) as a session's. Waits for its turn between cells. Returns {"checkpoint_id", "name", "cell",
+ * "variables", "created", "memory_bytes", "warnings"}. ADDER_ERROR_BUSY when the session cannot be forked as
+ * it is, such as with threads of its own, which the message names; ADDER_ERROR_UNSUPPORTED where sandboxes
+ * have no namespaces. */
+ADDER_PUBLIC char *adder_session_checkpoint (AdderEngine *engine, const char *owner, const char *session,
+                                             const char *name, GError **error);
+
+/* Puts the session back to CHECKPOINT (its id, or the newest with that name): variables, files, history. What
+ * it is now is gone; the checkpoint stays, for the next time. Waits for its turn between cells. */
+ADDER_PUBLIC gboolean adder_session_rollback (AdderEngine *engine, const char *owner, const char *session,
+                                              const char *checkpoint, GError **error);
+
+/* Drops a checkpoint. */
+ADDER_PUBLIC gboolean adder_session_forget (AdderEngine *engine, const char *owner, const char *session,
+                                            const char *checkpoint, GError **error);
+
+/* Makes COUNT sessions out of this one as it is now, or as it was at CHECKPOINT when that is not NULL: they
+ * share memory until they write to it, and go their own ways. All or none: ADDER_ERROR_BUSY when there would
+ * be too many. Waits for its turn between cells. Returns {"sessions": [...]}, each as adder_session_show
+ * does, with "parent". */
+ADDER_PUBLIC char *adder_session_branch (AdderEngine *engine, const char *owner, const char *session,
+                                         const char *checkpoint, unsigned count, GError **error);
+
 /* Ends it; a cell that runs ends as cancelled. One that has ended is no error. */
 ADDER_PUBLIC gboolean adder_session_end (AdderEngine *engine, const char *owner, const char *session,
                                          GError **error);

@@ -123,6 +123,9 @@ static const struct config_row config_table[] = {
      .text = "Sessions that live at once. For a further one, the one that was idle longest ends."},
     {"sessions", "max_sessions_per_owner", CONFIG_COUNT, AT (max_sessions_owner), "10", .minimum = 1,
      .maximum = 4096, .text = "The same for the sessions of one owner."},
+    {"sessions", "max_checkpoints", CONFIG_COUNT, AT (max_checkpoints), "8", .minimum = 0, .maximum = 256,
+     .text = "Checkpoints that one session may have at once. Each holds on to the memory that it is "
+             "different in."},
     {"sessions", "max_memory", CONFIG_SIZE, AT (max_sessions_memory), NULL, half_of_memory,
      "half of the host's memory", 16 * MIB, (guint64)1 << 44,
      .text = "Memory that all sessions may hold together. Above it, the one that was idle longest ends."},

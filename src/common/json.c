@@ -42,3 +42,12 @@ json_text_or_null (const char *text)
   g_autofree char *clean = g_utf8_make_valid (text, -1);
   return json_string (clean);
 }
+
+json_t *
+json_of_names (const GPtrArray *names)
+{
+  json_t *array = json_array ();
+  for (guint i = 0; i < names->len; i++)
+    json_array_append_new (array, json_text_or_null (names->pdata[i]));
+  return array;
+}

@@ -15,5 +15,8 @@ json_t *json_parse_object (const char *text, gsize length, const char *what, GEr
  * what cannot be text, such as a number that is not finite, was refused when it was put in. */
 char *json_to_text (const json_t *value);
 
+/* An array of the strings in NAMES. The caller's. */
+json_t *json_of_names (const GPtrArray *names);
+
 /* TEXT as a JSON string, or null when TEXT is NULL; bytes that are not UTF-8 are replaced. The caller's. */
 json_t *json_text_or_null (const char *text);

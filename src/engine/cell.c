@@ -110,7 +110,8 @@ collect (struct adder_run *run)
   struct box *box = run->box;
   struct handout *handout = &run->session->handout;
   if (run->facts.stop == STOP_CANCELLED ||
-      (!box->place && workspace_is_untouched (box->workspace_fd, &box->workspace_mark, handout->files)))
+      (box_fills_alone (box) &&
+       workspace_is_untouched (box->workspace_fd, &box->workspace_mark, handout->files)))
     return;
   if (run->facts.has_result && !box->ended) {
     collect_living (run);

@@ -189,10 +189,11 @@ handout_put_files (struct handout *handout, struct box *box, const struct host *
 
 struct box *
 handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
-              const struct run_request *request, const struct limits *limits, struct interrupt *interrupt,
-              GError **error)
+              const struct run_request *request, const struct limits *limits, gboolean session,
+              struct interrupt *interrupt, GError **error)
 {
-  struct box *box = pool_take (pool, request->owner, limits, request->code, interrupt, error);
+  struct box *box = session ? pool_take_session (pool, request->owner, limits, interrupt, error)
+                            : pool_take (pool, request->owner, limits, request->code, interrupt, error);
   if (box && (!check_isolation (handout, engine, box, wanted_level (engine, request), error) ||
               !set_limits (box, limits, error) ||
               !handout_put_files (handout, box, engine->host, request, interrupt, error)))

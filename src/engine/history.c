@@ -40,6 +40,18 @@ history_add (struct history *history, const struct history_cell *cell)
     forget_oldest (history);
 }
 
+void
+history_copy (const struct history *history, struct history *ret_copy)
+{
+  history_init (ret_copy, history->most);
+  for (const GList *link = history->cells.head; link; link = link->next) {
+    struct history_cell cell = *(const struct history_cell *)link->data;
+    cell.code = g_memdup2 (cell.code, cell.length + 1);
+    history_add (ret_copy, &cell);
+  }
+  ret_copy->dropped = history->dropped;
+}
+
 json_t *
 history_to_json (const struct history *history)
 {

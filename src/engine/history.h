@@ -30,5 +30,8 @@ void history_clear (struct history *history);
 /* Takes over CELL's code. */
 void history_add (struct history *history, const struct history_cell *cell);
 
+/* The same cells, once more. *RET_COPY is to be cleared. */
+void history_copy (const struct history *history, struct history *ret_copy);
+
 /* {"cells": [{"cell", "code", "outcome", "started", "wall_ms"}], "dropped": n}. The caller's. */
 json_t *history_to_json (const struct history *history);

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "engine/checkpoint.h"
 #include "engine/explain.h"
 #include "engine/message.h"
 #include "engine/outcome.h"
@@ -35,6 +36,7 @@ session_new (struct sessions *sessions, const struct run_request *options, const
   session->options = request_settled (options);
   session->limits = options->limits;
   session->created_us = g_get_real_time ();
+  session->checkpoints = g_ptr_array_new_with_free_func ((GDestroyNotify)checkpoint_free);
   session->used_us = g_get_monotonic_time ();
   handout_init (&session->handout);
   return session;
@@ -55,6 +57,8 @@ session_unref (struct session *session)
   history_clear (&session->history);
   handout_clear (&session->handout);
   request_free (session->options);
+  g_ptr_array_unref (session->checkpoints);
+  g_free (session->parent);
   g_strfreev (session->threads);
   g_free (session->name);
   g_free (session->owner);
@@ -345,7 +349,8 @@ make (struct session *session, struct engine *engine, const struct run_request *
   /* Its processor time is counted for each cell; the kernel would count all of its life. */
   struct limits limits = session->limits;
   limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
-  struct box *box = pool ? handout_take (&handout, engine, pool, options, &limits, interrupt, error) : NULL;
+  struct box *box =
+      pool ? handout_take (&handout, engine, pool, options, &limits, TRUE, interrupt, error) : NULL;
   if (box)
     sessions_give_box (session, box, &handout);
   else

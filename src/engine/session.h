@@ -30,6 +30,7 @@ struct session {
   struct run_request *options; /* request_settled */
   struct limits limits;        /* of the whole, and of a cell that asks for nothing else */
   gint64 created_us;           /* g_get_real_time */
+  char *parent;                /* the id of the session that it is a branch of, or NULL */
   struct handout
       handout; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
 
@@ -42,12 +43,13 @@ struct session {
   guint64 cells;          /* that were begun */
   guint64 variables;
   struct history history;
-  GStrv threads;        /* that the last cell left running; may be NULL */
-  char *reason;         /* SESSION_ENDED */
-  gint64 used_us;       /* when it was last used; as all here of g_get_monotonic_time */
-  guint64 cpu_us;       /* that it had used then, of what usage_cpu_now tells */
-  guint64 memory_bytes; /* when it was last looked at */
-  gint64 look_us;       /* when it is to be looked at */
+  GPtrArray *checkpoints; /* struct checkpoint; changed with the turn as well; their boxes are the holder's */
+  GStrv threads;          /* that the last cell left running; may be NULL */
+  char *reason;           /* SESSION_ENDED */
+  gint64 used_us;         /* when it was last used; as all here of g_get_monotonic_time */
+  guint64 cpu_us;         /* that it had used then, of what usage_cpu_now tells */
+  guint64 memory_bytes;   /* when it was last looked at */
+  gint64 look_us;         /* when it is to be looked at */
   gint64 look_step_us;
   guint64 idle_cpu_us; /* since it was used; by the last look */
   GList link;          /* in one of the registry's lists */
@@ -80,4 +82,17 @@ char *session_reason_of_end (const struct session *session, struct box *box);
 
 struct session *session_create (struct engine *engine, const struct run_request *options, const char *name,
                                 GError **error);
+
+/* Makes a checkpoint of SESSION, called NAME (may be NULL). Returns it as sessions_show does. */
+json_t *session_checkpoint (struct session *session, const char *name, GError **error);
+
+/* Puts SESSION back to its CHECKPOINT (name or id). */
+gboolean session_rollback (struct session *session, const char *checkpoint, GError **error);
+
+/* Drops a checkpoint. */
+gboolean session_forget_checkpoint (struct session *session, const char *checkpoint, GError **error);
+
+/* Makes COUNT sessions of what SESSION is, or was at its CHECKPOINT (NULL: now); all or none. Returns
+ * {"sessions": [...]}. */
+json_t *session_branch (struct session *session, const char *checkpoint, guint count, GError **error);
 json_t *session_ask (struct session *session, const char *what, const char *const *names, GError **error);

@@ -15,6 +15,7 @@
 #include "common/error.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "engine/checkpoint.h"
 #include "engine/sessions_private.h"
 
 /* Ended sessions that are remembered: of one owner, and in all. */
@@ -107,6 +108,30 @@ give_up_box (struct session *session)
   watch (session, EPOLL_CTL_DEL);
   struct box *box = g_steal_pointer (&session->box);
   sessions->given_up = g_list_prepend (sessions->given_up, box);
+  for (guint i = 0; i < session->checkpoints->len; i++) {
+    struct checkpoint *checkpoint = session->checkpoints->pdata[i];
+    sessions->given_up = g_list_prepend (sessions->given_up, checkpoint->box);
+  }
+  g_ptr_array_set_size (session->checkpoints, 0);
+}
+
+void
+sessions_replace_box (struct session *session, struct box *box)
+{
+  struct sessions *sessions = session->sessions;
+  watch (session, EPOLL_CTL_DEL);
+  pool_replace (session->box, box);
+  sessions->given_up = g_list_prepend (sessions->given_up, session->box);
+  session->box = box;
+  watch (session, EPOLL_CTL_ADD);
+  if (session->state == SESSION_ENDED)
+    box_strike (box);
+}
+
+const struct host *
+sessions_host (const struct sessions *sessions)
+{
+  return sessions->host;
 }
 
 void
@@ -129,7 +154,7 @@ sessions_end_locked (struct session *session, char *reason)
   if (!session->turn.held)
     give_up_box (session);
   else if (session->box)
-    (void)pidfd_send_signal (session->box->init_fd, SIGKILL, NULL, 0);
+    box_strike (session->box);
   trim_ended (sessions, session->owner);
 }
 
@@ -209,15 +234,31 @@ make_room (struct sessions *sessions, const char *owner, guint have, guint64 mos
   return TRUE;
 }
 
+/* With the lock held: SESSION is one of those that live, with the turn held. */
+static void
+enter (struct sessions *sessions, struct session *session)
+{
+  turn_try (&session->turn);
+  session->state = SESSION_BUSY;
+  g_hash_table_insert (sessions->by_id, session->id, session_ref (session));
+  g_queue_push_tail_link (&sessions->live, &session->link);
+}
+
+static gboolean
+check_open (const struct sessions *sessions, GError **error)
+{
+  if (sessions->closed)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the engine was closed");
+  return !sessions->closed;
+}
+
 static gboolean
 add_locked (struct sessions *sessions, struct session *session, GError **error)
 {
   const struct config *config = sessions->host->config;
   struct session *first = NULL;
-  if (sessions->closed) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the engine was closed");
+  if (!check_open (sessions, error))
     return FALSE;
-  }
   g_autofree char *key = session->name ? sessions_key (session->owner, session->name) : NULL;
   struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
   if (old && old->state != SESSION_ENDED) {
@@ -229,12 +270,9 @@ add_locked (struct sessions *sessions, struct session *session, GError **error)
                   config->max_sessions_owner, "max_sessions_per_owner", error) ||
       !make_room (sessions, NULL, sessions->live.length, config->max_sessions, "max_sessions", error))
     return FALSE;
-  turn_try (&session->turn);
-  session->state = SESSION_BUSY;
-  g_hash_table_insert (sessions->by_id, session->id, session_ref (session));
+  enter (sessions, session);
   if (key)
     g_hash_table_insert (sessions->by_name, g_steal_pointer (&key), session);
-  g_queue_push_tail_link (&sessions->live, &session->link);
   return TRUE;
 }
 
@@ -245,6 +283,34 @@ sessions_add (struct sessions *sessions, struct session *session, GError **error
   gboolean added = add_locked (sessions, session, error);
   sessions_unlock (sessions);
   return added;
+}
+
+static gboolean
+check_room (guint have, guint count, guint64 most, const char *key, GError **error)
+{
+  if (have + count <= most)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "%u more sessions would be too many: there are %u (%s = %" G_GUINT64_FORMAT
+               "); end some first",
+               count, have, key, most);
+  return FALSE;
+}
+
+gboolean
+sessions_add_all (struct sessions *sessions, struct session **list, guint count, GError **error)
+{
+  const struct config *config = sessions->host->config;
+  struct session *first = NULL;
+  sessions_lock (sessions);
+  gboolean room = check_open (sessions, error) &&
+                  check_room (count_of (&sessions->live, list[0]->owner, &first), count,
+                              config->max_sessions_owner, "max_sessions_per_owner", error) &&
+                  check_room (sessions->live.length, count, config->max_sessions, "max_sessions", error);
+  for (guint i = 0; room && i < count; i++)
+    enter (sessions, list[i]);
+  sessions_unlock (sessions);
+  return room;
 }
 
 void
@@ -258,7 +324,7 @@ sessions_give_box (struct session *session, struct box *box, struct handout *han
   *handout = (struct handout){0};
   watch (session, EPOLL_CTL_ADD);
   if (session->state == SESSION_ENDED)
-    (void)pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0);
+    box_strike (box);
   sessions_unlock (sessions);
 }
 
@@ -459,7 +525,7 @@ sessions_finish (struct session *session, struct session_turn *done)
   struct box *box = session->box;
   struct rest rest = {0};
   if (!done->reason && !box->ended) {
-    rest = (struct rest){.cpu_us = usage_cpu_now (box), .memory_bytes = usage_memory_now (box)};
+    rest = (struct rest){.cpu_us = usage_cpu_now (box), .memory_bytes = checkpoint_memory_now (session)};
     pool_rest (box);
   }
   sessions_lock (session->sessions);

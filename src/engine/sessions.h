@@ -36,6 +36,10 @@ guint64 sessions_next_number (struct sessions *sessions);
  * its owner has one of that name, ADDER_ERROR_BUSY when there is no room because none is idle. */
 gboolean sessions_add (struct sessions *sessions, struct session *session, GError **error);
 
+/* The same for COUNT of one owner; but nobody ends for them, and when there is no room for all, none is taken
+ * in. */
+gboolean sessions_add_all (struct sessions *sessions, struct session **list, guint count, GError **error);
+
 /* SESSION, which was added, has BOX now, of which HANDOUT, taken over, tells: from here on its end is seen.
  */
 void sessions_give_box (struct session *session, struct box *box, struct handout *handout);

@@ -23,6 +23,8 @@ struct sessions {
   GList *forgotten;     /* sessions, the same */
 };
 
+const struct host *sessions_host (const struct sessions *sessions);
+
 void sessions_lock (struct sessions *sessions);
 
 /* And does what had to wait for it. */
@@ -36,6 +38,9 @@ void sessions_end_locked (struct session *session, char *reason);
 /* Gives up the turn, by who has it: when REASON, which is taken, is not NULL or SESSION has ended, with its
  * box. */
 void sessions_leave_locked (struct session *session, char *reason);
+
+/* For who has the turn: SESSION goes on with BOX, and the one that it had is discarded. */
+void sessions_replace_box (struct session *session, struct box *box);
 
 /* Of OWNER, or of all where that is NULL; or NULL. */
 struct session *sessions_idle_longest (struct sessions *sessions, const char *owner);

@@ -12,6 +12,7 @@
 
 #include "common/log.h"
 #include "common/size.h"
+#include "engine/checkpoint.h"
 #include "engine/outcome.h"
 #include "engine/sessions_private.h"
 
@@ -72,7 +73,7 @@ look (struct session *session, guint64 *ret_cpu_us, guint64 *ret_memory_bytes)
     const struct verdict verdict = {.outcome = ADDER_OUTCOME_MEMORY_LIMIT, .cause = CAUSE_STOP};
     return session_reason (session, &verdict, NULL, 0);
   }
-  *ret_memory_bytes = usage_memory_now (box);
+  *ret_memory_bytes = checkpoint_memory_now (session);
   guint64 used_us = usage_cpu_now (box);
   *ret_cpu_us = used_us > session->cpu_us ? used_us - session->cpu_us : 0;
   guint64 minutes = (guint64)(g_get_monotonic_time () - session->used_us) / LOOK_MOST_US;

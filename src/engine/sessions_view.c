@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "engine/checkpoint.h"
 #include "engine/sessions_private.h"
 
 /* ---- making and ending ---- */
@@ -98,11 +99,11 @@ ms_or_null (gboolean known, gint64 us)
 }
 
 static json_t *
-names_of (const GPtrArray *names)
+checkpoints_of (const struct session *session)
 {
   json_t *array = json_array ();
-  for (guint i = 0; i < names->len; i++)
-    json_array_append_new (array, json_string (names->pdata[i]));
+  for (guint i = 0; i < session->checkpoints->len; i++)
+    json_array_append_new (array, checkpoint_to_json (session->checkpoints->pdata[i]));
   return array;
 }
 
@@ -114,18 +115,18 @@ describe (const struct session *session)
   gboolean idle = session->state == SESSION_IDLE;
   g_autofree char *created = text_time (session->created_us);
   json_t *isolation = json_pack ("{s:i, s:o}", "level", (int)session->handout.isolation_level, "missing",
-                                 names_of (session->handout.missing));
-  return json_pack (
-      "{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:n, s:[], s:s?, s:o, s:s?}",
-      "session_id", session->id, "name", json_text_or_null (session->name), "owner",
-      json_text_or_null (session->owner[0] ? session->owner : NULL), "environment",
-      json_text_or_null (session->environment), "profile", json_text_or_null (session->profile), "state",
-      states[session->state], "cells", (json_int_t)session->cells, "variables",
-      (json_int_t)session->variables, "created", created, "idle_ms",
-      ms_or_null (idle, now_us - session->used_us), "expires_in_ms",
-      ms_or_null (idle, sessions_expiry_us (session) - now_us), "memory_bytes",
-      (json_int_t)session->memory_bytes, "parent", "checkpoints", "shell", session->shell, "isolation",
-      isolation, "reason", session->reason);
+                                 json_of_names (session->handout.missing));
+  return json_pack ("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:o, s:o, s:s?, s:o, s:s?}",
+                    "session_id", session->id, "name", json_text_or_null (session->name), "owner",
+                    json_text_or_null (session->owner[0] ? session->owner : NULL), "environment",
+                    json_text_or_null (session->environment), "profile", json_text_or_null (session->profile),
+                    "state", states[session->state], "cells", (json_int_t)session->cells, "variables",
+                    (json_int_t)session->variables, "created", created, "idle_ms",
+                    ms_or_null (idle, now_us - session->used_us), "expires_in_ms",
+                    ms_or_null (idle, sessions_expiry_us (session) - now_us), "memory_bytes",
+                    (json_int_t)session->memory_bytes, "parent", json_text_or_null (session->parent),
+                    "checkpoints", checkpoints_of (session), "shell", session->shell, "isolation", isolation,
+                    "reason", session->reason);
 }
 
 json_t *

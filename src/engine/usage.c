@@ -40,11 +40,12 @@ usage_mark (struct box *box)
 static guint64
 cpu_of_tree (const struct box *box)
 {
-  if (box->has_exit)
+  /* Of a branch the kernel tells only how it ended. */
+  if (box->has_exit && !box->trunk)
     return minus ((guint64)MAX (box->exit.user_us + box->exit.system_us, 0), box->parked.clock_us);
   struct process_tree tree;
-  const pid_t roots[] = {box->worker_pid, box->init_pid};
-  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
+  pid_t roots[2];
+  process_tree (roots, box_roots (box, roots), FALSE, &tree);
   return minus (tree.cpu_us, box->parked.clock_us);
 }
 
@@ -107,8 +108,12 @@ usage_memory_now (struct box *box)
   if (box->cgroup && cgroup_read_memory (box->cgroup, &bytes) == 0)
     return bytes;
   struct process_tree tree;
-  const pid_t roots[] = {box->worker_pid, box->init_pid};
-  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
+  pid_t roots[2];
+  gsize count = box_roots (box, roots);
+  /* What is shared with branches shall count once in all. */
+  process_tree (roots, count, !box_fills_alone (box) && box->session, &tree);
+  if (tree.proportional_bytes > 0)
+    return tree.proportional_bytes + tree.table_bytes;
   return minus (tree.private_bytes, box->parked.memory.private_bytes) + box->parked.own_bytes;
 }
 
@@ -116,9 +121,10 @@ gboolean
 usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
 {
   struct process_tree tree;
-  const pid_t roots[] = {box->worker_pid, box->init_pid};
+  pid_t roots[2];
+  gsize count = box_roots (box, roots);
   guint64 shared = box->parked.memory.private_bytes;
-  process_tree (roots, G_N_ELEMENTS (roots), FALSE, &tree);
+  process_tree (roots, count, FALSE, &tree);
   *ret_private = minus (tree.private_bytes, shared);
   if (*ret_private <= limit)
     return FALSE;
@@ -131,7 +137,7 @@ usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
    * count is good when nobody came or went since the one before, or when that never happens. */
   for (int tries = 0; tries < COUNTS_MOST; tries++) {
     gsize before = tree.count;
-    process_tree (roots, G_N_ELEMENTS (roots), TRUE, &tree);
+    process_tree (roots, count, TRUE, &tree);
     guint64 held = tree.proportional_bytes > 0 ? tree.proportional_bytes + tree.table_bytes
                                                : tree.private_bytes / MAX (tree.count, 1);
     if (minus (held, shared) <= limit)

@@ -57,6 +57,23 @@ workspace_files_add (GHashTable *files, struct workspace_file *file)
   g_hash_table_replace (files, file->path, file);
 }
 
+GHashTable *
+workspace_files_copy (GHashTable *files)
+{
+  GHashTable *copies = workspace_files_new ();
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, files);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct workspace_file *copy = g_memdup2 (value, sizeof *copy);
+    copy->path = g_strdup (copy->path);
+    copy->sha256 = g_strdup (copy->sha256);
+    copy->inode = 0;
+    workspace_files_add (copies, copy);
+  }
+  return copies;
+}
+
 struct workspace_file *
 workspace_file_new (const char *path, const struct stat *st)
 {
@@ -279,7 +296,7 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *nam
 gboolean
 workspace_file_is (const struct workspace_file *file, const struct stat *st)
 {
-  return st->st_ino == file->inode && (guint64)st->st_size == file->size &&
+  return (file->inode == 0 || st->st_ino == file->inode) && (guint64)st->st_size == file->size &&
          workspace_changed_ns (st) == file->changed_ns;
 }
 

@@ -32,17 +32,20 @@ struct workspace_mark {
 
 /* A file as it was put in, or as it was when the last cell of a session ended. */
 struct workspace_file {
-  char *path; /* below the root: "work/data.csv" */
-  guint64 inode, size;
-  gint64 changed_ns; /* its time of last modification */
-  gboolean recent;   /* that was just now: a write at once might not show by it, only by the content */
-  char *sha256;      /* of the content; may be NULL */
+  char *path;          /* below the root: "work/data.csv" */
+  guint64 inode, size; /* inode 0: not known */
+  gint64 changed_ns;   /* its time of last modification */
+  gboolean recent;     /* that was just now: a write at once might not show by it, only by the content */
+  char *sha256;        /* of the content; may be NULL */
 };
 void workspace_file_free (struct workspace_file *file);
 
 /* A table of them by path, empty. */
 GHashTable *workspace_files_new (void);
 void workspace_files_add (GHashTable *files, struct workspace_file *file);
+
+/* The same files in another workspace, where copies of them are. */
+GHashTable *workspace_files_copy (GHashTable *files);
 
 struct stat;
 gint64 workspace_changed_ns (const struct stat *st);

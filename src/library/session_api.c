@@ -85,6 +85,48 @@ adder_session_interrupt (AdderEngine *engine, const char *owner, const char *ses
   return done;
 }
 
+char *
+adder_session_checkpoint (AdderEngine *engine, const char *owner, const char *session, const char *name,
+                          GError **error)
+{
+  struct session *found = find (engine, owner, session, error);
+  char *text = found ? text_of (session_checkpoint (found, name, error)) : NULL;
+  session_unref (found);
+  return text;
+}
+
+gboolean
+adder_session_rollback (AdderEngine *engine, const char *owner, const char *session, const char *checkpoint,
+                        GError **error)
+{
+  g_return_val_if_fail (checkpoint != NULL, FALSE);
+  struct session *found = find (engine, owner, session, error);
+  gboolean done = found && session_rollback (found, checkpoint, error);
+  session_unref (found);
+  return done;
+}
+
+gboolean
+adder_session_forget (AdderEngine *engine, const char *owner, const char *session, const char *checkpoint,
+                      GError **error)
+{
+  g_return_val_if_fail (checkpoint != NULL, FALSE);
+  struct session *found = find (engine, owner, session, error);
+  gboolean done = found && session_forget_checkpoint (found, checkpoint, error);
+  session_unref (found);
+  return done;
+}
+
+char *
+adder_session_branch (AdderEngine *engine, const char *owner, const char *session, const char *checkpoint,
+                      unsigned count, GError **error)
+{
+  struct session *found = find (engine, owner, session, error);
+  char *text = found ? text_of (session_branch (found, checkpoint, count, error)) : NULL;
+  session_unref (found);
+  return text;
+}
+
 gboolean
 adder_session_end (AdderEngine *engine, const char *owner, const char *session, GError **error)
 {
