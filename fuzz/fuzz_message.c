@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "engine/message.h"
 #include "fuzz/fuzz.h"
 #include "sandbox/limits.h"
@@ -41,6 +42,14 @@ check_result (const char *text, gsize length)
   message_result_clear (&result);
 }
 
+static void
+check_answer (const char *text, gsize length)
+{
+  g_autoptr (json_t) answer = message_read_answer (text, length);
+  g_autoptr (json_t) variables = message_read_variables (answer, VALUE_BYTES);
+  FUZZ_REQUIRE (!variables || json_is_array (json_object_get (variables, "variables")));
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -50,6 +59,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autofree char *text = g_memdup2 (data + 1, size - 1);
   if (data[0] & 1)
     check_result (text, size - 1);
+  else if (data[0] & 2)
+    check_answer (text, size - 1);
   else {
     struct message_display display;
     if (!message_read_display (text, size - 1, &display))

@@ -471,6 +471,39 @@ test_displays (void)
 }
 
 static void
+test_answers (void)
+{
+  static const struct {
+    const char *text;
+    gboolean good;
+  } rows[] = {
+      {"{\"variables\":[],\"count\":0}", TRUE},
+      {"{\"variables\":[{\"name\":\"x\",\"type\":\"int\",\"shape\":null,\"bytes\":28}],\"count\":1}", TRUE},
+      {"{\"variables\":[{\"name\":\"x\",\"type\":\"a\\u001bb\",\"shape\":[2,3],\"bytes\":null,"
+       "\"value\":\"0123456789\"}],\"count\":1}",
+       TRUE},
+      {"{\"variables\":[]}", FALSE},
+      {"{\"variables\":[],\"count\":-1}", FALSE},
+      {"{\"variables\":{},\"count\":0}", FALSE},
+      {"{\"variables\":[7],\"count\":1}", FALSE},
+      {"{\"variables\":[{\"name\":\"x\",\"type\":\"int\",\"bytes\":28}],\"count\":1}", FALSE},
+      {"{\"variables\":[{\"name\":\"x\",\"type\":\"int\",\"shape\":[-1],\"bytes\":28}],\"count\":1}", FALSE},
+      {"{\"variables\":[{\"name\":7,\"type\":\"int\",\"shape\":null,\"bytes\":28}],\"count\":1}", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_test_message ("%s", rows[i].text);
+    g_autoptr (json_t) answer = message_read_answer (rows[i].text, strlen (rows[i].text));
+    g_autoptr (json_t) variables = message_read_variables (answer, 4);
+    g_assert_cmpint (variables != NULL, ==, rows[i].good);
+    const json_t *first = json_array_get (json_object_get (variables, "variables"), 0);
+    const char *value = json_string_value (json_object_get (first, "value"));
+    const char *type = json_string_value (json_object_get (first, "type"));
+    g_assert_true (!value || strcmp (value, "0123") == 0);
+    g_assert_true (!type || !strchr (type, 0x1b));
+  }
+}
+
+static void
 test_request_text (void)
 {
   struct run_request *request = request_new ();
@@ -733,6 +766,7 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/message/denials-capped", test_denials_are_capped);
   g_test_add_func ("/engine/denial/hints", test_denials_have_hints);
   g_test_add_func ("/engine/message/displays", test_displays);
+  g_test_add_func ("/engine/message/answers", test_answers);
   g_test_add_func ("/engine/message/request", test_request_text);
   g_test_add_func ("/engine/request/check", test_request_check);
   g_test_add_func ("/engine/channel/receives", test_channel_receives);
