@@ -126,15 +126,6 @@ collect (struct adder_run *run)
 
 /* ---- the end ---- */
 
-static void
-warn_of_threads (struct adder_run *run)
-{
-  if (!run->message.threads)
-    return;
-  g_autofree char *names = g_strjoinv (", ", run->message.threads);
-  g_ptr_array_add (run->warnings, g_strdup_printf ("these threads go on between cells: %s", names));
-}
-
 static char *
 reason_to_end (struct adder_run *run, const struct verdict *verdict)
 {
@@ -161,7 +152,6 @@ leave (struct adder_run *run, const struct verdict *verdict)
     done.counted = done.ran = run->facts.has_result;
     done.variables = run->message.variables;
     done.reason = reason_to_end (run, verdict);
-    warn_of_threads (run);
     done.threads = g_steal_pointer (&run->message.threads);
   }
   run->has_turn = FALSE;
