@@ -104,6 +104,11 @@ def shell_class():
     class Hook(DisplayHook):
         """Values of code that is run by a magic or by run_cell."""
 
+        @property
+        def prompt_count(self):
+            """IPython 8 and 9 count differently."""
+            return self.shell.number
+
         def __call__(self, result=None):
             if result is not None and not self.quiet():
                 display.publish(*display.bundle(result))
@@ -113,6 +118,7 @@ def shell_class():
     class Shell(InteractiveShell):
         display_pub_class = Publisher
         displayhook_class = Hook
+        number = 0  # of the cell
         failed = None  # an exception that a magic has shown and kept to itself
         system = InteractiveShell.system_raw  # the other wants a terminal
 
@@ -171,7 +177,7 @@ def shell_class():
 
         def begin(self, number, code):
             """In, Out and their kin say that cell NUMBER is CODE."""
-            self.execution_count = number
+            self.number = self.execution_count = number
             self.failed = None
             history = self.history_manager
             for inputs in (history.input_hist_parsed, history.input_hist_raw):
