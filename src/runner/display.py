@@ -239,12 +239,12 @@ def bundle(value, include=None, exclude=None):
     custom = shell is not None and shell.has_printers()
     if type(value) in SIMPLE and not custom and include is None and exclude is None:
         return {"text/plain": plain(value)}, {}
-    own = attempt("_ipython_display_", lambda: method(value, "_ipython_display_"))
-    if own is not None:
-        own()
-        return {}, {}
     data, details = {}, {}
     known = attempt(type(value).__name__, lambda: tables.represent(value)) or attempt(type(value).__name__, lambda: picture(value))
+    own = method(value, "_ipython_display_") if not known else None
+    if own is not None:
+        attempt("_ipython_display_", own)
+        return {}, {}
     if known:
         data.update(known)
     else:
