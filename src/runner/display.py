@@ -29,6 +29,7 @@ METHODS = (
     ("_repr_javascript_", "application/javascript"),
     ("_repr_pdf_", "application/pdf"),
 )
+PICTURES = frozenset(("image/png", "image/jpeg", "image/svg+xml", "application/pdf", "application/vnd.adder.chart+json"))
 SUFFIXES = {
     "text/html": "html",
     "text/markdown": "md",
@@ -177,7 +178,7 @@ def carried(data):
                 value = base64.b64encode(value).decode() if not mime.startswith("text/") else value.decode("utf-8", "replace")
             if isinstance(value, str):
                 value = tracebacks.clean(value)
-                most = PICTURE_MOST if mime.startswith(("image/", "application/pdf")) else TEXT_MOST
+                most = PICTURE_MOST if mime in PICTURES else TEXT_MOST
                 if len(value) > most or len(value.encode()) > most:
                     value = filed(mime, value, kept, most)
             elif mime.endswith("json"):

@@ -81,13 +81,13 @@ class Outcome:
             self.exit_code = code & 0xFF
 
     def show(self, value):
-        """VALUE is what the code gave. What is too long for a value is shown as a display, whole."""
+        """VALUE is what the code gave. Pictures, and what is too long for a value, are shown as a display; its text stays."""
         if value is None:
             return
         data, details = display.bundle(value)
         whole = data if len(data) == 1 and "text/plain" in data else display.carried(data)
         self.value = {}
-        left_out = False
+        shown = False
         for mime, item in whole.items():
             if mime == "text/plain":
                 item = tracebacks.clean(item)
@@ -95,11 +95,11 @@ class Outcome:
                 self.value[mime] = text
                 if text is not item:
                     self.warnings.append(f"the value is cut: it is longer than {self.limit} bytes (value_bytes)")
-            elif len(item if isinstance(item, str) else display.to_text(item)) > self.limit // 2:
-                left_out = True
+            elif mime in display.PICTURES or len(item if isinstance(item, str) else display.to_text(item)) > self.limit // 2:
+                shown = True
             else:
                 self.value[mime] = item
-        if left_out:
+        if shown:
             display.publish(whole, details)
         self.value = self.value or None
 

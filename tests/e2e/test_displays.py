@@ -5,13 +5,13 @@ import base64
 import pytest
 
 TABLE = "application/vnd.adder.table+json"
-CHART = "application/vnd.adder.chart+json"
 
 
-def chart_of(display):
-    charts = display[CHART]["charts"]
-    assert len(charts) == 1
-    return charts[0]
+def chart_of(result):
+    """The one chart of the one figure."""
+    (figure,) = result.charts
+    (chart,) = figure["charts"]
+    return chart
 
 
 def is_png(text):
@@ -28,6 +28,11 @@ def test_display_needs_no_import(adder):
     ]
 
 
+def test_display_by_id(adder):
+    result = adder.run("handle = display('first', display_id=True)\ndisplay('other')\nhandle.update('second')")
+    assert [display["text/plain"] for display in result.displays] == ["'second'", "'other'"]
+
+
 def test_representations_that_fail_are_left_out(adder):
     result = adder.run(
         "class Page:\n"
@@ -36,8 +41,9 @@ def test_representations_that_fail_are_left_out(adder):
         "    def _repr_png_(self): return b'\\x89PNG'\n"
         "Page()"
     )
-    assert result.outcome == "ok" and result.value["text/html"] == "<b>x</b>" and is_png(result.value["image/png"])
-    assert "text/latex" not in result.value
+    assert result.outcome == "ok" and result.value["text/html"] == "<b>x</b>"
+    assert "text/latex" not in result.value and "image/png" not in result.value
+    assert is_png(result.displays[0]["image/png"]), "pictures are displays"
     assert result.warnings == ["_repr_latex_ failed and is left out: ValueError: no"]
 
 
@@ -117,7 +123,7 @@ def test_open_figures_are_shown_at_the_end(science):
     )
     (display,) = result.displays
     assert is_png(display["image/png"])
-    chart = chart_of(display)
+    chart = chart_of(result)
     assert (chart["kind"], chart["title"], chart["x_label"], chart["y_label"]) == ("line", "T", "x", "y")
     assert chart["series"] == [{"label": "up", "x": [1, 2, 3], "y": [4, 5, 6], "points": 3}]
 
@@ -164,7 +170,7 @@ CHARTS = {
 def test_charts_as_data(science, name):
     kind, code, expected = CHARTS[name]
     result = science.run(f"import matplotlib.pyplot as plt, pandas as pd\n{code}\nNone")
-    chart = chart_of(result.displays[0])
+    chart = chart_of(result)
     assert chart["kind"] == kind
     series = chart["series"][0]
     assert {key: series[key] for key in expected} == expected
@@ -172,13 +178,13 @@ def test_charts_as_data(science, name):
 
 def test_a_chart_of_a_million_points_is_thinned_out(science):
     result = science.run("import matplotlib.pyplot as plt\nplt.plot(range(1_000_000))\nNone")
-    series = chart_of(result.displays[0])["series"][0]
+    series = chart_of(result)["series"][0]
     assert series["points"] == 1_000_000 and 500 <= len(series["x"]) <= 1000
 
 
 def test_pictures(science):
     result = science.run("from PIL import Image\nImage.new('RGB', (8, 4))")
-    assert is_png(result.value["image/png"]) and result.text == "<Image RGB 8x4>"
+    assert is_png(result.displays[0]["image/png"]) and result.value == {"text/plain": "<Image RGB 8x4>"}
 
 
 def test_display_of_ipython(science):
