@@ -36,9 +36,6 @@
  * not waited for until the code has run this long. Nobody sees the difference. */
 #define OUTPUT_PATIENCE_US 5000
 
-/* In all displays of a run together: some 50 MB once they are parsed. */
-#define VALUES_MOST 1000000
-
 /* So many in small pieces of memory that malloc would keep more of them than is worth keeping. */
 #define VALUES_MANY 20000
 
@@ -148,6 +145,8 @@ run_free (struct adder_run *run)
   g_clear_error (&run->failure);
   g_free (run->display);
   g_free (run->display_id);
+  if (run->holds)
+    message_display_clear (&run->held);
   g_free (run->buffer);
   request_free (run->request);
   engine_unref (run->engine);
@@ -173,8 +172,8 @@ run_hand_out (struct adder_run *run)
 /* ---- RUNNING ---- */
 
 /* The first reason stays; a later one can still take away the grace that the first one left. */
-static void
-stop (struct adder_run *run, enum stop reason)
+void
+run_stop (struct adder_run *run, enum stop reason)
 {
   if (reason == STOP_NONE || (reason == STOP_PROTOCOL && weakened (LAYER_FRAMES)))
     return;
@@ -207,7 +206,7 @@ read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEven
   guint64 room = run->request->limits.value[LIMIT_OUTPUT] - run->output_bytes;
   if (length > room) {
     length = room;
-    stop (run, STOP_OUTPUT);
+    run_stop (run, STOP_OUTPUT);
   }
   run->output_bytes += length;
   capture_add (&stream->capture, run->buffer, length);
@@ -217,66 +216,35 @@ read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEven
   return TRUE;
 }
 
-/* Puts it in the place of the one that it is an update of, or at the end. */
-static void
-keep_display (struct adder_run *run, const struct message_display *display)
+void
+run_measure_streams (struct adder_run *run)
 {
-  gpointer place =
-      display->id && run->display_ids ? g_hash_table_lookup (run->display_ids, display->id) : NULL;
-  if (display->update && place) {
-    json_array_set (run->displays, GPOINTER_TO_UINT (place) - 1, display->bundle);
-    return;
+  for (int i = 0; i < STREAMS; i++) {
+    int available = 0;
+    struct stream *stream = &run->streams[i];
+    if (stream->fd >= 0 && ioctl (stream->fd, FIONREAD, &available) == 0)
+      stream->left = (gsize)MAX (available, 0);
   }
-  json_array_append (run->displays, display->bundle);
-  if (!display->id)
-    return;
-  if (!run->display_ids)
-    run->display_ids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_hash_table_replace (run->display_ids, g_strdup (display->id),
-                        GUINT_TO_POINTER ((guint)json_array_size (run->displays)));
 }
 
-/* Takes over DISPLAY, whose text, of LENGTH bytes, is run->display. */
-static void
-tell_display (struct adder_run *run, struct message_display *display, gsize length, AdderEvent *event)
+gboolean
+run_drain (struct adder_run *run, AdderEvent *event)
 {
-  keep_display (run, display);
-  run->display_id = g_steal_pointer (&display->id);
-  if (display->has_more) {
-    g_free (run->display);
-    run->display = json_to_text (display->bundle);
-    length = strlen (run->display);
+  for (int i = 0; i < STREAMS; i++) {
+    struct stream *stream = &run->streams[i];
+    while (stream->left > 0 && stream->fd >= 0) {
+      guint64 before = run->output_bytes;
+      gsize most = MIN (stream->left, BUFFER_BYTES);
+      gboolean told = read_stream (run, stream, most, event);
+      guint64 came = run->output_bytes - before;
+      /* Over the limit nothing more is wanted of either; what was there may have been taken away since. */
+      stream->left =
+          run->facts.stop == STOP_OUTPUT || came == 0 ? 0 : stream->left - MIN (stream->left, came);
+      if (told)
+        return TRUE;
+    }
   }
-  *event = (AdderEvent){.kind = ADDER_EVENT_DISPLAY,
-                        .data = run->display,
-                        .length = length,
-                        .display_id = run->display_id,
-                        .update = display->update};
-  message_display_clear (display);
-}
-
-static gboolean
-take_display (struct adder_run *run, char *text, gsize length, AdderEvent *event)
-{
-  run->display_count++;
-  run->display_bytes += length;
-  run->values += message_count_values (text, length);
-  g_free (run->display);
-  run->display = text;
-  g_clear_pointer (&run->display_id, g_free);
-  if ((run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX ||
-       run->values > VALUES_MOST) &&
-      !weakened (LAYER_FRAMES)) {
-    stop (run, STOP_DISPLAYS);
-    return FALSE;
-  }
-  struct message_display display;
-  if (!message_read_display (text, length, &display)) {
-    stop (run, STOP_PROTOCOL);
-    return FALSE;
-  }
-  tell_display (run, &display, length, event);
-  return TRUE;
+  return FALSE;
 }
 
 static void
@@ -285,7 +253,7 @@ take_result (struct adder_run *run, const char *text, gsize length)
   run->values += message_count_values (text, length);
   guint64 most = weakened (LAYER_FRAMES) ? G_MAXUINT64 : run->request->limits.value[LIMIT_VALUE];
   if (!message_read_result (text, length, most, &run->message, run->warnings)) {
-    stop (run, STOP_PROTOCOL);
+    run_stop (run, STOP_PROTOCOL);
     return;
   }
   run->facts.has_result = TRUE;
@@ -310,31 +278,32 @@ frame_bound (uint32_t kind)
   }
 }
 
-/* Takes one frame from the sandbox's socket. Returns whether there is an EVENT to tell. */
-static gboolean
-read_socket (struct adder_run *run, AdderEvent *event)
+/* Takes one frame from the sandbox's socket. */
+static void
+read_socket (struct adder_run *run)
 {
   char *text;
   gsize length;
   uint32_t kind;
   switch (channel_receive (&run->box->channel, frame_bound, &kind, &text, &length)) {
   case CHANNEL_WAIT:
-    return FALSE;
+    return;
   case CHANNEL_END:
     run->socket_open = FALSE;
-    return FALSE;
+    return;
   case CHANNEL_BAD:
     run->socket_open = FALSE;
-    stop (run, STOP_PROTOCOL);
-    return FALSE;
+    run_stop (run, STOP_PROTOCOL);
+    return;
   case CHANNEL_FRAME:
     break;
   }
-  if (kind == WIRE_DISPLAY)
-    return take_display (run, text, length, event);
+  if (kind == WIRE_DISPLAY) {
+    run_take_display (run, text, length);
+    return;
+  }
   take_result (run, text, length);
   g_free (text);
-  return FALSE;
 }
 
 /* Whether nothing stops the code, or it is still given time to end by itself. */
@@ -352,7 +321,8 @@ read_rest_of_socket (struct adder_run *run, AdderEvent *event)
     struct pollfd more = {.fd = run->box->socket_fd, .events = POLLIN};
     if (poll (&more, 1, 0) <= 0)
       break;
-    if (read_socket (run, event))
+    read_socket (run);
+    if (run_tell_held (run, event))
       return TRUE;
   }
   return FALSE;
@@ -371,7 +341,7 @@ wait_for_some (struct adder_run *run, struct pollfd *pollfds, gboolean output, g
 {
   struct channel *channel = &run->box->channel;
   pollfds[POLL_SOCKET] = (struct pollfd){.fd = run->socket_open ? run->box->socket_fd : -1, .events = POLLIN};
-  if (channel_is_sending (channel))
+  if (channel_is_sending (channel) || run->owes_seen)
     pollfds[POLL_SOCKET].events |= POLLOUT;
   pollfds[POLL_OUTPUT] =
       (struct pollfd){.fd = output ? run->streams[STREAM_OUTPUT].fd : -1, .events = POLLIN};
@@ -412,17 +382,17 @@ static void
 look_around (struct adder_run *run, enum wait end, const struct pollfd *pollfds)
 {
   if (end == WAIT_CANCELLED) {
-    stop (run, STOP_CANCELLED);
+    run_stop (run, STOP_CANCELLED);
     return;
   }
-  stop (run, watchdog_check (&run->watchdog));
+  run_stop (run, watchdog_check (&run->watchdog));
   if (pollfds[POLL_MEMORY].revents)
-    stop (run, STOP_MEMORY);
+    run_stop (run, STOP_MEMORY);
   if (was_interrupted (run))
     run->grace_us = g_get_monotonic_time () + (gint64)sessions_grace_us (run->session);
   if (run->grace_us > 0 && g_get_monotonic_time () >= run->grace_us) {
     run->grace_us = 0;
-    stop (run, STOP_INTERRUPT);
+    run_stop (run, STOP_INTERRUPT);
   }
 }
 
@@ -431,7 +401,11 @@ static gboolean
 work (struct adder_run *run, AdderEvent *event)
 {
   struct pollfd pollfds[POLLS + INTERRUPT_POLLFDS];
-  while (is_running (run)) {
+  for (;;) {
+    if (run_tell_held (run, event))
+      return TRUE;
+    if (!is_running (run))
+      break;
     look_around (run, wait_for_box (run, pollfds), pollfds);
     if (!is_running (run))
       break;
@@ -439,10 +413,13 @@ work (struct adder_run *run, AdderEvent *event)
       return TRUE;
     if (pollfds[POLL_ERRORS].revents && read_stream (run, &run->streams[STREAM_ERRORS], BUFFER_BYTES, event))
       return TRUE;
-    if (pollfds[POLL_SOCKET].revents & POLLOUT)
+    if (pollfds[POLL_SOCKET].revents & POLLOUT) {
       (void)channel_flush (&run->box->channel);
-    if (pollfds[POLL_SOCKET].revents && read_socket (run, event))
-      return TRUE;
+      if (run->owes_seen)
+        run_send_seen (run);
+    }
+    if (pollfds[POLL_SOCKET].revents)
+      read_socket (run);
     if (pollfds[POLL_EXIT].revents)
       (void)box_read_exit (run->box);
   }
@@ -474,32 +451,7 @@ begin_draining (struct adder_run *run)
   run->ended_us = g_get_monotonic_time ();
   if (!run->facts.has_result)
     run_end_box (run);
-  for (int i = 0; i < STREAMS; i++) {
-    int available = 0;
-    struct stream *stream = &run->streams[i];
-    if (stream->fd >= 0 && ioctl (stream->fd, FIONREAD, &available) == 0)
-      stream->left = (gsize)MAX (available, 0);
-  }
-}
-
-static gboolean
-drain (struct adder_run *run, AdderEvent *event)
-{
-  for (int i = 0; i < STREAMS; i++) {
-    struct stream *stream = &run->streams[i];
-    while (stream->left > 0 && stream->fd >= 0) {
-      guint64 before = run->output_bytes;
-      gsize most = MIN (stream->left, BUFFER_BYTES);
-      gboolean told = read_stream (run, stream, most, event);
-      guint64 came = run->output_bytes - before;
-      /* Over the limit nothing more is wanted of either; what was there may have been taken away since. */
-      stream->left =
-          run->facts.stop == STOP_OUTPUT || came == 0 ? 0 : stream->left - MIN (stream->left, came);
-      if (told)
-        return TRUE;
-    }
-  }
-  return FALSE;
+  run_measure_streams (run);
 }
 
 /* ---- RESULT ---- */
@@ -526,7 +478,7 @@ judge (struct adder_run *run)
   facts->cpu_us = run->usage.cpu_us;
   facts->cpu_limit_us = run->request->limits.value[LIMIT_CPU] * 1000;
   if (!facts->has_result && was_ended (run))
-    stop (run, STOP_CANCELLED);
+    run_stop (run, STOP_CANCELLED);
 
   struct verdict verdict = outcome_decide (facts);
   box->crashed = verdict.outcome == ADDER_OUTCOME_CRASHED;
@@ -636,7 +588,7 @@ run_next (struct adder_run *run, AdderEvent *event)
     run->phase = PHASE_DRAINING;
     G_GNUC_FALLTHROUGH;
   case PHASE_DRAINING:
-    if (drain (run, event))
+    if (run_drain (run, event))
       return TRUE;
     run->phase = PHASE_RESULT;
     break;

@@ -64,9 +64,12 @@ struct adder_run {
   GHashTable *display_ids; /* id -> place in DISPLAYS, from 1; NULL: there are none */
   guint display_count;
   guint64 display_bytes;
-  guint64 values;   /* in all messages, parsed */
-  char *display;    /* text of the one that was told last, */
-  char *display_id; /* and its id, or NULL */
+  guint64 values;              /* in all messages, parsed */
+  struct message_display held; /* came, but what was printed before it is told first */
+  gsize held_length;
+  gboolean holds, owes_seen; /* `held` is set; a WIRE_SEEN could not be sent yet */
+  char *display;             /* text of the one that is held or was told last, */
+  char *display_id;          /* and its id, or NULL */
 
   struct facts facts;
   struct message_result message;
@@ -94,6 +97,21 @@ void run_hand_out (struct adder_run *run);
 /* Sends a frame of KIND with TEXT, which it frees, and the descriptor STDIN_FD, or says that it is too long.
  */
 gboolean run_send (struct adder_run *run, uint32_t kind, char *text, gsize length, int *stdin_fd);
+
+/* Ends the code for REASON, or has it end by itself; STOP_NONE is none. */
+void run_stop (struct adder_run *run, enum stop reason);
+
+/* What is in the pipes now is what run_drain reads, an EVENT at a time while it is TRUE. */
+void run_measure_streams (struct adder_run *run);
+gboolean run_drain (struct adder_run *run, AdderEvent *event);
+
+/* A display with TEXT, which is taken over, came: it is held until what was printed before it is told. */
+void run_take_display (struct adder_run *run, char *text, gsize length);
+/* That, and then the display itself, an EVENT at a time while it is TRUE. */
+gboolean run_tell_held (struct adder_run *run, AdderEvent *event);
+
+/* Sends WIRE_SEEN again, after one that could not be sent. */
+void run_send_seen (struct adder_run *run);
 
 /* Kills what lives and waits for the report. */
 void run_end_box (struct adder_run *run);

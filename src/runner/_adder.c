@@ -5,6 +5,7 @@
 #include "runner/audit.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,50 @@ close_branch_fds (void)
     fd_close (&branch_fds[i]);
 }
 
+/* Displays of the request or cell: those that were sent, those that the daemon says it has seen, and the main
+ * thread, which waits for that; 0 in a rehearsal, which no daemon sees. */
+static struct {
+  uint32_t sent, seen;
+  pid_t waits;
+} shown;
+
+static int
+receive_seen (void)
+{
+  struct frame_header header;
+  char *data = NULL;
+  size_t count = 0;
+  int r = frame_receive (WIRE_SOCKET_FD, sizeof shown.seen, -1, &header, &data, NULL, 0, &count);
+  if (r < 0)
+    return r;
+  if (header.kind == WIRE_SEEN && header.length == sizeof shown.seen)
+    memcpy (&shown.seen, data, sizeof shown.seen);
+  else
+    r = -EPROTO;
+  free (data);
+  return r;
+}
+
+/* Waits until the daemon has seen the display NUMBER. A signal's handler may end that: what comes late is
+ * passed over. Other threads and processes do not wait: what they print has no place among what this one
+ * shows. */
+static PyObject *
+await_seen (uint32_t number)
+{
+  while (shown.seen < number) {
+    struct pollfd ready = {.fd = WIRE_SOCKET_FD, .events = POLLIN};
+    int n;
+    Py_BEGIN_ALLOW_THREADS n = poll (&ready, 1, -1);
+    Py_END_ALLOW_THREADS if (n < 0 && errno != EINTR) return raise_errno (errno);
+    if (n < 0 && PyErr_CheckSignals () < 0)
+      return NULL;
+    int r = n > 0 ? receive_seen () : 0;
+    if (r < 0)
+      return raise_errno (-r);
+  }
+  Py_RETURN_NONE;
+}
+
 static PyObject *
 adder_receive (PyObject *self, PyObject *none)
 {
@@ -212,16 +257,23 @@ adder_receive (PyObject *self, PyObject *none)
   int r;
 
   close_branch_fds ();
-
-  Py_BEGIN_ALLOW_THREADS r =
-      frame_receive (WIRE_SOCKET_FD, WIRE_REQUEST_MAX, -1, &header, &data, fds, WIRE_BRANCH_FDS, &count);
-  Py_END_ALLOW_THREADS if (r == -EPIPE || r == -ECONNRESET) _exit (0);
+  do {
+    free (data);
+    data = NULL;
+    Py_BEGIN_ALLOW_THREADS r =
+        frame_receive (WIRE_SOCKET_FD, WIRE_REQUEST_MAX, -1, &header, &data, fds, WIRE_BRANCH_FDS, &count);
+    Py_END_ALLOW_THREADS
+  } while (r == 0 && header.kind == WIRE_SEEN);
+  if (r == -EPIPE || r == -ECONNRESET)
+    _exit (0);
   if (r < 0 || !is_for_sandbox (header.kind))
     _exit (EXIT_FAULT);
   /* An exception that a thread had raised meanwhile is nobody's: it must not take the frame along. */
   for (int i = 0; i < 100 && PyErr_CheckSignals () < 0; i++)
     PyErr_Clear ();
   unanswered = header.kind;
+  shown.sent = shown.seen = 0;
+  shown.waits = getpid ();
   if (header.kind == WIRE_BRANCH ? count != WIRE_BRANCH_FDS : count > 1)
     _exit (EXIT_FAULT);
   for (size_t i = 0; i < count && header.kind == WIRE_BRANCH; i++)
@@ -264,9 +316,14 @@ adder_send (PyObject *self, PyObject *arguments)
     return NULL;
   Py_BEGIN_ALLOW_THREADS r = frame_send (WIRE_SOCKET_FD, (uint32_t)kind, data, (size_t)size, NULL, 0);
   Py_END_ALLOW_THREADS if (r < 0) return raise_errno (-r);
-  if (kind != WIRE_DISPLAY)
+  if (kind != WIRE_DISPLAY) {
     unanswered = 0;
-  Py_RETURN_NONE;
+    Py_RETURN_NONE;
+  }
+  shown.sent++;
+  if (gettid () != shown.waits)
+    Py_RETURN_NONE;
+  return await_seen (shown.sent);
 }
 
 static PyObject *

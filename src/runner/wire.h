@@ -105,6 +105,8 @@ enum wire_frame {
   WIRE_ASK,       /* daemon: JSON, a question about the session */
   WIRE_ANSWER,    /* sandbox: JSON */
   WIRE_BRANCH,    /* daemon: JSON, with the descriptors of enum wire_branch_fd */
+  WIRE_SEEN, /* daemon, after each DISPLAY: uint32_t, how many it has of this run or cell. The code's main
+                thread waits for it: nothing else tells what it printed before from what it prints next */
 };
 
 enum wire_branch_fd {

@@ -505,18 +505,21 @@ def test_status_at_a_terminal(sessions):
 
 
 @pytest.mark.parametrize("where", ["run", "cell"])
-def test_output_and_displays_as_they_come(science, where):
-    """While the code runs: it does not end by itself."""
+def test_output_and_displays_in_order(science, where):
+    """In the order of the code, and while it runs: it does not end by itself."""
     code = (
         "from IPython.display import display, Markdown\n"
-        "print('out')\n"
-        "display(Markdown('**shown**'))\n"
+        "for i in range(20):\n"
+        "    print('out', i)\n"
+        "    display(Markdown(f'**shown {i}**'))\n"
+        "print('started', flush=True)\n"
         "while True: pass\n"
     )
     sessions = harness.Sessions(science)
     chosen = ["--env", "science"] if where == "run" else ["--session", sessions.new()]
     process = science.popen("run", *chosen, "-c", code)
-    assert [process.stdout.readline() for _ in range(2)] == [b"out\n", b"**shown**\n"]
+    expected = [text for i in range(20) for text in (f"out {i}\n", f"**shown {i}**\n")] + ["started\n"]
+    assert [process.stdout.readline().decode() for _ in expected] == expected
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=harness.DEADLINE)
     sessions.end_all()

@@ -21,7 +21,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = pathlib.Path(os.environ.get("ADDER_BUILD", REPOSITORY / "build")).resolve() / "src" / "runner"
 DEADLINE = 60
 
-DISPLAY, RESULT, OPEN, CELL, ASK, ANSWER = 3, 4, 6, 7, 8, 9
+DISPLAY, RESULT, OPEN, CELL, ASK, ANSWER, SEEN = 3, 4, 6, 7, 8, 9, 11
 
 START = """
 import os, sys, types
@@ -90,6 +90,7 @@ class Session:
                 assert kind in (RESULT, ANSWER)
                 return message, displays
             displays.append(message)
+            self.socket.sendall(struct.pack("<III", SEEN, 4, len(displays)))
 
     def exchange(self, kind, message, fd=None):
         self.send(kind, message, fd)
