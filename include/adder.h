@@ -114,6 +114,9 @@ ADDER_PUBLIC void adder_request_set_owner (AdderRequest *request, const char *ow
  * waits its turn (WAIT; as long as it would for a sandbox) or ends at once as `busy`. */
 ADDER_PUBLIC void adder_request_set_session (AdderRequest *request, const char *session, gboolean wait);
 
+/* Whether figures come as SVG beside PNG. */
+ADDER_PUBLIC void adder_request_set_svg (AdderRequest *request, gboolean svg);
+
 /* ---- run ---- */
 
 typedef enum {

@@ -43,7 +43,7 @@ _adder_sub() {
 
 _adder_options() {
   case $1 in
-    run) echo "-c --code -f --file -o --out -s --session --no-wait -e --env -p --profile -t --timeout -m --memory -l --limit
+    run) echo "-c --code -f --file -o --out -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
       --stdin --set-env --isolation --json --no-daemon --conversation --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     stop) echo "--force --help" ;;

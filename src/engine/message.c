@@ -487,11 +487,19 @@ surroundings (const struct run_request *request)
                     (json_int_t)request->limits.value[LIMIT_VALUE]);
 }
 
+static void
+add_code (json_t *object, const struct run_request *request)
+{
+  json_object_set_new (object, "code", json_stringn (request->code, request->code_length));
+  if (request->svg)
+    json_object_set_new (object, "svg", json_true ());
+}
+
 char *
 message_write_request (const struct run_request *request, gsize *ret_length)
 {
   json_t *object = surroundings (request);
-  json_object_set_new (object, "code", json_stringn (request->code, request->code_length));
+  add_code (object, request);
   return write_text (object, ret_length);
 }
 
@@ -504,10 +512,10 @@ message_write_open (const struct run_request *request, gsize *ret_length)
 char *
 message_write_cell (const struct run_request *request, guint64 number, gsize *ret_length)
 {
-  return write_text (json_pack ("{s:o, s:I, s:I}", "code", json_stringn (request->code, request->code_length),
-                                "cell", (json_int_t)number, "value_bytes",
-                                (json_int_t)request->limits.value[LIMIT_VALUE]),
-                     ret_length);
+  json_t *object = json_pack ("{s:I, s:I}", "cell", (json_int_t)number, "value_bytes",
+                              (json_int_t)request->limits.value[LIMIT_VALUE]);
+  add_code (object, request);
+  return write_text (object, ret_length);
 }
 
 char *

@@ -31,6 +31,7 @@ struct run_request {
   char *owner, *conversation;
   char *session;         /* name or id of the session whose next cell this is, or NULL */
   gboolean session_wait; /* for its turn there */
+  gboolean svg;          /* figures come as SVG as well */
   GError *invalid;       /* why it cannot be run at all, found out before it came here */
 };
 

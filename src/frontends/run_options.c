@@ -49,6 +49,7 @@ static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN,
      PLACE (no_wait),
      {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
+    {RUN_OPTIONS_RUN, PLACE (svg), {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}},
     {BOTH, PLACE (environment), {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"}},
     {BOTH, PLACE (profile), {"profile", 'p', TEXT, "Set of limits (adder profile list)", "NAME"}},
     {BOTH,
@@ -368,6 +369,8 @@ run_options_fill (struct submission *request, const struct run_options *options,
   g_autoptr (AdderRequest) checked = NULL;
   if (options->no_wait)
     json_object_set_new (request->body, "wait", json_false ());
+  if (options->svg)
+    json_object_set_new (request->body, "svg", json_true ());
   if (!take_code (request, options, error) ||
       !set_text (request, "environment", options->environment, error) ||
       !set_text (request, "profile", options->profile, error) ||

@@ -11,7 +11,7 @@ struct run_options {
   char *code, *out, *environment, *profile, *isolation, *timeout, *memory, *stdin_file, *conversation;
   char *session, *session_name;
   char **files, **limits, **variables;
-  gboolean json, no_daemon, no_wait;
+  gboolean json, no_daemon, no_wait, svg;
   const char *file; /* FILE or "-", or NULL */
   char **arguments; /* what follows "--"; argv's, or NULL */
 };

@@ -180,6 +180,15 @@ set_wait (struct building *building, const json_t *value, GError **error)
   return FALSE;
 }
 
+static gboolean
+set_svg (struct building *building, const json_t *value, GError **error)
+{
+  if (!json_is_boolean (value))
+    return wrong_type ("svg", "true or false", error);
+  adder_request_set_svg (building->result, json_is_true (value));
+  return TRUE;
+}
+
 struct field {
   const char *name;
   void (*set_text) (AdderRequest *request, const char *text); /* for a text or null; otherwise: */
@@ -196,6 +205,7 @@ static const struct field field_table[] = {
     {"conversation", NULL, NULL},
     {"session", NULL, set_session},
     {"wait", NULL, set_wait},
+    {"svg", NULL, set_svg},
     {"arguments", NULL, set_arguments},
     {"variables", NULL, set_variables},
     {"limits", NULL, set_limits},

@@ -18,7 +18,7 @@ struct adder_request {
   char *code;
   gsize code_length;
   char *environment, *profile, *isolation, *name, *owner, *conversation, *session;
-  gboolean session_wait;
+  gboolean session_wait, svg;
   GStrv arguments;
   GHashTable *variables;
   gboolean limit_is_set[LIMIT_COUNT];
@@ -197,6 +197,12 @@ adder_request_set_session (AdderRequest *request, const char *session, gboolean 
   request->session_wait = wait;
 }
 
+void
+adder_request_set_svg (AdderRequest *request, gboolean svg)
+{
+  request->svg = svg;
+}
+
 /* ---- what the engine gets ---- */
 
 static int
@@ -292,6 +298,7 @@ library_resolve (AdderEngine *engine, const AdderRequest *request)
   set_isolation (resolved, request->isolation);
   resolved->session = g_strdup (request->session);
   resolved->session_wait = request->session_wait;
+  resolved->svg = request->svg;
   /* A cell has its session's profile. */
   if (!request->session)
     apply_profile (resolved, engine, request);

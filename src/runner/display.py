@@ -44,7 +44,8 @@ SUFFIXES = {
 CANARY = "_ipython_canary_method_should_not_exist_"
 SIMPLE = frozenset((int, float, bool, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, range))
 
-vector = False  # figures as SVG as well
+vector = False  # figures as SVG as well: in this run or cell
+vector_always = False  # and in all of a session
 charts_wanted = True
 warnings = []
 numbers = itertools.count(1)
@@ -56,13 +57,12 @@ def send(message):
     """The zygote puts the extension's in its place."""
 
 
-
 def start(request):
     """What REQUEST says of displays."""
     global vector, charts_wanted
     # Written only when it changes: what is not written to stays shared with the zygote.
-    if request.get("svg", vector) != vector or request.get("charts", True) != charts_wanted:
-        vector, charts_wanted = request.get("svg", vector), request.get("charts", True)
+    if request.get("svg", vector_always) != vector or request.get("charts", True) != charts_wanted:
+        vector, charts_wanted = request.get("svg", vector_always), request.get("charts", True)
 
 
 def warn(text):

@@ -253,7 +253,7 @@ def shell_class():
             return original(line)
         name, _, value = rest.partition("=")
         if name.strip() in ("figure_format", "figure_formats"):
-            display.vector = "svg" in value
+            display.vector = display.vector_always = "svg" in value
         return None
 
     def init_magics(self):

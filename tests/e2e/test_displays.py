@@ -191,3 +191,10 @@ def test_display_of_ipython(science):
     result = science.run("import IPython\nfrom IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'))\nIPython.get_ipython()")
     assert result.displays[0]["text/html"] == "<b>1</b>"
     assert result.value is None, "a run is no session"
+
+
+def test_figures_as_svg(science):
+    code = "import matplotlib.pyplot as plt\nplt.plot([1, 2])"
+    assert "image/svg+xml" not in science.run(code).displays[0]
+    (figure,) = science.run(code, "--svg").displays
+    assert is_png(figure["image/png"]) and "<svg" in figure["image/svg+xml"]
