@@ -191,6 +191,16 @@ session_view_names (const json_t *answer)
 /* ---- one ---- */
 
 static void
+print_checkpoint (const json_t *checkpoint)
+{
+  g_autofree char *name = plain (checkpoint, "name");
+  g_autofree char *size = number (checkpoint, "memory_bytes", size_format);
+  printf ("%-14s %s%s%s, after cell %" JSON_INTEGER_FORMAT ", %s\n", "checkpoint",
+          text_of (checkpoint, "checkpoint_id"), name[0] ? " " : "", name,
+          json_integer_value (json_object_get (checkpoint, "cell")), size);
+}
+
+static void
 print_member (const char *name, const json_t *value)
 {
   g_autofree char *label = g_strdup (name);
@@ -222,6 +232,9 @@ session_view_one (const json_t *session)
   const json_t *level = json_object_get (json_object_get (session, "isolation"), "level");
   if (level)
     print_member ("isolation", level);
+  gsize i;
+  json_t *checkpoint;
+  json_array_foreach (json_object_get (session, "checkpoints"), i, checkpoint) print_checkpoint (checkpoint);
 }
 
 /* ---- variables ---- */
