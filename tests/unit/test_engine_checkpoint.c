@@ -18,10 +18,10 @@ static AdderEngine *engine;
 static json_t *
 to_json (char *text, GError *error)
 {
-  g_autofree char *owned = text;
   g_assert_no_error (error);
   json_t *root = json_parse_object (text, strlen (text), "a session", &error);
   g_assert_no_error (error);
+  g_free (text);
   return root;
 }
 
