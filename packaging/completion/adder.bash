@@ -37,7 +37,7 @@ _adder_sub() {
     profile) _adder_words "list show" ;;
     config) _adder_words "show document" ;;
     bench) _adder_words "load" ;;
-    session) _adder_words "new list show vars history reset interrupt replay end" ;;
+    session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
   esac
 }
 
@@ -65,6 +65,7 @@ _adder_session_options() {
     list) echo "--json --names --help" ;;
     replay) echo "--from -k --keep-going -n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env
       --isolation --json --help" ;;
+    branch) echo "-n --count --from --json --help" ;;
     *) echo "--json --help" ;;
   esac
 }

@@ -36,13 +36,15 @@ complete -c adder -n $run -l no-daemon -d 'Run in this process'
 complete -c adder -n $run -l conversation -x -d 'Conversation that the run belongs to'
 
 set -l session '__fish_seen_subcommand_from session'
-set -l about '__fish_seen_subcommand_from session; and __fish_seen_subcommand_from show vars history reset interrupt replay end'
+set -l about '__fish_seen_subcommand_from session; and __fish_seen_subcommand_from show vars history reset interrupt replay checkpoint rollback forget branch end'
 set -l new '__fish_seen_subcommand_from session; and __fish_seen_subcommand_from new replay'
-complete -c adder -n "$session; and not __fish_seen_subcommand_from new list show vars history reset interrupt replay end" \
-    -a 'new list show vars history reset interrupt replay end'
+complete -c adder -n "$session; and not __fish_seen_subcommand_from new list show vars history reset interrupt replay checkpoint rollback forget branch end" \
+    -a 'new list show vars history reset interrupt replay checkpoint rollback forget branch end'
 complete -c adder -n $about -a '(adder session list --names 2>/dev/null)'
 complete -c adder -n '__fish_seen_subcommand_from replay' -l from -x -d 'Begin with the cell of this number'
 complete -c adder -n '__fish_seen_subcommand_from replay' -s k -l keep-going -d 'Go on after a cell that fails'
+complete -c adder -n '__fish_seen_subcommand_from branch' -s n -l count -x -d 'How many'
+complete -c adder -n '__fish_seen_subcommand_from branch' -l from -x -d 'From that checkpoint'
 complete -c adder -n $new -s n -l name -x -d 'Name of the session'
 complete -c adder -n $new -s f -l file -r -F -d 'Put a file into the current directory of the code'
 complete -c adder -n $new -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'Environment to run in'

@@ -20,7 +20,7 @@
 #include "engine/process.h"
 
 /* How long a dead process may stay unreaped by its init, before nobody waits to know how it ended. */
-#define REAP_WAIT_MS 50
+#define REAP_WAIT_MS 200
 
 /* The exit pipe carries one small struct; a page is enough of what a user may have in pipes
  * (pipe-user-pages-soft). */
@@ -276,20 +276,21 @@ box_has_died (const struct box *box)
 }
 
 /* A branch is the init's child, which tells nobody how it ended; the kernel does, once it is reaped, which is
- * at once. */
-static void
+ * at once. Where it does not, the branch is taken for killed, as most are. */
+static gboolean
 read_end_of_branch (struct box *box)
 {
-  struct pollfd reaped = {.fd = box->worker_fd};
+  struct pollfd dead = {.fd = box->worker_fd, .events = POLLIN}, reaped = {.fd = box->worker_fd};
   int status;
+  if (poll (&dead, 1, 0) <= 0)
+    return FALSE;
   (void)poll (&reaped, 1, REAP_WAIT_MS);
-  /* Where the kernel does not tell, it is taken for killed, as most are. */
   if (!process_exit_status (box->worker_fd, &status))
     status = SIGKILL;
   box->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
   box->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
-  box->has_exit = TRUE;
-  box->ended = box->gone = TRUE;
+  box->has_exit = box->ended = box->gone = TRUE;
+  return TRUE;
 }
 
 gboolean
@@ -297,10 +298,8 @@ box_read_exit (struct box *box)
 {
   if (box->gone)
     return TRUE;
-  if (box->trunk) {
-    read_end_of_branch (box);
-    return TRUE;
-  }
+  if (box->trunk)
+    return read_end_of_branch (box);
   struct wire_exit report;
   gssize got = read (box->exit_fd, &report, sizeof report);
   if (got < 0 && (errno == EINTR || errno == EAGAIN))

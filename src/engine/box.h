@@ -104,7 +104,7 @@ void box_kill (struct box *box);
 /* Whether the end of BOX, which is parked, was reported, or cannot be any more. */
 gboolean box_has_died (const struct box *box);
 
-/* To be called when exit_fd can be read: takes the report, or notes the end. Returns whether the worker has
+/* Takes the report of the end, or notes it, if it is there. Returns whether the worker has
  * ended. */
 gboolean box_read_exit (struct box *box);
 

@@ -20,9 +20,10 @@
 #include "common/text.h"
 #include "engine/pool.h"
 
-#define ANSWER_MOST   ((gint64)64 << 10)
-#define WARNINGS_MOST 16
-#define MESSAGE_BYTES 400
+#define ANSWER_MOST     ((gint64)64 << 10)
+#define ENDED_MEANWHILE "ended while it was being branched"
+#define WARNINGS_MOST   16
+#define MESSAGE_BYTES   400
 
 struct branching {
   struct box *from, *box;
@@ -142,8 +143,15 @@ take_ready (struct branching *branching, GError **error)
       frame.header.length != sizeof frame.ready || frame.ready.version != WIRE_VERSION || sender < 0)
     return set_broken (branching, box, got == 0 ? "ended before it was ready" : "did not say what it should",
                        error);
-  if (!box_adopt_branch (box, fd_steal (&sender), error))
-    return FALSE;
+  GError *problem = NULL;
+  if (!box_adopt_branch (box, fd_steal (&sender), &problem)) {
+    if (!box_read_exit (box)) {
+      g_propagate_error (error, problem);
+      return FALSE;
+    }
+    g_clear_error (&problem);
+    return set_broken (branching, box, ENDED_MEANWHILE, error);
+  }
   /* What holds is what held when the sandbox was made, whatever is said now. */
   box->ready = box_trunk (box)->ready;
   box->ready.data_bytes = frame.ready.data_bytes;
@@ -164,7 +172,7 @@ put_into_cgroup (struct branching *branching, GError **error)
   box->cgroup_limits = from->cgroup_limits;
   if (cgroup_create (branching->host->cgroups, name, &box->cgroup_limits, &box->cgroup, &fault) < 0 ||
       cgroup_attach (box->cgroup, box->worker_pid, &fault) < 0)
-    return fault.err == ESRCH ? set_broken (branching, box, "ended while it was being branched", error)
+    return fault.err == ESRCH ? set_broken (branching, box, ENDED_MEANWHILE, error)
                               : error_from_fault (&fault, error);
   box->memory_fd = cgroup_watch_memory (box->cgroup);
   return TRUE;
@@ -221,7 +229,7 @@ listen_to (struct branching *branching, struct box *box, gboolean *done, GError 
     *done = TRUE;
     return take_answer (branching, box, text, length, error);
   case CHANNEL_END:
-    return set_broken (branching, box, "ended while it was being branched", error);
+    return set_broken (branching, box, ENDED_MEANWHILE, error);
   case CHANNEL_BAD:
     break;
   }

@@ -200,6 +200,105 @@ session_vars (int argc, char **argv)
   return 0;
 }
 
+/* ---- checkpoints and branches ---- */
+
+/* What went on in both, the session and its branch. */
+static void
+say_warnings (const json_t *answer)
+{
+  gsize index;
+  json_t *warning;
+  json_array_foreach (json_object_get (answer, "warnings"), index, warning)
+      fprintf (stderr, "adder: %s\n", json_string_value (warning));
+}
+
+static void
+view_checkpoint (const json_t *answer)
+{
+  say_warnings (answer);
+  printf ("%s\n", json_string_value (json_object_get (answer, "checkpoint_id")));
+}
+
+static void
+view_branches (const json_t *answer)
+{
+  gsize index;
+  json_t *one;
+  json_array_foreach (json_object_get (answer, "sessions"), index, one)
+      printf ("%s\n", json_string_value (json_object_get (one, "session_id")));
+}
+
+/* Commands of SESSION and one more argument, which is FIELD of the question OP; at least LEAST arguments. */
+static int
+about_checkpoint (int argc, char **argv, const char *op, const char *field, int least,
+                  void (*view) (const json_t *answer))
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, least, 2, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *question =
+      json_pack ("{s:s, s:s, s:s*}", "op", op, "session", argv[1], field, argc > 2 ? argv[2] : NULL);
+  g_autoptr (json_t) answer = ask (question, &problem);
+  if (!answer)
+    return fail (problem);
+  if (json)
+    print_json (answer);
+  else if (view)
+    view (answer);
+  return 0;
+}
+
+static int
+session_checkpoint (int argc, char **argv)
+{
+  return about_checkpoint (argc, argv, "checkpoint", "name", 1, view_checkpoint);
+}
+
+static int
+session_rollback (int argc, char **argv)
+{
+  return about_checkpoint (argc, argv, "rollback", "checkpoint", 2, NULL);
+}
+
+static int
+session_forget (int argc, char **argv)
+{
+  return about_checkpoint (argc, argv, "forget", "checkpoint", 2, NULL);
+}
+
+static int
+session_branch (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  int count = 1;
+  g_autofree char *from = NULL;
+  const GOptionEntry entries[] = {
+      {"count", 'n', 0, G_OPTION_ARG_INT, &count, "How many, one unless it is said", "K"},
+      {"from", 0, 0, G_OPTION_ARG_STRING, &from, "From that checkpoint, not from what the session is now",
+       "CHECKPOINT"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer = ask (json_pack ("{s:s, s:s, s:s*, s:i}", "op", "branch", "session", argv[1],
+                                              "checkpoint", from, "count", MAX (count, 0)),
+                                   &problem);
+  if (!answer)
+    return fail (problem);
+  if (json)
+    print_json (answer);
+  else
+    view_branches (answer);
+  return 0;
+}
+
 /* ---- end ---- */
 
 static int
@@ -239,6 +338,11 @@ static const struct cli_command commands[] = {
     {"reset", "SESSION", "forget its variables; files stay", session_reset},
     {"interrupt", "SESSION", "interrupt the cell that runs; variables stay", session_interrupt},
     {"replay", "SESSION", "run its cells again, in a fresh session", cli_session_replay},
+    {"checkpoint", "SESSION [NAME]", "make a checkpoint to roll back to and print its id",
+     session_checkpoint},
+    {"rollback", "SESSION CHECKPOINT", "put a session back to a checkpoint", session_rollback},
+    {"forget", "SESSION CHECKPOINT", "drop a checkpoint", session_forget},
+    {"branch", "SESSION", "make sessions that go on from it, each its own way", session_branch},
     {"end", "SESSION...", "end sessions", session_end},
     {0},
 };

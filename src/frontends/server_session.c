@@ -160,6 +160,60 @@ answer_end (const struct call *call, GError **error)
   return ok ? answer_show (call, error) : NULL;
 }
 
+/* The field "checkpoint", which must be there unless it MAY be missing. */
+static gboolean
+take_checkpoint (const struct call *call, gboolean may, const char **ret_name, GError **error)
+{
+  if (!take_text (call, "checkpoint", ret_name, error))
+    return FALSE;
+  return *ret_name || may || wrong_type ("checkpoint", "text", error);
+}
+
+static char *
+answer_checkpoint (const struct call *call, GError **error)
+{
+  const char *name;
+  if (!take_text (call, "name", &name, error))
+    return NULL;
+  return adder_session_checkpoint (call->engine, call->owner, call->session, name, error);
+}
+
+static char *
+answer_rollback (const struct call *call, GError **error)
+{
+  const char *checkpoint;
+  if (!take_checkpoint (call, FALSE, &checkpoint, error) ||
+      !adder_session_rollback (call->engine, call->owner, call->session, checkpoint, error))
+    return NULL;
+  return answer_show (call, error);
+}
+
+static char *
+answer_forget (const struct call *call, GError **error)
+{
+  const char *checkpoint;
+  if (!take_checkpoint (call, FALSE, &checkpoint, error) ||
+      !adder_session_forget (call->engine, call->owner, call->session, checkpoint, error))
+    return NULL;
+  return answer_show (call, error);
+}
+
+static char *
+answer_branch (const struct call *call, GError **error)
+{
+  const char *checkpoint;
+  const json_t *count = json_object_get (call->body, "count");
+  if (!take_checkpoint (call, TRUE, &checkpoint, error))
+    return NULL;
+  if (count &&
+      (!json_is_integer (count) || json_integer_value (count) < 0 || json_integer_value (count) > G_MAXINT)) {
+    wrong_type ("count", "a number", error);
+    return NULL;
+  }
+  return adder_session_branch (call->engine, call->owner, call->session, checkpoint,
+                               count ? (unsigned)json_integer_value (count) : 1, error);
+}
+
 /* ---- the table ---- */
 
 struct row {
@@ -178,6 +232,10 @@ static const struct row row_table[] = {
     {"reset", {"session"}, answer_reset},
     {"interrupt", {"session"}, answer_interrupt},
     {"end", {"session"}, answer_end},
+    {"checkpoint", {"session", "name"}, answer_checkpoint},
+    {"rollback", {"session", "checkpoint"}, answer_rollback},
+    {"forget", {"session", "checkpoint"}, answer_forget},
+    {"branch", {"session", "checkpoint", "count"}, answer_branch},
     {"replay", {"session", "options", "name", "from", "keep_going"}, answer_replay},
 };
 /* clang-format on */

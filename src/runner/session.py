@@ -85,6 +85,8 @@ class Session:
     def enter(self):
         """Becomes the one session of this process."""
         sys.modules["__main__"] = self.main
+        # Older versions of IPython have a module without it, which multiprocessing asks for.
+        self.names.setdefault("__spec__", None)
         sys.modules["builtins"].input = self.input
         if self.shell is not None:
             self.shell.enter()

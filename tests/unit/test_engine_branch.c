@@ -275,12 +275,15 @@ test_ten (void)
       g_assert_true (g_hash_table_add (seen, cell (boxes[i], own[j])));
   }
   expect_cell (session, "x, os.path.exists('/work/own')", "([], False)");
+  for (int i = 0; i < 10; i++)
+    g_assert_false (box_read_exit (boxes[i]));
   /* One that is killed takes nobody along. */
   g_free (cell (boxes[3], "os.getppid()"));
   g_assert_cmpint (pidfd_send_signal (boxes[3]->worker_fd, SIGSEGV, NULL, 0), ==, 0);
   wait_for_end (fcntl (boxes[3]->exit_fd, F_DUPFD_CLOEXEC, 0));
   g_assert_true (box_read_exit (boxes[3]));
   g_assert_true (boxes[3]->has_exit);
+  g_assert_cmpint (boxes[3]->exit.status, ==, SIGSEGV);
   for (int i = 0; i < 10; i++)
     if (i != 3)
       expect_cell (boxes[i], "len(x)", "1");
