@@ -117,12 +117,10 @@ usage_memory_now (struct box *box)
   return minus (tree.private_bytes, box->parked.memory.private_bytes) + box->parked.own_bytes;
 }
 
-gboolean
-usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
+static gboolean
+is_over (const struct box *box, const pid_t *roots, gsize count, guint64 limit, guint64 *ret_private)
 {
   struct process_tree tree;
-  pid_t roots[2];
-  gsize count = box_roots (box, roots);
   guint64 shared = box->parked.memory.private_bytes;
   process_tree (roots, count, FALSE, &tree);
   *ret_private = minus (tree.private_bytes, shared);
@@ -146,4 +144,18 @@ usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
       break;
   }
   return TRUE;
+}
+
+gboolean
+usage_is_over_memory (struct box *box, guint64 limit, guint64 *ret_private)
+{
+  const struct box *trunk = box_trunk (box);
+  gint members = g_atomic_int_get (&trunk->members);
+  pid_t roots[2];
+  guint64 ignored;
+  if (is_over (box, roots, box_roots (box, roots), limit, ret_private))
+    return TRUE;
+  /* What a process left to the init is nobody's, in company. All together may hold as much as all may. */
+  const pid_t all[] = {trunk->worker_pid, trunk->init_pid};
+  return members > 1 && is_over (box, all, G_N_ELEMENTS (all), limit * (guint64)members, &ignored);
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Theory of operation. A branch must not be its session's child: the session's code would meet it in wait (),
  * and would have to reap it. CLONE_PARENT, which says just that, is not for sandboxes (seccomp_policy.c). So
- * the fork is made by a process in between, which ends at once and leaves the branch to the init. Made by
- * vfork, that one borrows our memory and stack, and costs nothing for the size of the session; the fork that
- * it makes is a copy of them as they are then, so the branch returns from here as we do. */
+ * the fork is made by a process in between, which ends at once and leaves the branch to the init. That one
+ * borrows our memory, and so costs nothing for the size of the session, but has a stack of its own; ours is
+ * whole in the copy that its fork makes, and there the branch jumps back to it. */
 #include "runner/branch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdbool.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runner/wire.h"
@@ -21,20 +19,34 @@
 #define INIT_PID   1
 #define EXIT_FAULT 125
 
+/* Libraries have handlers around a fork, which run here too. */
+#define STACK_BYTES ((size_t)256 << 10)
+
 /* Written by the process in between into our memory, before we run on. */
 static volatile int fork_errno;
 
-static pid_t __attribute__ ((noinline)) fork_in_between (void)
+static jmp_buf session_stack;
+
+/* The C library's fork, not a bare clone, for those handlers. */
+static int
+fork_in_between (void *data)
 {
-  pid_t between = vfork ();
-  if (between != 0)
-    return between;
-  /* The C library's fork: libraries have handlers of their own around it. */
+  (void)data;
   pid_t branch = fork ();
   if (branch == 0)
-    return 0;
+    longjmp (session_stack, 1);
   fork_errno = branch < 0 ? errno : 0;
   _exit (0);
+}
+
+/* Returns 0 in the branch, the process in between in the session, or -1. That one ends without a signal, so
+ * whoever waits for children does not see it. */
+static pid_t __attribute__ ((noinline)) leave_in_between (void)
+{
+  static char stack[STACK_BYTES] __attribute__ ((aligned (16)));
+  if (setjmp (session_stack) != 0)
+    return 0;
+  return clone (fork_in_between, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
 }
 
 /* The numbers of FDS are none of those that they get: these are all taken in a session. */
@@ -57,39 +69,13 @@ settle (const int *fds)
   return 0;
 }
 
-static bool
-is_pending (void)
-{
-  sigset_t pending;
-  return sigpending (&pending) == 0 && sigismember (&pending, SIGCHLD);
-}
-
-/* Its end is a signal to the code, unless one waits that may be of another child's. Between cells signals are
- * blocked. */
-static void
-reap (pid_t between, bool was_pending)
-{
-  static const struct timespec at_once;
-  siginfo_t other = {0};
-  sigset_t child;
-  sigemptyset (&child);
-  sigaddset (&child, SIGCHLD);
-  /* Where the code ignores SIGCHLD, the kernel has reaped it. */
-  while (waitpid (between, NULL, 0) < 0 && errno == EINTR)
-    ;
-  if (!was_pending && is_pending () &&
-      (waitid (P_ALL, 0, &other, WEXITED | WNOHANG | WNOWAIT) < 0 || other.si_pid == 0))
-    sigtimedwait (&child, NULL, &at_once);
-}
-
 int
 branch_fork (const int *fds, const struct branch_hooks *hooks)
 {
   /* What C code has printed would be printed twice. */
   fflush (NULL);
   hooks->before ();
-  bool was_pending = is_pending ();
-  pid_t between = fork_in_between ();
+  pid_t between = leave_in_between ();
   if (between == 0) {
     hooks->in_child ();
     if (settle (fds) < 0)
@@ -100,7 +86,7 @@ branch_fork (const int *fds, const struct branch_hooks *hooks)
   }
   int err = between < 0 ? errno : fork_errno;
   hooks->in_parent ();
-  if (between > 0)
-    reap (between, was_pending);
+  while (between > 0 && waitpid (between, NULL, __WALL) < 0 && errno == EINTR)
+    ;
   return err ? -err : 1;
 }
