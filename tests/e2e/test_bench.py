@@ -60,6 +60,9 @@ def check_measure(row):
         harness.check_fields(row[side], SERIES, f"{row['name']}.{side}")
         assert 0 <= row[side]["p50"] <= row[side]["p90"] <= row[side]["p99"]
     assert row["adder"]["samples"] > 0
+    if row["goal"] and row["goal"]["kind"] == "times" and row["plain"]["samples"] == 0:
+        assert row["verdict"] is None and row["details"]["not_compared"], "this host has no Jupyter kernel"
+        return
     assert (row["goal"] is None) == (row["verdict"] is None)
     if row["goal"]:
         value = row["ratio"] if row["goal"]["kind"] == "times" else -row["adder"]["p50"]
@@ -117,6 +120,34 @@ def test_table(adder):
     assert max(map(len, lines)) <= 120 and "\x1b" not in ended.stdout
     assert "verdict" in lines[-len(CHEAP) - 1] and lines[0].startswith("adder ")
     assert os.listdir(folder) == []
+
+
+def test_sessions(adder):
+    """A cell beside a kernel's, where there is one, and what has nothing beside it."""
+    chosen = ["session_cell", "session_new"]
+    ended = adder.call("bench", "--env", adder.environment, "--rounds", 1, *only(chosen), "--json")
+    assert ended.returncode == 0 and ended.stderr == "", ended
+    rows = {row["name"]: row for row in harness.strict_json(ended.stdout)["measures"]}
+    assert list(rows) == chosen
+    for row in rows.values():
+        check_measure(row)
+    assert rows["session_new"]["plain"]["samples"] == 0 and rows["session_new"]["ratio"] is None
+
+
+@pytest.mark.slow
+def test_branches(science):
+    """What is branched is as large as is said, and is there in the branch."""
+    chosen = ["branch_array", "checkpoint", "rollback", "branches"]
+    ended = science.call("bench", "--env", science.environment, "--rounds", 1, *only(chosen), "--json")
+    assert ended.returncode == 0, ended
+    rows = {row["name"]: row for row in harness.strict_json(ended.stdout)["measures"]}
+    if not rows:
+        assert all(f"{name} is not measured: " in ended.stderr for name in chosen)
+        pytest.skip("no namespaces here")
+    assert list(rows) == chosen
+    for row in rows.values():
+        check_measure(row)
+    assert rows["branch_array"]["details"]["session_bytes"] > 190e6
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,19 @@ struct bench {
   AdderEngine *engine;    /* in this process */
   AdderEngine *untouched; /* another one, whose sandboxes touch nothing ahead; made when it is needed */
   struct environment *environment;
-  char *program;         /* this very file, for whole-process runs */
-  char *directory;       /* scratch: the plain side's current directory, the second daemon's sockets */
-  char *socket;          /* of that second daemon, which `adder run` starts */
-  GStrv plain_variables; /* environment of the plain side */
-  GStrv adder_variables; /* environment of `adder run` */
-  guint64 parked;        /* sandboxes of a full pool */
+  char *program;               /* this very file, for whole-process runs */
+  char *directory;             /* scratch: the plain side's current directory, the second daemon's sockets */
+  char *socket;                /* of that second daemon, which `adder run` starts */
+  GStrv plain_variables;       /* environment of the plain side */
+  GStrv adder_variables;       /* environment of `adder run` */
+  struct bench_helper *kernel; /* a Jupyter kernel, and that session beside it: made when they are needed */
+  char *session;               /* its id */
+  char *checkpoint;            /* of it */
+  guint64 parked;              /* sandboxes of a full pool */
   int rounds;
   double seconds;      /* length of a throughput measure, for each side */
   guint64 print_bytes; /* what a run prints while the daemon's memory is watched */
+  guint sessions;      /* that are alive while their memory is measured */
 };
 
 /* Reads the configuration and warms the engine. BENCH is cleared by the caller in any case; ENVIRONMENT may
@@ -42,6 +46,9 @@ void bench_clear (struct bench *bench);
 typedef gboolean (*bench_run) (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                                GError **error);
 
+/* The next cell of SESSION, or a run where that is NULL. */
+gboolean bench_run_in (AdderEngine *engine, const struct bench *bench, const char *session, const char *code,
+                       double *ret_ms, char **ret_stdout, GError **error);
 gboolean bench_run_library (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                             GError **error);
 /* The same, when the pool is full. */
@@ -60,6 +67,22 @@ gboolean bench_run_command (struct bench *bench, const char *code, double *ret_m
  * next. */
 gboolean bench_run_cold (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                          GError **error);
+/* A cell of the bench's session. */
+gboolean bench_run_cell (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                         GError **error);
+/* A cell of a warm Jupyter kernel. ADDER_ERROR_UNSUPPORTED where there is none. */
+gboolean bench_run_kernel (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                           GError **error);
+/* A new session; a checkpoint of the bench's session; that put back to it after CODE; ten branches of it.
+ * What was made is undone, untimed. */
+gboolean bench_run_session_new (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                                GError **error);
+gboolean bench_run_checkpoint (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                               GError **error);
+gboolean bench_run_rollback (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                             GError **error);
+gboolean bench_run_branches (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                             GError **error);
 /* Any `adder` command: ARGUMENTS after the program's name, NULL at the end. */
 gboolean bench_command (struct bench *bench, const char *const *arguments, double *ret_ms, char **ret_stdout,
                         GError **error);
@@ -97,7 +120,7 @@ struct bench_measure {
   enum bench_quantity quantity;
   gboolean (*take) (struct bench *bench, const struct bench_measure *measure, struct bench_finding *finding,
                     GError **error);
-  bench_run adder, plain;
+  bench_run adder, plain; /* no plain one: nothing is beside it */
   const char *code, *plain_code;
   int each; /* times for Adder on each one for the other side: what is short needs more of them */
   enum bench_goal goal;
@@ -107,7 +130,7 @@ struct bench_measure {
 extern const struct bench_measure bench_measures[];
 extern const gsize bench_measure_count;
 
-/* measures.c, measures_memory.c, measures_faults.c */
+/* measures.c, measures_memory.c, measures_sessions.c */
 gboolean bench_take_latency (struct bench *bench, const struct bench_measure *measure,
                              struct bench_finding *finding, GError **error);
 gboolean bench_take_throughput (struct bench *bench, const struct bench_measure *measure,
@@ -118,6 +141,16 @@ gboolean bench_take_daemon_memory (struct bench *bench, const struct bench_measu
                                    struct bench_finding *finding, GError **error);
 gboolean bench_take_faults (struct bench *bench, const struct bench_measure *measure,
                             struct bench_finding *finding, GError **error);
+
+gboolean bench_take_branch (struct bench *bench, const struct bench_measure *measure,
+                            struct bench_finding *finding, GError **error);
+gboolean bench_take_session_memory (struct bench *bench, const struct bench_measure *measure,
+                                    struct bench_finding *finding, GError **error);
+
+/* Takes a sample of MEASURE's other side, but for a host that lacks it: then finding->details says so.
+ * *RET_STDOUT as for a bench_run. */
+gboolean bench_add_plain (struct bench *bench, const struct bench_measure *measure,
+                          struct bench_finding *finding, char **ret_stdout, GError **error);
 
 /* ---- statistics ---- */
 
@@ -135,7 +168,8 @@ json_t *bench_series_json (GArray *series, gboolean more_is_better);
 /* How many times better Adder is; 0 where there is nothing to compare. */
 double bench_ratio (const struct bench_measure *measure, const struct bench_finding *finding);
 
-/* "aimed at", "reached", "missed", or NULL for a measure without a goal. */
+/* "aimed at", "reached", "missed", or NULL for a measure without a goal, or without the other side that its
+ * goal is about. */
 const char *bench_verdict (const struct bench_measure *measure, const struct bench_finding *finding);
 
 void bench_print_head (FILE *stream);

@@ -39,6 +39,8 @@ bench_verdict (const struct bench_measure *measure, const struct bench_finding *
   case BENCH_GOAL_NONE:
     return NULL;
   case BENCH_GOAL_TIMES:
+    if (finding->plain->len == 0)
+      return NULL;
     value = bench_ratio (measure, finding);
     return value >= measure->aim ? AIMED_AT : value >= measure->must ? REACHED : MISSED;
   case BENCH_GOAL_AT_MOST:
@@ -136,6 +138,8 @@ bench_print_row (FILE *stream, const struct bench_measure *measure, const struct
   if (verdict)
     fprintf (stream, "%s%s%s", cli_colour (stream, verdict_colour (verdict)), verdict,
              cli_colour (stream, CLI_PLAIN));
+  else if (measure->goal != BENCH_GOAL_NONE)
+    fputs ("no other side", stream);
   fputc ('\n', stream);
   fflush (stream);
 }

@@ -11,11 +11,17 @@
 #include "common/error.h"
 #include "common/paths.h"
 #include "frontends/bench/bench.h"
+#include "frontends/bench/helper.h"
 
 /* Should the bench be killed, its daemon does not stay for long. */
 #define DAEMON_IDLE_MS 60000
 
-#define SETTLE_US      (2 * G_USEC_PER_SEC)
+/* Sessions that are measured neither run out of time, nor do they push each other out. */
+#define MIN_SESSIONS        256
+#define MIN_SESSIONS_MEMORY (G_GUINT64_CONSTANT (4) << 30)
+#define MIN_SESSION_IDLE_MS 3600000
+
+#define SETTLE_US           (2 * G_USEC_PER_SEC)
 
 static double
 now_ms (void)
@@ -25,12 +31,14 @@ now_ms (void)
 
 /* ---- running ---- */
 
-static gboolean
-run_in (AdderEngine *engine, const struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
-        GError **error)
+gboolean
+bench_run_in (AdderEngine *engine, const struct bench *bench, const char *session, const char *code,
+              double *ret_ms, char **ret_stdout, GError **error)
 {
   g_autoptr (AdderRequest) request = adder_request_new (code, -1);
   adder_request_set_environment (request, bench->environment->name);
+  if (session)
+    adder_request_set_session (request, session, TRUE);
   double start = now_ms ();
   g_autoptr (AdderResult) result = adder_run (engine, request);
   double took = now_ms () - start;
@@ -51,7 +59,7 @@ run_in (AdderEngine *engine, const struct bench *bench, const char *code, double
 gboolean
 bench_run_library (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
 {
-  return run_in (bench->engine, bench, code, ret_ms, ret_stdout, error);
+  return bench_run_in (bench->engine, bench, NULL, code, ret_ms, ret_stdout, error);
 }
 
 void
@@ -78,6 +86,7 @@ bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char *
   return bench_run_library (bench, code, ret_ms, ret_stdout, error);
 }
 
+#define CONFIG_FILE    "adder.conf"
 #define UNTOUCHED_FILE "untouched.conf"
 
 gboolean
@@ -90,7 +99,7 @@ bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char
       return FALSE;
   }
   bench_settle (bench->untouched, bench->parked);
-  return run_in (bench->untouched, bench, code, ret_ms, ret_stdout, error);
+  return bench_run_in (bench->untouched, bench, NULL, code, ret_ms, ret_stdout, error);
 }
 
 /* One process from start to end, standard output read whole. */
@@ -188,8 +197,8 @@ write_file (const struct config *config, const char *directory, const char *name
   return (stream && fclose (stream) == 0) || error_from_errno (error, errno, "cannot write %s", file);
 }
 
-/* The second daemon's configuration is the user's, but for the socket: that may be named there, and this
- * daemon is stopped at will. So is that of the second engine. */
+/* The configuration of the bench's engines and of the second daemon is the user's, but for the room for
+ * sessions, and for the socket: that may be named there, and this daemon is stopped at will. */
 static gboolean
 write_configurations (struct config *config, const char *directory, GError **error)
 {
@@ -198,9 +207,13 @@ write_configurations (struct config *config, const char *directory, GError **err
   g_autofree char *link = g_build_filename (directory, "profiles", NULL);
   g_clear_pointer (&config->socket, g_free);
   config->idle_exit_ms = DAEMON_IDLE_MS;
+  config->max_sessions = MAX (config->max_sessions, MIN_SESSIONS);
+  config->max_sessions_owner = MAX (config->max_sessions_owner, MIN_SESSIONS);
+  config->max_sessions_memory = MAX (config->max_sessions_memory, MIN_SESSIONS_MEMORY);
+  config->session_idle_ms = MAX (config->session_idle_ms, MIN_SESSION_IDLE_MS);
   if (g_mkdir (directory, 0700) < 0 || symlink (profiles, link) < 0)
     return error_from_errno (error, errno, "cannot write to %s", directory);
-  if (!write_file (config, directory, "adder.conf", error))
+  if (!write_file (config, directory, CONFIG_FILE, error))
     return FALSE;
   config->touch_ahead = FALSE;
   return write_file (config, directory, UNTOUCHED_FILE, error);
@@ -227,7 +240,8 @@ bench_prepare (struct bench *bench, const char *environment, GError **error)
   bench->socket = g_build_filename (runtime, "adder.sock", NULL);
   bench->adder_variables = g_environ_setenv (g_get_environ (), "ADDER_RUNTIME_DIR", runtime, TRUE);
   bench->adder_variables = g_environ_setenv (bench->adder_variables, "ADDER_CONFIG_DIR", configuration, TRUE);
-  bench->engine = adder_engine_new (NULL, error);
+  g_autofree char *file = g_build_filename (configuration, CONFIG_FILE, NULL);
+  bench->engine = adder_engine_new (file, error);
   return bench->engine && adder_engine_warm (bench->engine, bench->environment->name, error);
 }
 
@@ -236,6 +250,7 @@ bench_clear (struct bench *bench)
 {
   if (bench->adder_variables)
     bench_command (bench, stop, NULL, NULL, NULL);
+  bench_helper_free (bench->kernel);
   adder_engine_free (bench->engine);
   adder_engine_free (bench->untouched);
   environment_free (bench->environment);
@@ -249,4 +264,6 @@ bench_clear (struct bench *bench)
   g_free (bench->program);
   g_free (bench->directory);
   g_free (bench->socket);
+  g_free (bench->session);
+  g_free (bench->checkpoint);
 }
