@@ -39,7 +39,10 @@ MEASURES = {
     "runs_per_second": "per_second",
     "pandas_runs_per_second": "per_second",
     "parked_memory": "bytes",
+    "session_cell": "ms",  # last: Adder's memory is looked at as long as it has no session
 }
+# What goes on where the last code left off: only some peers have sessions.
+CELLS = {"session_cell"}
 SLICES = 4  # of the time of a throughput measure; each is a sample
 ADDER_TIMES = 3  # runs of Adder on each of another: what is short needs more of them
 USUAL, QUICK = {"rounds": 30, "seconds": 8.0}, {"rounds": 3, "seconds": 2.0}
@@ -68,6 +71,7 @@ class Entry:
         self.peer = peer
         self.reason = None
         self.available = False
+        self.cell = None
         self.samples = {name: [] for name in MEASURES}
 
     def give_up(self, error):
@@ -113,14 +117,21 @@ class Entry:
 def sample_latency(entry, measure, expected):
     """EXPECTED: what the first run of this code printed, by whichever peer; every other has to print the same."""
     peer = entry.peer
+    run = entry.cell if measure["name"] in CELLS else peer.run
+    if run is None:
+        return
     for _ in range(ADDER_TIMES if peer.name.startswith("adder") else 1):
         start = time.monotonic()
-        printed = peer.run(measure["code"])
+        printed = run(measure["code"])
         took = time.monotonic() - start
         if expected.setdefault(measure["name"], printed) != printed:
             raise Failed(f"it printed {printed[:100]!r} where another printed {expected[measure['name']][:100]!r}")
         entry.samples[measure["name"]].append(1000 * took)
         peer.rest()
+
+
+def open_session(entry):
+    entry.cell = entry.peer.open_session()
 
 
 def sample_rate(entry, measure, seconds):
@@ -170,6 +181,8 @@ def measure_all(entries, rows, rounds, seconds):
         say(f"Measuring: {row['title']}")
         if row["unit"] == "ms":
             expected = {}
+            if row["name"] in CELLS:
+                in_turns(entries, 1, open_session)
             in_turns(entries, rounds, lambda entry: sample_latency(entry, row, expected))
         elif row["unit"] == "per_second":
             in_turns(entries, SLICES, lambda entry: sample_rate(entry, row, seconds / SLICES))

@@ -20,6 +20,8 @@ FUNCTIONS = {  # of include/adder.h: what each returns, and takes
     "adder_request_new": (POINTER, [TEXT, ctypes.c_ssize_t]),
     "adder_request_set_environment": (None, [POINTER, TEXT]),
     "adder_request_free": (None, [POINTER]),
+    "adder_request_set_session": (None, [POINTER, TEXT, ctypes.c_int]),
+    "adder_session_new": (POINTER, [POINTER, POINTER, TEXT, POINTER]),
     "adder_run": (POINTER, [POINTER, POINTER]),
     "adder_result_json": (TEXT, [POINTER]),
     "adder_result_free": (None, [POINTER]),
@@ -86,10 +88,16 @@ class AdderLibrary(Adder):
         self.describe(self.result("pass"))
         self.rest()
 
-    def result(self, code):
+    def request(self, code):
         text = code.encode()
         request = self.library.adder_request_new(text, len(text))
         self.library.adder_request_set_environment(request, self.host.environment.encode())
+        return request
+
+    def result(self, code, session=None):
+        request = self.request(code)
+        if session:
+            self.library.adder_request_set_session(request, session.encode(), True)
         result = self.library.adder_run(self.engine, request)
         try:
             told = json.loads(self.library.adder_result_json(result))
@@ -102,6 +110,24 @@ class AdderLibrary(Adder):
 
     def run(self, code, caller=0):
         return self.result(code)["stdout"]
+
+    def open_session(self):
+        session = self.new_session()
+        self.result("x = 0", session)
+        return lambda code: self.result(code, session)["stdout"]
+
+    def new_session(self):
+        request = self.request("")
+        try:
+            text = self.library.adder_session_new(self.engine, request, None, None)
+        finally:
+            self.library.adder_request_free(request)
+        if not text:
+            raise Failed("no session can be made")
+        try:
+            return json.loads(ctypes.string_at(text))["session_id"]
+        finally:
+            self.glib.g_free(text)
 
     def status(self):
         text = self.library.adder_engine_status_json(self.engine)

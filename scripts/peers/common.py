@@ -84,6 +84,10 @@ class Peer:
         """One run from call to result. Returns what it printed; raises Failed. Callers are numbered from 0."""
         raise NotImplementedError
 
+    def open_session(self):
+        """A function like run(), but each call goes on where the last one left off; x is 0. None: it has no sessions."""
+        return None
+
     def rest(self):
         """Waits, untimed, until it is as ready as it was before the run."""
 
