@@ -30,6 +30,7 @@ struct branching {
   const struct host *host;
   GPtrArray *warnings;
   gboolean ready; /* the branch is known */
+  guint displays; /* what threads have shown since the last cell, of which so much was passed over */
 };
 
 gboolean
@@ -170,10 +171,10 @@ put_into_cgroup (struct branching *branching, GError **error)
     return TRUE;
   g_snprintf (name, sizeof name, "run-%" G_GUINT64_FORMAT, box->number);
   box->cgroup_limits = from->cgroup_limits;
+  /* One that is dead already has said why, or its socket shows that it is. */
   if (cgroup_create (branching->host->cgroups, name, &box->cgroup_limits, &box->cgroup, &fault) < 0 ||
-      cgroup_attach (box->cgroup, box->worker_pid, &fault) < 0)
-    return fault.err == ESRCH ? set_broken (branching, box, ENDED_MEANWHILE, error)
-                              : error_from_fault (&fault, error);
+      (cgroup_attach (box->cgroup, box->worker_pid, &fault) < 0 && fault.err != ESRCH))
+    return error_from_fault (&fault, error);
   box->memory_fd = cgroup_watch_memory (box->cgroup);
   return TRUE;
 }
@@ -212,7 +213,7 @@ take_answer (struct branching *branching, const struct box *who, const char *tex
 static gint64
 answer_bound (uint32_t kind)
 {
-  return kind == WIRE_ANSWER ? ANSWER_MOST : -1;
+  return kind == WIRE_ANSWER ? ANSWER_MOST : kind == WIRE_DISPLAY ? (gint64)WIRE_DISPLAY_MAX : -1;
 }
 
 /* What BOX says; *DONE when it has answered. */
@@ -226,6 +227,10 @@ listen_to (struct branching *branching, struct box *box, gboolean *done, GError 
   case CHANNEL_WAIT:
     return TRUE;
   case CHANNEL_FRAME:
+    if (kind == WIRE_DISPLAY && branching->displays++ < WIRE_FRAMES_MAX)
+      return TRUE;
+    if (kind == WIRE_DISPLAY)
+      break;
     *done = TRUE;
     return take_answer (branching, box, text, length, error);
   case CHANNEL_END:

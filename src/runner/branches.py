@@ -19,7 +19,7 @@ import threading
 import _thread
 from fcntl import F_GETFL, fcntl
 
-from adder_runner import _adder, places, reseed
+from adder_runner import _adder, places, reseed, tracebacks
 
 # Threads of libraries that wait for work and nothing else; in a branch they are not there, and their library knows. Those with
 # a name of their own:
@@ -28,6 +28,9 @@ IDLE_NAMES = ("jemalloc_bg_thd",)
 IDLE_LIBRARIES = ("openblas", "libarrow", "libmkl_", "libiomp", "libgomp", "libomp")
 
 STANDARD = 4  # 0, 1, 2 and the session's socket are a branch's own by other means
+
+WARNINGS_MOST = 16
+WARNING_MOST = 400  # characters
 
 encode = json.JSONEncoder().encode
 
@@ -49,7 +52,7 @@ def branch(request, given, session):
         return {"warnings": []}
     session.pid = os.getpid()
     try:
-        return {"warnings": settle(request["name"], session, files)}
+        return {"warnings": shown(settle(request["name"], session, files))}
     except BaseException as error:  # a branch that is not whole must not live
         what = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         _adder.send(_adder.ANSWER, encode(failure(type(error).__name__, f"the branch could not be made: {what}")).encode())
@@ -57,7 +60,13 @@ def branch(request, given, session):
 
 
 def failure(kind, message):
-    return {"error": {"type": kind, "message": message[:1000]}}
+    return {"error": {"type": kind, "message": tracebacks.clean(message)[:1000]}}
+
+
+def shown(warnings):
+    """So many as the daemon takes, in few words: names may be long, and no text at all."""
+    more = [f"and {len(warnings) - WARNINGS_MOST + 1} more of the kind"] if len(warnings) > WARNINGS_MOST else []
+    return [tracebacks.clean(warning)[:WARNING_MOST] for warning in warnings[: WARNINGS_MOST - len(more)] + more]
 
 
 # ---- threads ----

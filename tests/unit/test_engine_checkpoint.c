@@ -244,6 +244,44 @@ test_refused (void)
   g_assert_cmpuint (living (), ==, 0);
 }
 
+/* Whatever lies in the workspace, and whatever threads are called: the session lives on, and what is said can
+ * be read. */
+static void
+test_names_that_are_no_text (void)
+{
+  static const struct {
+    const char *code, *expected; /* in the warnings, or in the refusal */
+    gboolean refused;
+  } rows[] = {
+      {"import socket; s = socket.socket(socket.AF_UNIX); s.bind(b'\\xff\\x1b'); s.close()", "not a file",
+       FALSE},
+      {"import socket\n"
+       "for i in range(2000): s = socket.socket(socket.AF_UNIX); s.bind('n' * 90 + str(i)); s.close()",
+       "and 1985 more", FALSE},
+      {"import os\nhere = os.getcwd()\nfor i in range(100): os.mkdir('d' * 50); os.chdir('d' * "
+       "50)\nos.chdir(here)",
+       "File name too long", TRUE},
+      {"import threading; e = threading.Event()\n"
+       "t = threading.Thread(target=e.wait, name='\\ud800\\x1b[2J', daemon=True); t.start()",
+       "are alive", TRUE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    begin ("a");
+    cell ("a", rows[i].code, "");
+    g_autofree char *made = adder_session_checkpoint (engine, NULL, "a", NULL, &error);
+    g_assert_cmpint (rows[i].refused, ==, made == NULL);
+    if (!rows[i].refused)
+      g_assert_no_error (error);
+    const char *said = made ? made : error->message;
+    if (!strstr (said, rows[i].expected))
+      g_error ("“%s” is not in: %s", rows[i].expected, said);
+    g_assert_null (strchr (said, '\x1b'));
+    cell ("a", "print(1)", "1\n");
+    end ("a");
+  }
+}
+
 /* Without namespaces sessions work, and say why they cannot be branched. */
 static void
 test_without_namespaces (void)
@@ -300,6 +338,7 @@ main (int argc, char **argv)
   g_test_add_func ("/checkpoint/rollback", test_rollback);
   g_test_add_func ("/checkpoint/branches", test_branches);
   g_test_add_func ("/checkpoint/refused", test_refused);
+  g_test_add_func ("/checkpoint/names-that-are-no-text", test_names_that_are_no_text);
   g_test_add_func ("/checkpoint/without-namespaces", test_without_namespaces);
   g_test_add_func ("/checkpoint/cost", test_cost);
   int status = g_test_run ();
