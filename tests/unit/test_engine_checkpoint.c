@@ -244,6 +244,28 @@ test_refused (void)
   g_assert_cmpuint (living (), ==, 0);
 }
 
+/* The registry looks at what is idle, and asks it: a branch is not taken for dead by that. */
+static void
+test_idle_branch (void)
+{
+  g_autoptr (AdderEngine) other = new_engine ("[pool]\nparked = 1\n[sessions]\nidle_cpu_ms = 20\n");
+  AdderEngine *shared = engine;
+  engine = other;
+  begin ("a");
+  g_autoptr (GPtrArray) ids = branch ("a", NULL, 2);
+  end ("a");
+  for (guint i = 0; i < ids->len; i++) {
+    g_autoptr (GError) error = NULL;
+    /* Longer than the first look needs, which comes after this budget on all processors. */
+    g_usleep (200000);
+    g_free (adder_session_variables (other, NULL, ids->pdata[i], NULL, &error));
+    g_assert_no_error (error);
+    cell (ids->pdata[i], "print(2)", "2\n");
+    end (ids->pdata[i]);
+  }
+  engine = shared;
+}
+
 /* Whatever lies in the workspace, and whatever threads are called: the session lives on, and what is said can
  * be read. */
 static void
@@ -338,6 +360,7 @@ main (int argc, char **argv)
   g_test_add_func ("/checkpoint/rollback", test_rollback);
   g_test_add_func ("/checkpoint/branches", test_branches);
   g_test_add_func ("/checkpoint/refused", test_refused);
+  g_test_add_func ("/checkpoint/idle-branch", test_idle_branch);
   g_test_add_func ("/checkpoint/names-that-are-no-text", test_names_that_are_no_text);
   g_test_add_func ("/checkpoint/without-namespaces", test_without_namespaces);
   g_test_add_func ("/checkpoint/cost", test_cost);
