@@ -91,11 +91,11 @@ sessions_find (struct sessions *sessions, const char *owner, const char *name, G
   g_autofree char *key = sessions_key (owner, name);
   sessions_lock (sessions);
   struct session *session = g_hash_table_lookup (sessions->by_id, name);
+  if (!session)
+    session = g_hash_table_lookup (sessions->by_name, key);
   /* Another owner's is as if it were not there. */
   if (session && strcmp (session->owner, owner) != 0)
     session = NULL;
-  if (!session)
-    session = g_hash_table_lookup (sessions->by_name, key);
   if (!session && is_prefix (name))
     session = find_by_prefix (sessions, owner, name, &ambiguous);
   if (session)
