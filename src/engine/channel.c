@@ -82,6 +82,9 @@ void
 channel_send (struct channel *channel, uint32_t kind, const char *text, gsize length, int fd)
 {
   struct frame_header header = {.kind = kind, .length = (uint32_t)length};
+  /* Of an earlier one that was answered before all of it was read. */
+  g_clear_pointer (&channel->out, g_free);
+  fd_close (&channel->out_fd);
   channel->out_length = sizeof header + length;
   channel->out_sent = 0;
   channel->out_fd = fd;

@@ -251,6 +251,11 @@ static void
 take_result (struct adder_run *run, const char *text, gsize length)
 {
   run->values += message_count_values (text, length);
+  /* Nobody can know how the code ended who has not read all of it. */
+  if (channel_is_sending (&run->box->channel)) {
+    run_stop (run, STOP_PROTOCOL);
+    return;
+  }
   guint64 most = weakened (LAYER_FRAMES) ? G_MAXUINT64 : run->request->limits.value[LIMIT_VALUE];
   if (!message_read_result (text, length, most, &run->message, run->warnings)) {
     run_stop (run, STOP_PROTOCOL);

@@ -190,7 +190,14 @@ session_reason_of_end (const struct session *session, struct box *box)
 static gint64
 answer_bound (uint32_t kind)
 {
-  return kind == WIRE_ANSWER ? (gint64)WIRE_ANSWER_MAX : -1;
+  switch (kind) {
+  case WIRE_ANSWER:
+    return WIRE_ANSWER_MAX;
+  case WIRE_DISPLAY:
+    return WIRE_DISPLAY_MAX;
+  default:
+    return -1;
+  }
 }
 
 static void
@@ -200,18 +207,23 @@ set_ended (char *reason, GError **error)
   g_free (reason);
 }
 
-/* Takes the answer, if it is there. Returns FALSE when there will be none, with ERROR. */
+/* Takes the answer, if it is there, and passes over what threads have shown since the last cell, of which
+ * *DISPLAYS more may come. Returns FALSE when there will be no answer, with ERROR. */
 static gboolean
-take_answer (struct session *session, json_t **ret_answer, GError **error)
+take_answer (struct session *session, guint *displays, json_t **ret_answer, GError **error)
 {
+  struct channel *channel = &session->box->channel;
   g_autofree char *text = NULL;
   gsize length;
   uint32_t kind;
-  switch (channel_receive (&session->box->channel, answer_bound, &kind, &text, &length)) {
+  switch (channel_receive (channel, answer_bound, &kind, &text, &length)) {
   case CHANNEL_WAIT:
     return TRUE;
   case CHANNEL_FRAME:
-    *ret_answer = message_read_answer (text, length);
+    if (kind == WIRE_DISPLAY && (*displays)-- > 0)
+      return TRUE;
+    *ret_answer =
+        kind == WIRE_ANSWER && !channel_is_sending (channel) ? message_read_answer (text, length) : NULL;
     if (*ret_answer)
       return TRUE;
     break;
@@ -236,12 +248,13 @@ exchange (struct session *session, uint32_t kind, const char *text, gsize length
   enum { SOCKET, EXIT, POLLS };
   struct box *box = session->box;
   gint64 deadline_us = g_get_monotonic_time () + most_us;
+  guint displays = WIRE_FRAMES_MAX;
   gboolean interrupted = FALSE;
   json_t *answer = NULL;
   channel_send (&box->channel, kind, text, length, -1);
   for (;;) {
     (void)channel_flush (&box->channel);
-    if (!take_answer (session, &answer, error) || answer)
+    if (!take_answer (session, &displays, &answer, error) || answer)
       return answer;
     if (box_read_exit (box)) {
       set_ended (session_reason_of_end (session, box), error);

@@ -761,6 +761,55 @@ test_stdin (void)
   end (engine, "stdin");
 }
 
+/* What threads show between cells is no answer to a question, and no harm to it. */
+static void
+test_shown_between_cells (void)
+{
+  AdderEngine *engine = shared ();
+  g_autoptr (GError) error = NULL;
+  begin (engine, "shows");
+  quick_cell (engine, "shows",
+              SHOW "import threading\n"
+                   "def later():\n"
+                   "  show({'text/plain': 'late'})\n"
+                   "  print('shown', flush=True)\n"
+                   "begun = threading.Timer(0.1, later)\n"
+                   "begun.start()",
+              "");
+  g_usleep (300000);
+  g_autofree char *variables = adder_session_variables (engine, NULL, "shows", NULL, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (strstr (variables, "begun"));
+  quick_cell (engine, "shows", "begun.join()", "shown\n");
+  end (engine, "shows");
+}
+
+/* A session that answers cells which it does not read is ended, and nothing of them is kept. */
+static void
+test_answers_ahead (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "ahead");
+  g_autofree char *path = g_build_filename (scratch, "unread", NULL);
+  g_assert_true (g_file_set_contents (path, "unread\n", -1, NULL));
+  quick_cell (engine, "ahead",
+              "import json, os, struct, time\n"
+              "result = json.dumps({'exit_code': 0, 'value': None, 'error': None, 'warnings': []}).encode()\n"
+              "for _ in range(20): os.write(3, struct.pack('II', 4, len(result)) + result)\n"
+              "time.sleep(1000)",
+              "");
+  g_autoptr (GString) code = g_string_new (NULL);
+  while (code->len < 900000)
+    g_string_append (code, "# a line of a long cell\n");
+  for (int i = 0; i < 2; i++) {
+    autoclose int source = open (path, O_RDONLY | O_CLOEXEC);
+    AdderRequest *request = new_cell ("ahead", code->str);
+    adder_request_set_stdin (request, source);
+    g_autoptr (json_t) result = run (engine, request, i == 0 ? "crashed" : "failed", i == 0 ? 137 : 125);
+  }
+  check_ended (engine, "ahead", "it sent a message that Adder does not know");
+}
+
 /* Its processes are gone when the engine is. */
 static void
 test_close (void)
@@ -810,6 +859,8 @@ main (int argc, char **argv)
       {"/session/files-move-on", test_files_move_on},
       {"/session/events", test_events},
       {"/session/stdin", test_stdin},
+      {"/session/shown-between-cells", test_shown_between_cells},
+      {"/session/answers-ahead", test_answers_ahead},
       {"/session/close", test_close},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
