@@ -125,13 +125,20 @@ class Session:
                 raise KeyboardInterrupt
             action()
 
-        outcome.guard(released)
+        late = None
+        try:
+            outcome.guard(released)
+        except BaseException as error:  # a second signal, while the first was put into words
+            late = error
         for _ in range(100):
             try:
                 _adder.hold()
                 break
             except BaseException as error:  # what a handler raised at the last moment
                 outcome.guard(lambda error=error: again(error))
+        if late is not None and outcome.error is None:
+            outcome.exit_code = 0
+            outcome.guard(lambda: again(late))
         if getpid() != self.pid:
             leave(outcome.exit_code)  # a child that the code forked and did not end
 

@@ -784,6 +784,27 @@ test_shown_between_cells (void)
   end (engine, "shows");
 }
 
+/* One more interrupt, while the runner puts the first failure into words, is the cell's as well. */
+static void
+test_interrupted_at_the_end (void)
+{
+  AdderEngine *engine = shared ();
+  begin (engine, "twice");
+  quick_cell (engine, "twice",
+              "import signal, sys\n"
+              "describe = sys.modules['adder_runner.tracebacks'].describe\n"
+              "def late(*arguments):\n"
+              "  sys.modules['adder_runner.tracebacks'].describe = describe\n"
+              "  signal.raise_signal(signal.SIGINT)\n"
+              "sys.modules['adder_runner.tracebacks'].describe = late",
+              "");
+  g_autoptr (json_t) result = cell (engine, "twice", "1 / 0", "error", 1);
+  g_assert_cmpstr (error_at (result, "type"), ==, "KeyboardInterrupt");
+  g_assert_nonnull (error_at (result, "traceback"));
+  quick_cell (engine, "twice", "print(describe.__name__)", "describe\n");
+  end (engine, "twice");
+}
+
 /* A session that answers cells which it does not read is ended, and nothing of them is kept. */
 static void
 test_answers_ahead (void)
@@ -860,6 +881,7 @@ main (int argc, char **argv)
       {"/session/events", test_events},
       {"/session/stdin", test_stdin},
       {"/session/shown-between-cells", test_shown_between_cells},
+      {"/session/interrupted-at-the-end", test_interrupted_at_the_end},
       {"/session/answers-ahead", test_answers_ahead},
       {"/session/close", test_close},
   };
