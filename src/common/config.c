@@ -123,6 +123,9 @@ static const struct config_row config_table[] = {
      .text = "Sessions that live at once. For a further one, the one that was idle longest ends."},
     {"sessions", "max_sessions_per_owner", CONFIG_COUNT, AT (max_sessions_owner), "10", .minimum = 1,
      .maximum = 4096, .text = "The same for the sessions of one owner."},
+    {"sessions", "parked", CONFIG_COUNT, AT (sessions_parked), "1", .minimum = 0, .maximum = 64,
+     .text = "Sandboxes that each environment keeps parked for sessions, once somebody made one: theirs have "
+             "another shape."},
     {"sessions", "max_checkpoints", CONFIG_COUNT, AT (max_checkpoints), "8", .minimum = 0, .maximum = 256,
      .text = "Checkpoints that one session may have at once. Each holds on to the memory that it is "
              "different in."},

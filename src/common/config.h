@@ -30,6 +30,7 @@ struct config {
   guint64 session_idle_ms;     /* a session that nobody used for so long ends */
   guint64 max_sessions;        /* that live at once, in all */
   guint64 max_sessions_owner;  /* and of one owner */
+  guint64 sessions_parked;     /* sandboxes kept parked for sessions, once there was one */
   guint64 max_checkpoints;     /* of one session */
   guint64 max_sessions_memory; /* bytes that all of them may hold together */
   guint64 history_bytes;       /* code of its cells that one session remembers */

@@ -16,11 +16,8 @@
 #define END_US (20 * G_USEC_PER_SEC)
 
 /* After the first failure in a row, doubled with each further one. */
-#define SPAWN_RETRY_US   (G_USEC_PER_SEC / 100)
-#define SPAWN_RETRY_MOST (5 * G_USEC_PER_SEC)
-/* Sandboxes that are kept parked for sessions, once there were any: a session is for minutes. */
-#define SESSIONS_PARKED   1
-
+#define SPAWN_RETRY_US    (G_USEC_PER_SEC / 100)
+#define SPAWN_RETRY_MOST  (5 * G_USEC_PER_SEC)
 #define SPAWN_FAILURES_OK 3 /* so many in a row are taken for a passing shortage: callers go on waiting */
 
 /* ---- ends ---- */
@@ -263,8 +260,9 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_sessio
     *ret_session = FALSE;
     chosen = TRUE;
   }
-  if (!chosen && pool->keeps_sessions && !pool->current->bare && sessions < SESSIONS_PARKED &&
-      !round.first_short && budget_may_park (&pools->budget, promised)) {
+  if (!chosen && pool->keeps_sessions && !pool->current->bare &&
+      sessions < pools->host->config->sessions_parked && !round.first_short &&
+      budget_may_park (&pools->budget, promised)) {
     *ret_limits = limits_default ();
     *ret_session = TRUE;
     chosen = TRUE;
