@@ -254,7 +254,7 @@ adder_receive (PyObject *self, PyObject *none)
   char *data = NULL;
   int fds[WIRE_BRANCH_FDS];
   size_t count = 0;
-  int r;
+  int r = 0;
 
   close_branch_fds ();
   do {
