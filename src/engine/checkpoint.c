@@ -156,7 +156,7 @@ find (const struct session *session, const char *name, GError **error)
       return checkpoint;
   }
   g_autofree char *shown = text_one_line (name, 80);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "the session has no checkpoint “%s”", shown);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "the session has no checkpoint \"%s\"", shown);
   return NULL;
 }
 

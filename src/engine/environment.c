@@ -165,7 +165,8 @@ set_not_found (const char *name, GError **error)
   g_autofree char *known = g_strjoinv (", ", (GStrv)names->pdata);
   if (environment_name_is_clean (name))
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-                 "there is no environment %s, only %s; \"adder env create %s\" makes it", name, known, name);
+                 "there is no environment \"%s\", only %s; \"adder env create %s\" makes it", name, known,
+                 name);
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no environment \"%s\", only %s", name,
                  known);

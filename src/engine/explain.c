@@ -220,6 +220,7 @@ explain_error (AdderOutcome outcome, const GError *error)
 {
   const char *type = types[outcome] ? types[outcome] : types[ADDER_OUTCOME_FAILED];
   if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_ENDED))
-    type = "SessionEnded";
+    return make_error ("SessionEnded", error->message,
+                       "Make a new session, or have its cells run again in one: adder session replay.");
   return make_error (type, error->message, NULL);
 }

@@ -24,7 +24,7 @@ wait_for_input (int from, const char *what, struct interrupt *interrupt, gint64 
   while (wait == WAIT_WOKEN);
   switch (wait) {
   case WAIT_CANCELLED:
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
     return FALSE;
   case WAIT_DEADLINE:
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,

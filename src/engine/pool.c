@@ -470,7 +470,7 @@ settle (struct waiter *waiter, enum wait end)
     if (end == WAIT_DEADLINE)
       set_busy (waiter, &waiter->error);
     else
-      g_set_error (&waiter->error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
+      g_set_error (&waiter->error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
   }
   gboolean done = waiter->done;
   g_mutex_unlock (&pools->lock);

@@ -79,7 +79,7 @@ session_check_name (const char *name, GError **error)
   if (name[0] == '\0')
     fault = "is empty";
   else if (name[length] != '\0')
-    fault = "has a character that is not a letter, a digit, “_” or “-”";
+    fault = "has a character that is not a letter, a digit, \"_\" or \"-\"";
   else if (length > NAME_BYTES)
     fault = "is longer than 64 characters";
   else if (g_uuid_string_is_valid (name))
@@ -346,7 +346,7 @@ open_box (struct session *session, const struct run_request *options, struct int
   const char *shell = json_string_value (json_object_get (answer, "shell"));
   sessions_set_shell (session, g_strdup (g_strcmp0 (shell, "ipython") == 0 ? "ipython" : "plain"));
   if (g_atomic_int_get (&interrupt->cancelled)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
     return FALSE;
   }
   return TRUE;

@@ -263,7 +263,7 @@ add_locked (struct sessions *sessions, struct session *session, GError **error)
   struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
   if (old && old->state != SESSION_ENDED) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "there is a session “%s” already; end it first, or choose another name", session->name);
+                 "there is a session \"%s\" already; end it first, or choose another name", session->name);
     return FALSE;
   }
   if (!make_room (sessions, session->owner, count_of (&sessions->live, session->owner, &first),
@@ -356,14 +356,12 @@ sessions_forget (struct session *session)
   sessions_unlock (sessions);
 }
 
-/* ---- finding ---- */
-
 /* ---- turns ---- */
 
 static void
 set_cancelled (GError **error)
 {
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the caller went away");
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
 }
 
 static void

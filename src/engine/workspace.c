@@ -155,7 +155,7 @@ workspace_check_name (const char *name, GError **error)
   if (!fault)
     return TRUE;
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)strnlen (name, NAME_BYTES));
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the file name “%s” %s", shown, fault);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the file name \"%s\" %s", shown, fault);
   return FALSE;
 }
 

@@ -86,18 +86,26 @@ static const struct ending endings[] = {
     {ADDER_OUTCOME_OUTPUT_LIMIT, "raise it with --limit output_bytes=SIZE"},
     {ADDER_OUTCOME_CRASHED, NULL},
     {ADDER_OUTCOME_CANCELLED, NULL},
-    {ADDER_OUTCOME_BUSY, "adder status shows what runs"},
+    {ADDER_OUTCOME_BUSY, "adder status and adder session list show what runs"},
     {ADDER_OUTCOME_FAILED, NULL},
 };
 
-/* The result's sentence, with what to do about it. Where a traceback was shown, its last line was the
- * message. */
+/* Whether the traceback, which was shown, ends in the message. That of a cell which was interrupted for a
+ * limit does not name the limit. */
+static gboolean
+is_told_by_traceback (const json_t *error)
+{
+  const char *traceback = member (error, "traceback"), *message = member (error, "message");
+  return traceback && (!message || strstr (traceback, message));
+}
+
+/* The result's sentence, with what to do about it. */
 static void
 say_ending (const struct ending *ending, const json_t *result)
 {
   const json_t *error = json_object_get (result, "error");
   const char *hint = member (error, "hint"), *signal = member (result, "signal");
-  const char *sentence = member (error, "traceback") ? hint : member (error, "message");
+  const char *sentence = is_told_by_traceback (error) ? hint : member (error, "message");
   sentence = sentence ? sentence : adder_outcome_name (ending->outcome);
   const char *advice = ending->remedy || sentence == hint ? ending->remedy : hint;
   say_begin (ending->outcome == ADDER_OUTCOME_CANCELLED ? CLI_YELLOW : CLI_RED);
@@ -109,7 +117,7 @@ say_ending (const struct ending *ending, const json_t *result)
   if (signal && ending->outcome == ADDER_OUTCOME_CRASHED)
     fprintf (stderr, " (%s)", signal);
   if (advice)
-    fprintf (stderr, "; %s", advice);
+    fprintf (stderr, "%s %s", g_ascii_isupper (advice[0]) ? "." : ";", advice);
   say_end ();
 }
 
@@ -232,11 +240,22 @@ say_session (const json_t *result)
            json_integer_value (json_object_get (session, "cell")), status, cli_colour (stderr, CLI_PLAIN));
 }
 
+/* A value that is a picture is displayed as well: its words are written already. */
+static gboolean
+is_shown (const json_t *result)
+{
+  const json_t *displays = json_object_get (result, "displays");
+  const json_t *last = json_array_get (displays, json_array_size (displays) - 1);
+  const char *words = member (last, "text/plain");
+  return (member (last, "image/png") || member (last, "image/jpeg")) && words &&
+         g_strcmp0 (words, member (json_object_get (result, "value"), "text/plain")) == 0;
+}
+
 static int
 view_result (struct run_view *view, const struct run_event *event)
 {
   g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
-  int r = write_bundle (view, json_object_get (result, "value"));
+  int r = is_shown (result) ? 0 : write_bundle (view, json_object_get (result, "value"));
   say_traceback (result);
   /* A denial has a better one of its own. */
   if (event->outcome == ADDER_OUTCOME_ERROR && json_array_size (json_object_get (result, "denials")) == 0)

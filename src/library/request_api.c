@@ -129,7 +129,7 @@ adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value
 {
   int index = limit_find (limit);
   if (index < 0) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there is no limit called “%s”", limit);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there is no limit called \"%s\"", limit);
     return FALSE;
   }
   const struct limit_row *row = &limit_table[index];

@@ -153,12 +153,37 @@ def test_text_for_people(sessions):
         assert ended.returncode == 0 and ended.stderr == "" and "\x1b" not in ended.stdout
         for text in expected:
             assert text in ended.stdout, (arguments, text, ended.stdout)
+        assert not re.search("[ \t]$", ended.stdout, re.M), ended.stdout
     names = sessions.adder.call("session", "list", "--names").stdout.splitlines()
     assert name in names
     for arguments in (["reset", name], ["interrupt", name], ["end", name]):
         ended = sessions.adder.call("session", *arguments)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     assert name not in sessions.adder.call("session", "list", "--names").stdout.splitlines()
+
+
+def test_text_of_several_lines(sessions):
+    session = sessions.new()
+    sessions.cell(session, "import pandas\ntable = pandas.DataFrame({'a': [1]})\n\n_x = 5")
+    assert sessions.adder.call("session", "history", session).stdout.splitlines()[1:] == [
+        "    import pandas",
+        "    table = pandas.DataFrame({'a': [1]})",
+        "",
+        "    _x = 5",
+    ]
+    assert sessions.adder.call("session", "vars", session, "table").stdout == "table =\n   a\n0  1\n"
+
+
+def test_variables_that_are_not_there(sessions):
+    session = sessions.new()
+    sessions.cell(session, "_x = 5")
+    ended = sessions.adder.call("session", "vars", session, "nothing", "_x")
+    assert (ended.returncode, ended.stdout) == (125, "_x = 5\n")
+    assert 'no variable "nothing"' in ended.stderr and ended.stderr.count("\n") == 1
+    ended = sessions.adder.call("session", "vars", session, "nothing")
+    assert (ended.returncode, ended.stdout) == (125, "")
+    ended = sessions.adder.call("session", "vars", session)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "no variables\n", "")
 
 
 def test_ids_by_prefix(sessions):
@@ -354,6 +379,7 @@ def test_deaf_code_ends_the_session(make_sessions):
     assert shown["state"] == "ended" and "interrupt" in shown["reason"]
     after = sessions.cell(session, "1")
     assert after.outcome == "failed" and after.error["type"] == "SessionEnded"
+    assert "adder session replay" in after.error["hint"]
     sessions.adder.stop()
 
 
@@ -373,6 +399,12 @@ def test_limits_of_a_cell_keep_the_session(sessions, code, options, outcome):
     result = sessions.cell(session, code, *options)
     assert result.outcome == outcome
     assert sessions.cell(session, "x").text == "42"
+
+
+def test_limit_of_a_cell_in_words(sessions):
+    told = sessions.adder.call("run", "--session", sessions.new(), "--timeout", "0.3", "-c", "while True: pass")
+    assert told.returncode == 124 and "KeyboardInterrupt" in told.stderr
+    assert told.stderr.endswith("adder: the run took longer than 300 ms (wall_ms); raise it with --timeout\n")
 
 
 # ---- replays ----
@@ -408,7 +440,7 @@ def test_replay(sessions):
     identity = told.stdout.splitlines()[-1]
     sessions.made.append(identity)
     assert told.returncode == 0 and re.fullmatch(ID, identity) and told.stdout.startswith("test\n")
-    for text in ("[1] import os ...", "[1] ok, ", "[2] print(os.environ['MODE']) ...", "[3] x", "[3] ok, "):
+    for text in ("[1] import os ...", "[1] ok, ", "[2] print(os.environ['MODE']) ...", "[3] x\n", "[3] ok, "):
         assert text in told.stderr
 
 
@@ -465,6 +497,7 @@ def test_interrupted_replay(sessions):
     [
         (["--from", "9"], ["9"]),
         (["--from", "x"], ["--from"]),
+        (["--from", "0"], ["--from", "from 1"]),
         (["--name", "a b"], ["name"]),
         (["--env", "no-such"], ["no-such"]),
     ],
@@ -547,6 +580,12 @@ def test_pictures(science, where):
     assert (out / "picture-5.png").read_bytes() == b"own"
     assert (out / "picture-4.png").read_bytes() == base64.b64decode(result.displays[1]["image/png"])
     sessions.end_all()
+
+
+def test_value_that_is_a_picture_is_told_once(science):
+    code = "from PIL import Image; Image.new('RGB', (30, 20), 'red')"
+    told = science.call("run", "--env", "science", "-c", code)
+    assert (told.returncode, told.stdout) == (0, "<Image RGB 30x20>\n")
 
 
 def test_tables_as_markdown(science):
