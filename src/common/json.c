@@ -6,6 +6,9 @@
 
 #include "adder.h"
 
+/* No number here has more digits, and the shortest form of most has fewer than what "%.17g" writes. */
+#define REAL_DIGITS 15
+
 json_t *
 json_parse_object (const char *text, gsize length, const char *what, GError **error)
 {
@@ -29,7 +32,7 @@ json_to_text (const json_t *value)
 {
   /* jansson's allocator is malloc unless somebody changed it; callers free with g_free, which is free since
    * GLib 2.46. */
-  char *text = json_dumps (value, JSON_COMPACT | JSON_ENCODE_ANY);
+  char *text = json_dumps (value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION (REAL_DIGITS));
   g_assert (text);
   return text;
 }

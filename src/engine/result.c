@@ -8,9 +8,6 @@
 
 #define SCHEMA_VERSION 1
 
-/* No number here has more digits, and the shortest form of most has fewer than what "%.17g" writes. */
-#define REAL_DIGITS 15
-
 static json_t *
 own_or_null (json_t *value)
 {
@@ -131,9 +128,7 @@ result_to_json (const struct result_parts *parts)
   for (gsize i = 0; i < G_N_ELEMENTS (fields); i++)
     json_object_set_new (result, fields[i].name, fields[i].value);
 
-  char *text = json_dumps (result, JSON_COMPACT | JSON_REAL_PRECISION (REAL_DIGITS));
-  g_assert (text);
-  return text;
+  return json_to_text (result);
 }
 
 void
