@@ -14,6 +14,8 @@
 
 #define SCHEMA_VERSION 1
 
+#define UNSET          G_MININT /* of a number that was not given: 0 is one that is out of range */
+
 struct bench_options {
   char *environment, *output;
   char **only;
@@ -76,12 +78,14 @@ parse_options (int argc, char **argv, struct bench_options *options, GError **er
        "FILE"},
       {NULL},
   };
+  options->rounds = UNSET;
+  options->seconds = UNSET;
   if (!cli_parse (entries, 0, 0, &argc, &argv, error))
     return FALSE;
   const struct bench_options *standard = options->quick ? &quick : &usual;
-  if (options->rounds == 0)
+  if (options->rounds == UNSET)
     options->rounds = standard->rounds;
-  if (options->seconds == 0)
+  if (options->seconds <= UNSET)
     options->seconds = standard->seconds;
   if (options->rounds < 1 || options->rounds > 1000 || !(options->seconds >= 1 && options->seconds <= 600)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--rounds is 1 to 1000 and --seconds 1 to 600");

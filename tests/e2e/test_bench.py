@@ -156,6 +156,8 @@ def test_branches(science):
         (["--only", "no_such"], ["no_such", "print"]),
         (["--rounds", "0.5"], ["0.5"]),
         (["--rounds", "2000"], ["--rounds"]),
+        (["--rounds", "0"], ["--rounds"]),
+        (["--seconds", "0"], ["--seconds"]),
         (["--seconds", "nan"], ["--seconds"]),
         (["--env", "no-such"], ["no-such"]),
     ],
