@@ -14,6 +14,7 @@
 #include "frontends/run_options.h"
 #include "frontends/run_source.h"
 #include "frontends/run_view.h"
+#include "frontends/session_view.h"
 
 #define CODE_SHOWN 60
 
@@ -36,6 +37,10 @@ question_of (const struct replay *replay, const struct submission *options, GErr
   guint64 from = 1;
   if (replay->from && !count_parse (replay->from, &from, error)) {
     g_prefix_error (error, "--from: ");
+    return NULL;
+  }
+  if (from == 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--from: cells count from 1");
     return NULL;
   }
   json_t *question =
@@ -63,11 +68,12 @@ static void
 say_cell (const json_t *cell)
 {
   const char *code = json_string_value (json_object_get (cell, "code"));
-  gsize first = code ? strcspn (code, "\n") : 0;
-  g_autofree char *line = text_one_line (code ? code : "", (gssize)MIN (first, CODE_SHOWN));
+  code = code ? code : "";
+  gsize shown = MIN (strcspn (code, "\n"), CODE_SHOWN);
+  g_autofree char *line = text_one_line (code, (gssize)shown);
   fprintf (stderr, "%s[%" JSON_INTEGER_FORMAT "] %s%s%s\n", cli_colour (stderr, CLI_DIM),
            json_integer_value (json_object_get (cell, "cell")), line,
-           code && strlen (code) > MIN (first, CODE_SHOWN) + 1 ? " ..." : "", cli_colour (stderr, CLI_PLAIN));
+           code[shown + strspn (code + shown, "\n")] != '\0' ? " ..." : "", cli_colour (stderr, CLI_PLAIN));
 }
 
 static void
@@ -75,9 +81,7 @@ say_outcome (const json_t *cell, const struct run_event *event)
 {
   g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
   const json_t *wall = json_object_get (json_object_get (result, "usage"), "wall_ms");
-  fprintf (stderr, "%s[%" JSON_INTEGER_FORMAT "] %s, %.1f ms%s\n", cli_colour (stderr, CLI_DIM),
-           json_integer_value (json_object_get (cell, "cell")), adder_outcome_name (event->outcome),
-           json_number_value (wall), cli_colour (stderr, CLI_PLAIN));
+  session_view_outcome (stderr, cell, adder_outcome_name (event->outcome), json_number_value (wall));
 }
 
 static void

@@ -172,6 +172,28 @@ session_interrupt (int argc, char **argv)
   return about_one (argc, argv, "interrupt", NULL);
 }
 
+/* Says which of the names after SESSION the answer does not have. Returns how the command ends. */
+static int
+miss_variables (const json_t *answer, int argc, char **argv)
+{
+  int code = 0;
+  for (int name = 2; name < argc; name++) {
+    gboolean found = FALSE;
+    gsize i;
+    json_t *variable;
+    json_array_foreach (json_object_get (answer, "variables"), i, variable) found |=
+        g_strcmp0 (argv[name], json_string_value (json_object_get (variable, "name"))) == 0;
+    if (found)
+      continue;
+    g_autoptr (GError) problem =
+        g_error_new (ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                     "there is no variable \"%s\" in the session; \"adder session vars %s\" lists them",
+                     argv[name], argv[1]);
+    code = cli_fail (problem);
+  }
+  return code;
+}
+
 static int
 session_vars (int argc, char **argv)
 {
@@ -195,9 +217,9 @@ session_vars (int argc, char **argv)
     return fail (problem);
   if (json)
     print_json (answer);
-  else
+  else if (argc == 2 || json_array_size (json_object_get (answer, "variables")) > 0)
     session_view_variables (answer);
-  return 0;
+  return miss_variables (answer, argc, argv);
 }
 
 /* ---- checkpoints and branches ---- */

@@ -12,6 +12,7 @@
 
 /* As for a service that is not running: LSB's code for it. */
 #define NOT_RUNNING 3
+#define LABEL_WIDTH 22 /* with what it is indented by */
 
 /* *RET_SOCKET is set in any case in which the configuration could be read. */
 static gboolean
@@ -81,18 +82,21 @@ print_value (const char *name, const json_t *value, int depth)
     json_t *item;
     json_array_foreach (value, i, item)
     {
-      g_autofree char *numbered = g_strdup_printf ("%s %zu", label, i + 1);
+      /* "pools" is "pool 1", "pool 2", ... */
+      int singular = (int)strlen (label) - g_str_has_suffix (label, "s");
+      g_autofree char *numbered = g_strdup_printf ("%.*s %zu", singular, label, i + 1);
       print_value (numbered, item, depth);
     }
   } else if (json_is_integer (value)) {
     g_autofree char *text = number_text (name, json_integer_value (value));
-    printf ("%*s%-*s %s\n", depth * 2, "", 20 - depth * 2, label, text);
+    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, text);
   } else if (json_is_string (value))
-    printf ("%*s%-*s %s\n", depth * 2, "", 20 - depth * 2, label, json_string_value (value));
+    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_string_value (value));
   else if (json_is_real (value))
-    printf ("%*s%-*s %.1f\n", depth * 2, "", 20 - depth * 2, label, json_real_value (value));
+    printf ("%*s%-*s %.1f\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_real_value (value));
   else if (json_is_boolean (value))
-    printf ("%*s%-*s %s\n", depth * 2, "", 20 - depth * 2, label, json_is_true (value) ? "yes" : "no");
+    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label,
+            json_is_true (value) ? "yes" : "no");
 }
 
 static void

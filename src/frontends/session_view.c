@@ -14,7 +14,8 @@
 #include "common/text.h"
 #include "frontends/cli.h"
 
-#define CELL_BYTES 60 /* of a name or type in a table */
+#define CELL_BYTES 60    /* of a name or type in a table */
+#define CUT        "..." /* at the end of a line that is longer than the terminal is wide */
 
 /* ---- tables ---- */
 
@@ -59,8 +60,11 @@ print_row (const struct table *table, gsize row, const gsize *widths, gsize room
     g_string_append_printf (line, "%s%*s", text, (int)padding, "");
     length += characters + padding;
   }
-  if (length > room)
-    g_string_truncate (line, (gsize)(g_utf8_offset_to_pointer (line->str, (glong)room) - line->str));
+  if (length > room && room > strlen (CUT)) {
+    g_string_truncate (
+        line, (gsize)(g_utf8_offset_to_pointer (line->str, (glong)(room - strlen (CUT))) - line->str));
+    g_string_append (line, CUT);
+  }
   printf ("%s\n", g_strchomp (line->str));
 }
 
@@ -270,13 +274,15 @@ session_view_variables (const json_t *answer)
   gsize i, listed = 0;
   json_t *variable;
   struct table table;
+  if (json_array_size (variables) == 0)
+    printf ("no variables\n");
   table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (variables, i, variable)
   {
     const char *value = value_text (variable);
     if (value) {
       g_autofree char *name = plain (variable, "name");
-      printf ("%s = %s%s\n", name, strchr (value, '\n') ? "\n" : "", value);
+      printf ("%s =%c%s\n", name, strchr (value, '\n') ? '\n' : ' ', value);
       continue;
     }
     listed++;
@@ -289,8 +295,6 @@ session_view_variables (const json_t *answer)
     table_print (&table);
   else
     g_ptr_array_unref (table.cells);
-  if (json_array_size (variables) == 0)
-    printf ("no variables\n");
 }
 
 /* ---- history ---- */
@@ -303,7 +307,17 @@ print_code (const char *code)
   while (count > 0 && lines[count - 1][0] == '\0')
     count--;
   for (gsize i = 0; i < count; i++)
-    printf ("    %s\n", lines[i]);
+    printf ("%s%s\n", lines[i][0] ? "    " : "", lines[i]);
+}
+
+void
+session_view_outcome (FILE *stream, const json_t *cell, const char *outcome, double wall_ms)
+{
+  g_autofree char *time =
+      wall_ms < 1000 ? g_strdup_printf ("%.1f ms", wall_ms) : duration_format ((guint64)wall_ms);
+  fprintf (stream, "%s[%" JSON_INTEGER_FORMAT "] %s, %s%s\n", cli_colour (stream, CLI_DIM),
+           json_integer_value (json_object_get (cell, "cell")), outcome, time,
+           cli_colour (stream, CLI_PLAIN));
 }
 
 void
@@ -320,11 +334,8 @@ session_view_history (const json_t *answer)
   json_t *cell;
   json_array_foreach (cells, i, cell)
   {
-    const json_t *wall = json_object_get (cell, "wall_ms");
     g_autofree char *outcome = plain (cell, "outcome");
-    printf ("%s[%" JSON_INTEGER_FORMAT "] %s, %.1f ms%s\n", cli_colour (stdout, CLI_DIM),
-            json_integer_value (json_object_get (cell, "cell")), outcome, json_number_value (wall),
-            cli_colour (stdout, CLI_PLAIN));
+    session_view_outcome (stdout, cell, outcome, json_number_value (json_object_get (cell, "wall_ms")));
     print_code (text_of (cell, "code"));
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdio.h>
 
 /* {"sessions": [...]}: a table, cut at the width of the terminal where there is one. */
 void session_view_list (const json_t *answer);
@@ -15,6 +16,9 @@ void session_view_one (const json_t *session);
 
 /* {"variables": [...]}: a table, or NAME = VALUE where values were asked for. */
 void session_view_variables (const json_t *answer);
+
+/* How CELL, an object with its number, ended: one line on STREAM. */
+void session_view_outcome (FILE *stream, const json_t *cell, const char *outcome, double wall_ms);
 
 /* {"cells": [...]}: each cell with how it ended. */
 void session_view_history (const json_t *answer);
