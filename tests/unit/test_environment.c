@@ -583,7 +583,7 @@ test_left_by_crash (struct place *place, gconstpointer data)
   g_autofree char *folder = g_build_filename (place->environments, "mine", NULL);
   g_autofree char *left = write_file (folder, "venv/deep/down/file", "x", 0644);
   g_assert_null (environment_find ("mine", &error));
-  assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment mine");
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment \"mine\"");
 
   autoclose int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   g_assert_cmpint (flock (fd, LOCK_EX), ==, 0);
@@ -602,7 +602,7 @@ test_left_by_crash (struct place *place, gconstpointer data)
   g_assert_true (environment_remove ("mine", &error));
   assert_no_folder (place, "mine");
   g_assert_false (environment_remove ("mine", &error));
-  assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment mine");
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment \"mine\"");
   g_assert_false (environment_remove ("system", &error));
   assert_error (&error, ADDER_ERROR_INVALID, "stays");
 }
