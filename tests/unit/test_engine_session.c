@@ -45,7 +45,7 @@ shared (void)
 #define KEPT "kept"
 
 static void
-make_environment (void)
+make_kept_environment (void)
 {
   g_autofree char *directory = g_build_filename (scratch, KEPT, NULL);
   g_autofree char *manifest = g_build_filename (directory, "environment.conf", NULL);
@@ -851,7 +851,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())
     return 0;
-  make_environment ();
+  make_kept_environment ();
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++) {
     g_autofree char *path = g_strconcat ("/session/endings/", kinds[i].name, NULL);
     g_test_add_data_func (path, &kinds[i], test_endings);
