@@ -162,7 +162,7 @@ take_ready (struct branching *branching, GError **error)
 
 /* A group of its own, with its session's limits. */
 static gboolean
-put_into_cgroup (struct branching *branching, GError **error)
+make_cgroup (struct branching *branching, GError **error)
 {
   struct box *box = branching->box, *from = branching->from;
   struct fault fault = {0};
@@ -171,10 +171,31 @@ put_into_cgroup (struct branching *branching, GError **error)
     return TRUE;
   g_snprintf (name, sizeof name, "run-%" G_GUINT64_FORMAT, box->number);
   box->cgroup_limits = from->cgroup_limits;
-  /* One that is dead already has said why, or its socket shows that it is. */
-  if (cgroup_create (branching->host->cgroups, name, &box->cgroup_limits, &box->cgroup, &fault) < 0 ||
-      (cgroup_attach (box->cgroup, box->worker_pid, &fault) < 0 && fault.err != ESRCH))
+  if (cgroup_create (branching->host->cgroups, name, &box->cgroup_limits, &box->cgroup, &fault) < 0)
     return error_from_fault (&fault, error);
+  return TRUE;
+}
+
+/* The first process that is moved after a while waits for the kernel's readers (RCU), for ten milliseconds
+ * and more; those after it do not. So one is moved to where it is while the session forks. */
+static void
+prepare_move (const struct branching *branching)
+{
+  struct fault fault;
+  if (branching->from->cgroup)
+    (void)cgroup_attach (branching->from->cgroup, branching->from->worker_pid, &fault);
+}
+
+static gboolean
+put_into_cgroup (struct branching *branching, GError **error)
+{
+  struct box *box = branching->box;
+  struct fault fault = {0};
+  if (!box->cgroup)
+    return TRUE;
+  if (cgroup_attach (box->cgroup, box->worker_pid, &fault) < 0)
+    return fault.err == ESRCH ? set_broken (branching, box, ENDED_MEANWHILE, error)
+                              : error_from_fault (&fault, error);
   box->memory_fd = cgroup_watch_memory (box->cgroup);
   return TRUE;
 }
@@ -326,9 +347,11 @@ branch_make (struct box *from, const struct host *host, gint64 deadline_us, GPtr
   branching.box = box_new_branch (from, box_next_number (), fds, error);
   if (!branching.box)
     return NULL;
-  gboolean asked = ask (&branching, fds, error);
+  gboolean asked = make_cgroup (&branching, error) && ask (&branching, fds, error);
   for (int i = 0; i < WIRE_BRANCH_FDS; i++)
     fd_close (&fds[i]);
+  if (asked)
+    prepare_move (&branching);
   if (!asked || !converse (&branching, deadline_us, error) || !open_workspace (branching.box, error)) {
     abandon (&branching);
     return NULL;
