@@ -826,7 +826,7 @@ test_answers_ahead (void)
     autoclose int source = open (path, O_RDONLY | O_CLOEXEC);
     AdderRequest *request = new_cell ("ahead", code->str);
     adder_request_set_stdin (request, source);
-    g_autoptr (json_t) result = run (engine, request, i == 0 ? "crashed" : "failed", i == 0 ? 137 : 125);
+    json_decref (run (engine, request, i == 0 ? "crashed" : "failed", i == 0 ? 137 : 125));
   }
   check_ended (engine, "ahead", "it sent a message that Adder does not know");
 }
