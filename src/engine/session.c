@@ -190,14 +190,9 @@ session_reason_of_end (const struct session *session, struct box *box)
 static gint64
 answer_bound (uint32_t kind)
 {
-  switch (kind) {
-  case WIRE_ANSWER:
+  if (kind == WIRE_ANSWER)
     return WIRE_ANSWER_MAX;
-  case WIRE_DISPLAY:
-    return WIRE_DISPLAY_MAX;
-  default:
-    return -1;
-  }
+  return kind == WIRE_DISPLAY ? (gint64)WIRE_DISPLAY_MAX : -1;
 }
 
 static void

@@ -163,20 +163,30 @@ save (struct run_source *source, struct run_view *view, const struct run_event *
   return view->pictures != NULL;
 }
 
+static void
+save_or_note (struct run_source *source, struct run_view *view, struct run_event *event, char **text)
+{
+  g_autoptr (GError) problem = NULL;
+  if (save (source, view, event, &problem))
+    return;
+  g_prefix_error (&problem, "cannot write the files to %s: ", view->directory);
+  note_unsaved (event, problem, text);
+}
+
 /* Shows one event. Returns 0 or a negative errno of standard output. */
 static int
-show (struct run_source *source, struct run_view *view, struct run_event *event,
-      const struct run_options *options)
+show (struct run_source *source, struct run_view *view, struct run_event *event, gboolean json)
 {
-  g_autofree char *text = NULL;
-  g_autoptr (GError) problem = NULL;
-  if (event->kind == ADDER_EVENT_RESULT && options->out && !save (source, view, event, &problem)) {
-    g_prefix_error (&problem, "cannot write the files to %s: ", options->out);
-    note_unsaved (event, problem, &text);
-  }
-  if (!options->json)
-    return run_view_event (view, event);
-  return event->kind == ADDER_EVENT_RESULT ? run_view_json (event->data, event->length) : 0;
+  char *text = NULL;
+  int r = 0;
+  if (event->kind == ADDER_EVENT_RESULT && view->directory)
+    save_or_note (source, view, event, &text);
+  if (!json)
+    r = run_view_event (view, event);
+  else if (event->kind == ADDER_EVENT_RESULT)
+    r = run_view_json (event->data, event->length);
+  g_free (text);
+  return r;
 }
 
 /* Pulls all events and shows them. Returns the exit code, or -1 with ERROR when there was no result, or when
@@ -193,7 +203,7 @@ follow (struct run_source *source, struct canceller *canceller, const struct run
   while (event.kind != ADDER_EVENT_RESULT) {
     if (!source->next (source, &event, error))
       return -1;
-    if (r == 0 && (r = show (source, &view, &event, options)) < 0)
+    if (r == 0 && (r = show (source, &view, &event, options->json)) < 0)
       canceller_ask (canceller);
   }
   g_clear_pointer (&view.pictures, g_ptr_array_unref);

@@ -353,6 +353,7 @@ library_owner (const AdderRequest *request)
 AdderRequest *
 library_cell (const AdderRequest *options, const char *session, const char *code)
 {
+  g_return_val_if_fail (code != NULL, NULL);
   AdderRequest *cell = adder_request_new (code, -1);
   adder_request_set_owner (cell, options->owner, options->conversation);
   adder_request_set_watch (cell, options->watch_fd);
