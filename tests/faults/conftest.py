@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the fault suite."""
+import contextlib
+import itertools
 import pathlib
 import shutil
 
@@ -8,6 +10,8 @@ import pytest
 import harness
 from harness import wait_until
 from serving import CONFIG, Faults, Served
+
+numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +39,8 @@ def serve(make_adder):
         served.process.wait(harness.DEADLINE)
 
 
-@pytest.fixture(scope="session")
-def faults(installation, user, common_directory, tools):
-    """One user's daemon for all tests that switch faults of it on and off."""
-    directory = common_directory / f"faults-{user.name}"
+@contextlib.contextmanager
+def daemon_with_faults(installation, user, directory, tools):
     directory.mkdir()
     adder = harness.Adder(installation, user, directory, CONFIG)
     adder.environment = "system"
@@ -53,8 +55,14 @@ def faults(installation, user, common_directory, tools):
         served.process.wait(harness.DEADLINE)
 
 
-@pytest.fixture
-def faulty(faults):
+@pytest.fixture(scope="session")
+def faults(installation, user, common_directory, tools):
+    """One user's daemon for all tests that switch faults of it on and off."""
+    with daemon_with_faults(installation, user, common_directory / f"faults-{user.name}", tools) as served:
+        yield served
+
+
+def outlived(faults):
     """That daemon, which must have lived through the test's faults: it serves, and nothing is left over."""
     wait_until(faults.works, "a run to work")
     before = faults.at_rest()
@@ -63,3 +71,16 @@ def faulty(faults):
     wait_until(faults.works, "a run to work now that the fault is gone")
     faults.wait_rest(before)
     assert faults.adder.daemon() == faults.pid
+
+
+@pytest.fixture
+def faulty(faults):
+    yield from outlived(faults)
+
+
+@pytest.fixture
+def faulty_alone(installation, user, common_directory, tools):
+    """The same, for one test only: a daemon whose zygotes are lost again and again waits ever longer for the next."""
+    directory = common_directory / f"faults-{user.name}-{next(numbers)}"
+    with daemon_with_faults(installation, user, directory, tools) as served:
+        yield from outlived(served)

@@ -203,11 +203,11 @@ RECOVERY = ["clone3 who=adder-pool", f"unshare {LAUNCHER}", f"execve {LAUNCHER}"
 
 
 @pytest.mark.parametrize("call", RECOVERY)
-def test_daemon_that_could_not_start_a_zygote(faulty, user, call):
+def test_daemon_that_could_not_start_a_zygote(faulty_alone, user, call):
     name, reason = errno_for(call, START, user)
-    faulty.set(in_numbers(f"{call} {name}"))
-    faulty.drop_zygote()
-    refused(faulty, START[call], reason)
+    faulty_alone.set(in_numbers(f"{call} {name}"))
+    faulty_alone.drop_zygote()
+    refused(faulty_alone, START[call], reason)
 
 
 @pytest.mark.parametrize("call, step", chosen(SPAWN, f"clone 0&CLONE_NEWPID {ZYGOTE}", f"capset {SANDBOX}"))
