@@ -25,21 +25,15 @@ session_reply_clear (struct session_reply *reply)
   adder_replay_free (reply->replay);
 }
 
-static gboolean
-wrong_type (const char *field, const char *wanted, GError **error)
-{
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the field %s of the request must be %s", field,
-               wanted);
-  return FALSE;
-}
-
 /* A text or NULL. */
 static gboolean
 take_text (const struct call *call, const char *field, const char **ret_text, GError **error)
 {
   const json_t *value = json_object_get (call->body, field);
-  if (value && !json_is_null (value) && !json_is_string (value))
-    return wrong_type (field, "text", error);
+  if (value && !json_is_null (value) && !json_is_string (value)) {
+    submission_wrong_type (field, "text", error);
+    return FALSE;
+  }
   *ret_text = json_string_value (value);
   return TRUE;
 }
@@ -52,7 +46,7 @@ take_options (const struct call *call, GError **error)
 {
   json_t *options = json_object_get (call->body, "options");
   if (options && !json_is_object (options)) {
-    wrong_type ("options", "an object", error);
+    submission_wrong_type ("options", "an object", error);
     return NULL;
   }
   g_autoptr (json_t) none = json_object ();
@@ -85,7 +79,7 @@ answer_replay (const struct call *call, GError **error)
     return NULL;
   if ((from && (!json_is_integer (from) || json_integer_value (from) < 0)) ||
       (keep_going && !json_is_boolean (keep_going))) {
-    wrong_type ("from", "a number, and keep_going true or false", error);
+    submission_wrong_type ("from", "a number, and keep_going true or false", error);
     return NULL;
   }
   g_autoptr (AdderRequest) options = take_options (call, error);
@@ -125,7 +119,7 @@ answer_variables (const struct call *call, GError **error)
   json_array_foreach (names, i, item) if (json_is_string (item))
       g_ptr_array_add (texts, (char *)json_string_value (item));
   if (!json_is_array (names) || texts->len != json_array_size (names)) {
-    wrong_type ("names", "a list of texts", error);
+    submission_wrong_type ("names", "a list of texts", error);
     return NULL;
   }
   g_ptr_array_add (texts, NULL);
@@ -166,7 +160,7 @@ take_checkpoint (const struct call *call, gboolean may, const char **ret_name, G
 {
   if (!take_text (call, "checkpoint", ret_name, error))
     return FALSE;
-  return *ret_name || may || wrong_type ("checkpoint", "text", error);
+  return *ret_name || may || submission_wrong_type ("checkpoint", "text", error);
 }
 
 static char *
@@ -207,7 +201,7 @@ answer_branch (const struct call *call, GError **error)
     return NULL;
   if (count &&
       (!json_is_integer (count) || json_integer_value (count) < 0 || json_integer_value (count) > G_MAXINT)) {
-    wrong_type ("count", "a number", error);
+    submission_wrong_type ("count", "a number", error);
     return NULL;
   }
   return adder_session_branch (call->engine, call->owner, call->session, checkpoint,
@@ -293,7 +287,7 @@ server_session_answer (AdderEngine *engine, const char *owner, int watch_fd,
     if (!take_text (&call, "session", &call.session, error))
       return FALSE;
     if (!call.session) {
-      wrong_type ("session", "text", error);
+      submission_wrong_type ("session", "text", error);
       return FALSE;
     }
   }

@@ -43,8 +43,8 @@ struct building {
   gsize next_fd;
 };
 
-static gboolean
-wrong_type (const char *field, const char *wanted, GError **error)
+gboolean
+submission_wrong_type (const char *field, const char *wanted, GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the field %s of the request must be %s", field,
                wanted);
@@ -68,13 +68,13 @@ set_arguments (struct building *building, const json_t *value, GError **error)
 {
   g_autoptr (GPtrArray) texts = g_ptr_array_new ();
   if (!json_is_array (value))
-    return wrong_type ("arguments", "a list of texts", error);
+    return submission_wrong_type ("arguments", "a list of texts", error);
   gsize i;
   json_t *item;
   json_array_foreach (value, i, item)
   {
     if (!json_is_string (item))
-      return wrong_type ("arguments", "a list of texts", error);
+      return submission_wrong_type ("arguments", "a list of texts", error);
     g_ptr_array_add (texts, (char *)json_string_value (item));
   }
   g_ptr_array_add (texts, NULL);
@@ -86,13 +86,13 @@ static gboolean
 set_variables (struct building *building, const json_t *value, GError **error)
 {
   if (!json_is_object (value))
-    return wrong_type ("variables", "an object of texts", error);
+    return submission_wrong_type ("variables", "an object of texts", error);
   const char *name;
   json_t *item;
   json_object_foreach ((json_t *)value, name, item)
   {
     if (!json_is_string (item))
-      return wrong_type ("variables", "an object of texts", error);
+      return submission_wrong_type ("variables", "an object of texts", error);
     adder_request_set_variable (building->result, name, json_string_value (item));
   }
   return TRUE;
@@ -102,13 +102,13 @@ static gboolean
 set_limits (struct building *building, const json_t *value, GError **error)
 {
   if (!json_is_object (value))
-    return wrong_type ("limits", "an object of numbers", error);
+    return submission_wrong_type ("limits", "an object of numbers", error);
   const char *name;
   json_t *item;
   json_object_foreach ((json_t *)value, name, item)
   {
     if (!json_is_integer (item) || json_integer_value (item) < 0)
-      return wrong_type ("limits", "an object of numbers", error);
+      return submission_wrong_type ("limits", "an object of numbers", error);
     if (!adder_request_set_limit (building->result, name, (guint64)json_integer_value (item), error))
       return FALSE;
   }
@@ -119,14 +119,14 @@ static gboolean
 add_files (struct building *building, const json_t *value, GError **error)
 {
   if (!json_is_array (value))
-    return wrong_type ("files", "a list of texts", error);
+    return submission_wrong_type ("files", "a list of texts", error);
   gsize i;
   json_t *item;
   json_array_foreach (value, i, item)
   {
     int fd;
     if (!json_is_string (item))
-      return wrong_type ("files", "a list of texts", error);
+      return submission_wrong_type ("files", "a list of texts", error);
     if (!next_fd (building, json_string_value (item), &fd, error) ||
         !adder_request_add_file (building->result, json_string_value (item), fd, error))
       return FALSE;
@@ -139,7 +139,7 @@ set_stdin (struct building *building, const json_t *value, GError **error)
 {
   int fd;
   if (!json_is_boolean (value))
-    return wrong_type ("stdin", "true or false", error);
+    return submission_wrong_type ("stdin", "true or false", error);
   if (json_is_false (value))
     return TRUE;
   if (!next_fd (building, "standard input", &fd, error))
@@ -153,7 +153,7 @@ set_save (struct building *building, const json_t *value, GError **error)
 {
   int fd;
   if (!json_is_boolean (value))
-    return wrong_type ("save", "true or false", error);
+    return submission_wrong_type ("save", "true or false", error);
   return json_is_false (value) || next_fd (building, "the directory to save to", &fd, error);
 }
 
@@ -163,9 +163,9 @@ set_session (struct building *building, const json_t *value, GError **error)
 {
   const json_t *wait = json_object_get (building->request->body, "wait");
   if (!json_is_string (value))
-    return wrong_type ("session", "text", error);
+    return submission_wrong_type ("session", "text", error);
   if (wait && !json_is_boolean (wait) && !json_is_null (wait))
-    return wrong_type ("wait", "true or false", error);
+    return submission_wrong_type ("wait", "true or false", error);
   adder_request_set_session (building->result, json_string_value (value), !json_is_false (wait));
   return TRUE;
 }
@@ -184,7 +184,7 @@ static gboolean
 set_svg (struct building *building, const json_t *value, GError **error)
 {
   if (!json_is_boolean (value))
-    return wrong_type ("svg", "true or false", error);
+    return submission_wrong_type ("svg", "true or false", error);
   adder_request_set_svg (building->result, json_is_true (value));
   return TRUE;
 }
@@ -223,7 +223,7 @@ set_field (struct building *building, const struct field *field, GError **error)
   if (field->set)
     return field->set (building, value, error);
   if (!json_is_string (value))
-    return wrong_type (field->name, "text", error);
+    return submission_wrong_type (field->name, "text", error);
   if (field->set_text)
     field->set_text (building->result, json_string_value (value));
   return TRUE;

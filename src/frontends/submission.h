@@ -32,5 +32,8 @@ gboolean submission_take_fd (struct submission *request, int *fd, GError **error
  * bounds or descriptors that do not fit are ADDER_ERROR_INVALID. The caller's. */
 AdderRequest *submission_build (const struct submission *request, GError **error);
 
+/* Sets ERROR to say that FIELD must be WANTED. Always FALSE. */
+gboolean submission_wrong_type (const char *field, const char *wanted, GError **error);
+
 /* The descriptor of the directory to save to, REQUEST's; -1 where there is none. */
 int submission_directory (const struct submission *request);
