@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "adder.h"
+#include "common/json.h"
 #include "common/text.h"
 
 static const struct cli_command commands[] = {
@@ -167,6 +168,13 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is one argument too many", shown);
   }
   return given >= least && given <= most;
+}
+
+void
+cli_print_json (const json_t *value)
+{
+  g_autofree char *text = json_to_text (value);
+  printf ("%s\n", text);
 }
 
 int

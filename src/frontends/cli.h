@@ -3,6 +3,7 @@
 #pragma once
 
 #include <glib.h>
+#include <jansson.h>
 #include <stdio.h>
 
 /* Adder's own exit codes; those of a run are in docs/results.md. */
@@ -34,6 +35,9 @@ gboolean cli_parse (const GOptionEntry *entries, int least, int most, int *argc,
  * to --help. */
 int cli_fail (const GError *error);
 int cli_fail_usage (const GError *error);
+
+/* What --json prints: VALUE on one line. */
+void cli_print_json (const json_t *value);
 
 enum cli_colour { CLI_PLAIN, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_DIM };
 /* The escape sequence for COLOUR on STREAM (CLI_PLAIN: back to normal); "" when STREAM is no terminal,

@@ -169,8 +169,7 @@ print_json (const struct checkup *checkup)
                  (int)probe->level, "kernel", probe->release, "root", probe->root, "mechanisms", mechanisms,
                  "environments", checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial,
                  "problems", checkup->problems);
-  g_autofree char *text = json_to_text (all);
-  printf ("%s\n", text);
+  cli_print_json (all);
 }
 
 static void

@@ -5,13 +5,6 @@
 #include "engine/environment.h"
 #include "frontends/cli.h"
 
-static void
-print_json (const json_t *value)
-{
-  g_autofree char *text = json_to_text (value);
-  printf ("%s\n", text);
-}
-
 /* ---- list ---- */
 
 static json_t *
@@ -50,7 +43,7 @@ env_list (int argc, char **argv)
       printf ("%-16s %-8s %s\n", environment->name, environment->version, environment->python);
   }
   if (json)
-    print_json (all);
+    cli_print_json (all);
   return 0;
 }
 
@@ -104,7 +97,7 @@ env_show (int argc, char **argv)
   if (!description)
     return cli_fail (problem);
   if (json) {
-    print_json (description);
+    cli_print_json (description);
     return 0;
   }
   const char *name;

@@ -51,8 +51,7 @@ profile_show (int argc, char **argv)
     return cli_fail (problem);
   if (json) {
     g_autoptr (json_t) value = profile_to_json (profile);
-    g_autofree char *text = json_to_text (value);
-    printf ("%s\n", text);
+    cli_print_json (value);
   } else
     print_profile (profile);
   profile_free (profile);
@@ -99,10 +98,8 @@ profile_list (int argc, char **argv)
   }
   g_autoptr (json_t) all = json ? json_array () : NULL;
   gboolean ok = list_profiles (names, all);
-  if (json) {
-    g_autofree char *text = json_to_text (all);
-    printf ("%s\n", text);
-  }
+  if (json)
+    cli_print_json (all);
   return ok ? 0 : CLI_FAILED;
 }
 

@@ -145,8 +145,7 @@ report (const struct replay *replay)
     g_autoptr (json_t) whole =
         json_pack ("{s:O, s:O, s:O, s:O}", "session_id", json_object_get (session, "session_id"), "name",
                    json_object_get (session, "name"), "cells", replay->done, "left_out", left);
-    g_autofree char *text = json_to_text (whole);
-    printf ("%s\n", text);
+    cli_print_json (whole);
     return;
   }
   if (done < all)

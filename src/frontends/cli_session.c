@@ -48,13 +48,6 @@ ask (json_t *question, GError **error)
   return ask_with (owned, NULL, error);
 }
 
-static void
-print_json (const json_t *value)
-{
-  g_autofree char *text = json_to_text (value);
-  printf ("%s\n", text);
-}
-
 /* ---- new ---- */
 
 static gboolean
@@ -88,7 +81,7 @@ session_new (int argc, char **argv)
   else if (!make (&options, &session, &problem))
     code = fail (problem);
   else if (options.json)
-    print_json (session);
+    cli_print_json (session);
   else
     printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
   run_options_clear (&options);
@@ -115,7 +108,7 @@ session_list (int argc, char **argv)
   if (!answer)
     return fail (problem);
   if (json)
-    print_json (answer);
+    cli_print_json (answer);
   else if (names)
     session_view_names (answer);
   else
@@ -125,10 +118,24 @@ session_list (int argc, char **argv)
 
 /* ---- about one session ---- */
 
-/* What all commands about one session have: SESSION and --json. Prints the answer with VIEW; NULL: it says
- * nothing to people. */
+/* Prints ANSWER, as JSON or with VIEW (NULL: it says nothing to people), or PROBLEM where there is none. */
 static int
-about_one (int argc, char **argv, const char *op, void (*view) (const json_t *answer))
+tell (const json_t *answer, const GError *problem, gboolean json, void (*view) (const json_t *answer))
+{
+  if (!answer)
+    return fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else if (view)
+    view (answer);
+  return 0;
+}
+
+/* What most commands about one session have: SESSION and --json, and where FIELD of the question is named
+ * another argument for it, which must be there when LEAST is 2. */
+static int
+about (int argc, char **argv, const char *op, const char *field, int least,
+       void (*view) (const json_t *answer))
 {
   gboolean json = FALSE;
   const GOptionEntry entries[] = {
@@ -136,40 +143,36 @@ about_one (int argc, char **argv, const char *op, void (*view) (const json_t *an
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+  if (!cli_parse (entries, least, field ? 2 : 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  g_autoptr (json_t) answer = ask (json_pack ("{s:s, s:s}", "op", op, "session", argv[1]), &problem);
-  if (!answer)
-    return fail (problem);
-  if (json)
-    print_json (answer);
-  else if (view)
-    view (answer);
-  return 0;
+  json_t *question = json_pack ("{s:s, s:s, s:s*}", "op", op, "session", argv[1], field ? field : "",
+                                argc > 2 ? argv[2] : NULL);
+  g_autoptr (json_t) answer = ask (question, &problem);
+  return tell (answer, problem, json, view);
 }
 
 static int
 session_show (int argc, char **argv)
 {
-  return about_one (argc, argv, "show", session_view_one);
+  return about (argc, argv, "show", NULL, 1, session_view_one);
 }
 
 static int
 session_history (int argc, char **argv)
 {
-  return about_one (argc, argv, "history", session_view_history);
+  return about (argc, argv, "history", NULL, 1, session_view_history);
 }
 
 static int
 session_reset (int argc, char **argv)
 {
-  return about_one (argc, argv, "reset", NULL);
+  return about (argc, argv, "reset", NULL, 1, NULL);
 }
 
 static int
 session_interrupt (int argc, char **argv)
 {
-  return about_one (argc, argv, "interrupt", NULL);
+  return about (argc, argv, "interrupt", NULL, 1, NULL);
 }
 
 /* Says which of the names after SESSION the answer does not have. Returns how the command ends. */
@@ -216,7 +219,7 @@ session_vars (int argc, char **argv)
   if (!answer)
     return fail (problem);
   if (json)
-    print_json (answer);
+    cli_print_json (answer);
   else if (argc == 2 || json_array_size (json_object_get (answer, "variables")) > 0)
     session_view_variables (answer);
   return miss_variables (answer, argc, argv);
@@ -250,47 +253,22 @@ view_branches (const json_t *answer)
       printf ("%s\n", json_string_value (json_object_get (one, "session_id")));
 }
 
-/* Commands of SESSION and one more argument, which is FIELD of the question OP; at least LEAST arguments. */
-static int
-about_checkpoint (int argc, char **argv, const char *op, const char *field, int least,
-                  void (*view) (const json_t *answer))
-{
-  gboolean json = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, least, 2, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  json_t *question =
-      json_pack ("{s:s, s:s, s:s*}", "op", op, "session", argv[1], field, argc > 2 ? argv[2] : NULL);
-  g_autoptr (json_t) answer = ask (question, &problem);
-  if (!answer)
-    return fail (problem);
-  if (json)
-    print_json (answer);
-  else if (view)
-    view (answer);
-  return 0;
-}
-
 static int
 session_checkpoint (int argc, char **argv)
 {
-  return about_checkpoint (argc, argv, "checkpoint", "name", 1, view_checkpoint);
+  return about (argc, argv, "checkpoint", "name", 1, view_checkpoint);
 }
 
 static int
 session_rollback (int argc, char **argv)
 {
-  return about_checkpoint (argc, argv, "rollback", "checkpoint", 2, NULL);
+  return about (argc, argv, "rollback", "checkpoint", 2, NULL);
 }
 
 static int
 session_forget (int argc, char **argv)
 {
-  return about_checkpoint (argc, argv, "forget", "checkpoint", 2, NULL);
+  return about (argc, argv, "forget", "checkpoint", 2, NULL);
 }
 
 static int
@@ -312,13 +290,7 @@ session_branch (int argc, char **argv)
   g_autoptr (json_t) answer = ask (json_pack ("{s:s, s:s, s:s*, s:i}", "op", "branch", "session", argv[1],
                                               "checkpoint", from, "count", MAX (count, 0)),
                                    &problem);
-  if (!answer)
-    return fail (problem);
-  if (json)
-    print_json (answer);
-  else
-    view_branches (answer);
-  return 0;
+  return tell (answer, problem, json, view_branches);
 }
 
 /* ---- end ---- */
@@ -345,7 +317,7 @@ session_end (int argc, char **argv)
       code = fail (problem);
   }
   if (json)
-    print_json (ended);
+    cli_print_json (ended);
   return code;
 }
 

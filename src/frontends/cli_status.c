@@ -102,12 +102,10 @@ print_value (const char *name, const json_t *value, int depth)
 static void
 print_status (json_t *status, gboolean json)
 {
-  if (json) {
-    g_autofree char *text = json_to_text (status);
-    printf ("%s\n", text);
-    return;
-  }
-  print_members (status, 0);
+  if (json)
+    cli_print_json (status);
+  else
+    print_members (status, 0);
 }
 
 static int
