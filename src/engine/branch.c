@@ -30,6 +30,7 @@ struct branching {
   const struct host *host;
   GPtrArray *warnings;
   gboolean ready; /* the branch is known */
+  gboolean ended; /* it is dead, but why may be in what it sent before */
   guint displays; /* what threads have shown since the last cell, of which so much was passed over */
 };
 
@@ -151,7 +152,7 @@ take_ready (struct branching *branching, GError **error)
       return FALSE;
     }
     g_clear_error (&problem);
-    return set_broken (branching, box, ENDED_MEANWHILE, error);
+    branching->ended = TRUE;
   }
   /* What holds is what held when the sandbox was made, whatever is said now. */
   box->ready = box_trunk (box)->ready;
@@ -191,11 +192,12 @@ put_into_cgroup (struct branching *branching, GError **error)
 {
   struct box *box = branching->box;
   struct fault fault = {0};
-  if (!box->cgroup)
+  if (!box->cgroup || branching->ended)
     return TRUE;
-  if (cgroup_attach (box->cgroup, box->worker_pid, &fault) < 0)
-    return fault.err == ESRCH ? set_broken (branching, box, ENDED_MEANWHILE, error)
-                              : error_from_fault (&fault, error);
+  if (cgroup_attach (box->cgroup, box->worker_pid, &fault) < 0) {
+    branching->ended = fault.err == ESRCH;
+    return branching->ended || error_from_fault (&fault, error);
+  }
   box->memory_fd = cgroup_watch_memory (box->cgroup);
   return TRUE;
 }
@@ -295,10 +297,11 @@ converse (struct branching *branching, gint64 deadline_us, GError **error)
     if (pollfds[1].revents && !listen_to_branch (branching, &box_done, &failure))
       box_done = TRUE;
   }
-  if (!failure)
-    return TRUE;
-  g_propagate_error (error, g_steal_pointer (&failure));
-  return FALSE;
+  if (failure) {
+    g_propagate_error (error, g_steal_pointer (&failure));
+    return FALSE;
+  }
+  return !branching->ended || set_broken (branching, branching->box, ENDED_MEANWHILE, error);
 }
 
 /* ---- the whole ---- */
