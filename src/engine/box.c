@@ -47,15 +47,6 @@ zygote_info_unref (struct zygote_info *info)
     g_atomic_rc_box_release_full (info, clear_info);
 }
 
-gboolean
-limits_same_shape (const struct limits *a, const struct limits *b, gboolean inside)
-{
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    if ((limit_table[i].shape || (inside && limit_table[i].inside)) && a->value[i] != b->value[i])
-      return FALSE;
-  return TRUE;
-}
-
 /* ---- making ---- */
 
 static gboolean
@@ -90,11 +81,11 @@ box_next_number (void)
 }
 
 static struct box *
-new_box (struct pool *pool, const struct limits *limits, guint64 number)
+new_box (struct pool *pool, const struct shape *shape, guint64 number)
 {
   struct box *box = g_new0 (struct box, 1);
   box->pool = pool;
-  box->limits = *limits;
+  box->shape = *shape;
   box->number = number;
   box->socket_fd = box->stdout_fd = box->stderr_fd = box->exit_fd = -1;
   box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = -1;
@@ -105,10 +96,10 @@ new_box (struct pool *pool, const struct limits *limits, guint64 number)
 }
 
 struct box *
-box_new (struct pool *pool, const struct limits *limits, struct scratch *scratch,
-         int ret_spawn[WIRE_SPAWN_FDS], GError **error)
+box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, int ret_spawn[WIRE_SPAWN_FDS],
+         GError **error)
 {
-  struct box *box = new_box (pool, limits, box_next_number ());
+  struct box *box = new_box (pool, shape, box_next_number ());
   int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1};
   if (!make_socket (&box->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
       !make_pipe (&box->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
@@ -166,9 +157,8 @@ ask_for_sender (int socket, GError **error)
 struct box *
 box_new_branch (struct box *from, guint64 number, int ret_fds[WIRE_BRANCH_FDS], GError **error)
 {
-  struct box *trunk = box_trunk (from), *box = new_box (from->pool, &from->limits, number);
+  struct box *trunk = box_trunk (from), *box = new_box (from->pool, &from->shape, number);
   int fds[WIRE_BRANCH_FDS] = {-1, -1, -1};
-  box->session = TRUE;
   box->trunk = trunk;
   box->branch = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
   g_atomic_int_set (&trunk->shared, 1);
@@ -310,7 +300,7 @@ box_read_exit (struct box *box)
     box->has_exit = TRUE;
   }
   box->ended = TRUE;
-  box->gone = got != (gssize)sizeof report || !box->session;
+  box->gone = got != (gssize)sizeof report || !box->shape.session;
   return TRUE;
 }
 

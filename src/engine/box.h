@@ -7,6 +7,7 @@
 
 #include "engine/channel.h"
 #include "engine/scratch.h"
+#include "engine/shape.h"
 #include "engine/usage.h"
 #include "engine/workspace.h"
 #include "runner/wire.h"
@@ -36,7 +37,7 @@ struct box {
   struct scratch_place *place; /* the workspace's, when it is a directory of the host */
   pid_t worker_pid, init_pid;  /* on the host; without namespaces there is no init: 0 */
 
-  struct limits limits; /* what it was parked with */
+  struct shape shape; /* what it was parked with */
   struct wire_ready ready;
   struct usage_mark parked;
   struct workspace_mark workspace_mark;
@@ -53,7 +54,6 @@ struct box {
 
   /* Sessions. One and its branches (branch.h) live in the sandbox of the first, the trunk: its pid namespace,
    * with its init, and its workspace. That one is kept until the last of them is gone. */
-  gboolean session;  /* parked with WIRE_SPAWN_SESSION */
   struct box *trunk; /* of a branch; else NULL */
   char *branch;      /* of a branch: its name among the workspace's branches */
   gint shared;       /* of a trunk, atomic: others live in its workspace, or did */
@@ -69,7 +69,7 @@ struct box {
 
 /* Makes a box with its socket and pipes, and its workspace in SCRATCH unless that is NULL; RET_SPAWN gets the
  * ends that go to the zygote (enum wire_spawn_fd), the caller's. */
-struct box *box_new (struct pool *pool, const struct limits *limits, struct scratch *scratch,
+struct box *box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch,
                      int ret_spawn[WIRE_SPAWN_FDS], GError **error);
 
 /* Takes over the descriptors that came with SPAWNED (enum wire_spawned_fd). */
@@ -119,7 +119,3 @@ void box_release (struct box *box);
 
 /* For others than who has BOX: has its worker killed, whose end he sees. */
 void box_strike (const struct box *box);
-
-/* Whether a box that was parked with A will do for B. INSIDE: limits that the sandbox itself holds cannot be
- * set from outside. */
-gboolean limits_same_shape (const struct limits *a, const struct limits *b, gboolean inside);

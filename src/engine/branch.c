@@ -40,7 +40,7 @@ branch_check (const struct box *box, GError **error)
   if (box->ready.flags & WIRE_READY_PLACES)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "this session cannot be branched: %s",
-               box->session
+               box->shape.session
                    ? "the host gives its sandboxes no /proc of their own (see adder doctor)"
                    : "that needs sandboxes with namespaces, isolation level 2 or more (see adder doctor)");
   return FALSE;

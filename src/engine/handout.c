@@ -189,13 +189,13 @@ handout_put_files (struct handout *handout, struct box *box, const struct host *
 
 struct box *
 handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
-              const struct run_request *request, const struct limits *limits, gboolean session,
-              struct interrupt *interrupt, GError **error)
+              const struct run_request *request, const struct shape *shape, struct interrupt *interrupt,
+              GError **error)
 {
-  struct box *box = session ? pool_take_session (pool, request->owner, limits, interrupt, error)
-                            : pool_take (pool, request->owner, limits, request->code, interrupt, error);
+  const char *code = shape->session ? NULL : request->code;
+  struct box *box = pool_take (pool, request->owner, shape, code, interrupt, error);
   if (box && (!check_isolation (handout, engine, box, wanted_level (engine, request), error) ||
-              !set_limits (box, limits, error) ||
+              !set_limits (box, &shape->limits, error) ||
               !handout_put_files (handout, box, engine->host, request, interrupt, error)))
     pool_discard (g_steal_pointer (&box));
   return box;

@@ -23,10 +23,10 @@ void handout_clear (struct handout *handout);
 struct pool *handout_pool (struct handout *handout, struct engine *engine, const struct run_request *request,
                            GError **error);
 
-/* Takes a box of POOL for REQUEST, or for a SESSION that it describes, and makes it ready, with LIMITS in
- * force. The caller's, to be discarded; NULL with ERROR. */
+/* Takes a box of POOL for REQUEST, or for a session that it describes, and makes it ready, with the limits of
+ * SHAPE in force. The caller's, to be discarded; NULL with ERROR. */
 struct box *handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
-                          const struct run_request *request, const struct limits *limits, gboolean session,
+                          const struct run_request *request, const struct shape *shape,
                           struct interrupt *interrupt, GError **error);
 
 /* Puts the request's files into BOX. */

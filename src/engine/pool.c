@@ -191,25 +191,12 @@ pool_unwatch (struct pool *pool, struct box *box)
   (void)epoll_ctl (pool->parked_fd, EPOLL_CTL_DEL, box->exit_fd, NULL);
 }
 
-gboolean
-pool_is_shape (const struct pool *pool, const struct limits *limits, const struct limits *wanted)
-{
-  return limits_same_shape (limits, wanted, pool->isolation != ISOLATION_NAMESPACES);
-}
-
-gboolean
-pool_keeps_shape (const struct pool *pool, const struct limits *limits)
-{
-  struct limits kept = limits_default ();
-  return pool_is_shape (pool, limits, &kept);
-}
-
 /* ---- handing parked boxes to callers ---- */
 
 gboolean
 pool_box_suits (const struct box *box, const struct waiter *waiter)
 {
-  return pool_is_shape (waiter->pool, &box->limits, waiter->limits) && box->session == waiter->session &&
+  return shape_same (&box->shape, &waiter->shape, waiter->pool->isolation) &&
          !(waiter->needs_modules && box->zygote->bare);
 }
 
@@ -502,7 +489,7 @@ names_module (struct pool *pool, const char *code)
   gboolean names = FALSE;
   g_rw_lock_reader_lock (&pool->environment_lock);
   char *const *modules = pool->environment->modules;
-  for (guint i = 0; code && modules && modules[i] && !names; i++) {
+  for (guint i = 0; modules && modules[i] && !names; i++) {
     gsize length = strcspn (modules[i], ".");
     names = length > 0 && has_word (code, modules[i], length);
   }
@@ -524,24 +511,25 @@ wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
 }
 
 static struct box *
-take (struct pool *pool, const char *owner, const struct limits *limits, const char *code, gboolean session,
+take (struct pool *pool, const char *owner, const struct shape *shape, const char *code,
       struct interrupt *interrupt, GError **error)
 {
   struct pools *pools = pool->pools;
   const struct config *config = pools->host->config;
   struct waiter waiter = {.place.owner = owner ? owner : "",
                           .pool = pool,
-                          .limits = limits,
-                          .session = session,
+                          .shape = *shape,
+                          .claim.bytes = shape->limits.value[LIMIT_MEMORY],
                           .interrupt = interrupt};
-  waiter.claim.bytes = limits->value[LIMIT_MEMORY];
+  /* Without mounts of its own nothing sets it apart. */
+  waiter.shape.session = shape->session && pool->isolation == ISOLATION_NAMESPACES;
   g_autoptr (GError) refusal = NULL;
 
   g_mutex_lock (&pools->lock);
-  pool->keeps_sessions |= session;
+  pool->keeps_sessions |= waiter.shape.session;
   gboolean starting = !pool->serving || pool->stale || pool->bare;
   g_mutex_unlock (&pools->lock);
-  waiter.needs_modules = starting && (session || names_module (pool, code));
+  waiter.needs_modules = starting && (!code || names_module (pool, code));
   g_mutex_lock (&pools->lock);
   struct box *box = ask (pool, &waiter, &refusal);
   starting = !pool->serving || pool->stale || (pool->bare && waiter.needs_modules);
@@ -556,13 +544,13 @@ take (struct pool *pool, const char *owner, const struct limits *limits, const c
   return wait_for (&waiter, config->queue_wait_ms + (starting ? config->zygote_start_ms : 0), error);
 }
 
-static struct box *
-take_living (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
-             gboolean session, struct interrupt *interrupt, GError **error)
+struct box *
+pool_take (struct pool *pool, const char *owner, const struct shape *shape, const char *code,
+           struct interrupt *interrupt, GError **error)
 {
   notice_change (pool);
   for (int i = 0;; i++) {
-    struct box *box = take (pool, owner, limits, code, session, interrupt, error);
+    struct box *box = take (pool, owner, shape, code, interrupt, error);
     if (box)
       pool_unwatch (pool, box);
     /* A zygote that dies takes its parked boxes along, and the pool's thread may not have heard of it yet. */
@@ -570,22 +558,6 @@ take_living (struct pool *pool, const char *owner, const struct limits *limits, 
       return box;
     pool_discard (box);
   }
-}
-
-struct box *
-pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
-           struct interrupt *interrupt, GError **error)
-{
-  return take_living (pool, owner, limits, code, FALSE, interrupt, error);
-}
-
-struct box *
-pool_take_session (struct pool *pool, const char *owner, const struct limits *limits,
-                   struct interrupt *interrupt, GError **error)
-{
-  /* Without mounts of its own nothing sets it apart. */
-  gboolean session = pool->isolation == ISOLATION_NAMESPACES;
-  return take_living (pool, owner, limits, NULL, session, interrupt, error);
 }
 
 gboolean
@@ -657,7 +629,7 @@ pool_resume (struct box *box, const char *owner, guint64 bytes, struct interrupt
   struct pool *pool = box->pool;
   struct waiter waiter = {.place.owner = owner,
                           .pool = pool,
-                          .limits = &box->limits,
+                          .shape = box->shape,
                           .claim.bytes = bytes,
                           .interrupt = interrupt,
                           .kept = box};

@@ -29,18 +29,15 @@ void pools_free (struct pools *pools);
  * it is first asked for; good until pools_free. */
 struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, GError **error);
 
-/* Takes a parked box of the shape that LIMITS ask for, to run CODE. While the environment's modules are still
- * being loaded, code that names one of them waits, and other code has a box without them. At once when there
+/* Takes a parked box of SHAPE, to run CODE. While the environment's modules are still being loaded, code that
+ * names one of them waits, and other code has a box without them; who waits for the modules in any case, as
+ * sessions do, has no code to show (NULL). Only where sandboxes have namespaces is SHAPE's session anything.
+ * At once when there
  * is one and the host may run another sandbox; else waits its turn among the owners, not past the configured
  * wait: ADDER_ERROR_BUSY, also when too many wait already. ADDER_ERROR_CANCELLED when the caller goes away
  * meanwhile; other errors say why there can be no sandbox. */
-struct box *pool_take (struct pool *pool, const char *owner, const struct limits *limits, const char *code,
+struct box *pool_take (struct pool *pool, const char *owner, const struct shape *shape, const char *code,
                        struct interrupt *interrupt, GError **error);
-
-/* The same for a session that shall wait for the environment's modules in any case, and that can be branched
- * where the host's sandboxes have namespaces. */
-struct box *pool_take_session (struct pool *pool, const char *owner, const struct limits *limits,
-                               struct interrupt *interrupt, GError **error);
 
 /* Whether a run with LIMITS can ever have the memory that it may use: FALSE with ADDER_ERROR_UNSUPPORTED. */
 gboolean pools_check_memory (struct pools *pools, const struct limits *limits, GError **error);

@@ -207,15 +207,15 @@ claim (const struct waiter *waiter, GQueue *boxes, GHashTable *taken)
 static void
 count_kept (const struct pool *pool, const struct box *box, guint *kept, guint *sessions)
 {
-  if (pool_keeps_shape (pool, &box->limits))
-    ++*(box->session ? sessions : kept);
+  if (shape_is_kept (&box->shape, pool->isolation))
+    ++*(box->shape.session ? sessions : kept);
 }
 
 /* What the next sandbox should be, and reserves memory for it: of the shape that the first caller waits for
  * who has room and none in the making, else one more of the kind that is kept. *RET_CALM: it is among the
  * last quarter of those, which are handed out first, and nobody waits. */
 static gboolean
-choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_session, gboolean *ret_calm)
+choose_shape (struct pool *pool, struct shape *ret_shape, gboolean *ret_calm)
 {
   struct pools *pools = pool->pools;
   g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
@@ -243,8 +243,7 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_sessio
       continue;
     waited = TRUE;
     if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
-      *ret_limits = *waiter->limits;
-      *ret_session = waiter->session;
+      *ret_shape = waiter->shape;
       chosen = TRUE;
     }
   }
@@ -256,15 +255,14 @@ choose_shape (struct pool *pool, struct limits *ret_limits, gboolean *ret_sessio
   guint64 parked = pool->current->bare ? MIN (pools->host->config->parked, 1) : pools->host->config->parked;
   *ret_calm = !waited && kept + MAX (parked / 4, 1) >= parked;
   if (!chosen && kept < parked && !round.first_short && budget_may_park (&pools->budget, promised)) {
-    *ret_limits = limits_default ();
-    *ret_session = FALSE;
+    *ret_shape = shape_default ();
     chosen = TRUE;
   }
   if (!chosen && pool->keeps_sessions && !pool->current->bare &&
       sessions < pools->host->config->sessions_parked && !round.first_short &&
       budget_may_park (&pools->budget, promised)) {
-    *ret_limits = limits_default ();
-    *ret_session = TRUE;
+    *ret_shape = shape_default ();
+    ret_shape->session = TRUE;
     chosen = TRUE;
   }
   if (chosen)
@@ -301,9 +299,9 @@ drop_chosen (struct pool *pool, struct box *box)
 
 /* Pages touched ahead are five times the memory, so only who is next in line has those of many runs. */
 static uint32_t
-spawn_flags (const struct pool *pool, gboolean calm, gboolean session)
+spawn_flags (const struct pool *pool, const struct shape *shape, gboolean calm)
 {
-  uint32_t flags = session ? WIRE_SPAWN_SESSION : 0;
+  uint32_t flags = shape->session ? WIRE_SPAWN_SESSION : 0;
   if (!pool->pools->host->config->touch_ahead)
     return flags | WIRE_SPAWN_UNTOUCHED;
   return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);
@@ -313,21 +311,20 @@ void
 pool_spawn_next (struct pool *pool)
 {
   g_autoptr (GError) error = NULL;
-  struct limits limits;
-  gboolean session, calm;
+  struct shape shape;
+  gboolean calm;
   int spawn[WIRE_SPAWN_FDS];
   end_delay (pool);
-  if (!may_spawn (pool) || !choose_shape (pool, &limits, &session, &calm))
+  if (!may_spawn (pool) || !choose_shape (pool, &shape, &calm))
     return;
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
-  struct box *box = box_new (pool, &limits, scratch, spawn, &error);
+  struct box *box = box_new (pool, &shape, scratch, spawn, &error);
   if (!box) {
     drop_chosen (pool, NULL);
     pool_spawn_failed (pool, error);
     return;
   }
-  box->session = session;
-  if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, calm, session), &error)) {
+  if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, &shape, calm), &error)) {
     drop_chosen (pool, box);
     pool_lose_zygote (pool, error);
     return;
@@ -353,7 +350,7 @@ put_into_cgroup (struct pool *pool, struct box *box, GError **error)
   box->cgroup_limits = (struct cgroup_limits){
       .memory_bytes = limit_table[LIMIT_MEMORY].standard,
       .pids = limit_table[LIMIT_PIDS].standard,
-      .cpu_percent = (uint32_t)box->limits.value[LIMIT_CPU_PERCENT],
+      .cpu_percent = (uint32_t)box->shape.limits.value[LIMIT_CPU_PERCENT],
   };
   if (cgroup_create (node, name, &box->cgroup_limits, &box->cgroup, &fault) == 0 &&
       cgroup_attach (box->cgroup, box->worker_pid, &fault) == 0) {
@@ -420,7 +417,8 @@ park (struct pool *pool, struct box *box)
     pool->parkings += !bare;
     g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
-    wanted = box->taken || (pool_keeps_shape (pool, &box->limits) && (!box->session || pool->keeps_sessions));
+    wanted = box->taken ||
+             (shape_is_kept (&box->shape, pool->isolation) && (!box->shape.session || pool->keeps_sessions));
     if (!wanted)
       g_queue_unlink (&pool->parked, &box->link);
   }

@@ -74,22 +74,15 @@ struct pool {
 struct waiter {
   struct queue_place place; /* first, so that the one is the other */
   struct pool *pool;
-  const struct limits *limits;
+  struct shape shape;
   struct budget_claim claim;
   gboolean needs_modules; /* a box of a bare zygote will not do */
   struct box *kept;       /* it has this one already, and waits for a place among those that run */
-  gboolean session;       /* one for a session is wanted */
   struct interrupt *interrupt;
   struct box *box;
   GError *error;
   gboolean done; /* BOX or ERROR is set */
 };
-
-/* Whether boxes of POOL that were parked with LIMITS are of the shape that is WANTED. */
-gboolean pool_is_shape (const struct pool *pool, const struct limits *limits, const struct limits *wanted);
-
-/* Whether the pool keeps boxes of this shape parked; others are made on demand. */
-gboolean pool_keeps_shape (const struct pool *pool, const struct limits *limits);
 
 /* Whether BOX is what WAITER waits for. */
 gboolean pool_box_suits (const struct box *box, const struct waiter *waiter);

@@ -44,8 +44,8 @@ begin (struct adder_run *run)
   struct pool *pool = handout_pool (&run->handout, run->engine, request, &run->failure);
   if (!pool || !run_read_stdin (run, &stdin_fd))
     return FALSE;
-  run->box = handout_take (&run->handout, run->engine, pool, request, &request->limits, FALSE,
-                           &run->interrupt, &run->failure);
+  const struct shape shape = {.limits = request->limits};
+  run->box = handout_take (&run->handout, run->engine, pool, request, &shape, &run->interrupt, &run->failure);
   if (!run->box)
     return FALSE;
   for (gsize i = 0; run->box->info->warnings[i]; i++)

@@ -355,10 +355,9 @@ make (struct session *session, struct engine *engine, const struct run_request *
   handout_init (&handout);
   struct pool *pool = handout_pool (&handout, engine, options, error);
   /* Its processor time is counted for each cell; the kernel would count all of its life. */
-  struct limits limits = session->limits;
-  limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
-  struct box *box =
-      pool ? handout_take (&handout, engine, pool, options, &limits, TRUE, interrupt, error) : NULL;
+  struct shape shape = {.limits = session->limits, .session = TRUE};
+  shape.limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
+  struct box *box = pool ? handout_take (&handout, engine, pool, options, &shape, interrupt, error) : NULL;
   if (box)
     sessions_give_box (session, box, &handout);
   else

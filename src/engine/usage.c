@@ -111,7 +111,7 @@ usage_memory_now (struct box *box)
   pid_t roots[2];
   gsize count = box_roots (box, roots);
   /* What is shared with branches shall count once in all. */
-  process_tree (roots, count, !box_fills_alone (box) && box->session, &tree);
+  process_tree (roots, count, !box_fills_alone (box) && box->shape.session, &tree);
   if (tree.proportional_bytes > 0)
     return tree.proportional_bytes + tree.table_bytes;
   return minus (tree.private_bytes, box->parked.memory.private_bytes) + box->parked.own_bytes;

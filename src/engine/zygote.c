@@ -343,7 +343,7 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
   gboolean own = zygote->isolation == ISOLATION_NAMESPACES;
   for (int i = 0; i < LIMIT_COUNT; i++)
     if (limit_table[i].shape || !own)
-      message.limits.value[i] = box->limits.value[i];
+      message.limits.value[i] = box->shape.limits.value[i];
   int r = fd_send (zygote->control_fd, &message, sizeof message, spawn,
                    own ? WIRE_SPAWN_WORKSPACE : WIRE_SPAWN_FDS);
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)

@@ -50,11 +50,11 @@ open_session (void)
 {
   g_autoptr (GError) error = NULL;
   struct interrupt interrupt;
-  struct limits limits = limits_default ();
+  const struct shape shape = {.limits = limits_default (), .session = TRUE};
   struct pool *pool = pools_get (engine->pools, ENVIRONMENT, ISOLATION_AUTO, &error);
   g_assert_no_error (error);
   g_assert_true (interrupt_init (&interrupt, -1, NULL));
-  struct box *box = pool_take_session (pool, "me", &limits, &interrupt, &error);
+  struct box *box = pool_take (pool, "me", &shape, NULL, &interrupt, &error);
   g_assert_no_error (error);
   interrupt_clear (&interrupt);
   g_free (
