@@ -33,7 +33,8 @@ typedef enum {
   ADDER_ERROR_TIMEOUT,   /* a deadline of ours, not of the run */
   ADDER_ERROR_UNSUPPORTED, /* the host lacks something: the message says what, and how to get it */
   ADDER_ERROR_CANCELLED,
-  ADDER_ERROR_ENDED, /* the session has ended: the message says why */
+  ADDER_ERROR_ENDED,   /* the session has ended: the message says why */
+  ADDER_ERROR_REFUSED, /* the policy says no: a role that may not, a profile that does not allow it */
 } AdderError;
 ADDER_PUBLIC GQuark adder_error_quark (void);
 

@@ -67,6 +67,7 @@ half_of_memory (void)
 
 static const char *const levels[] = {"auto", "0", "1", "2", "3", NULL};
 static const char *const cgroup_kinds[] = {"auto", "v2", "v1", "none", NULL};
+const char *const config_roles[] = {"guest", "user", "admin", NULL};
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 static const char *const log_formats[] = {"auto", "text", "json", NULL};
 
@@ -157,6 +158,17 @@ static const struct config_row config_table[] = {
      .text = "The user id of the host that a root daemon's sandboxes run as. Nothing else should use it."},
     {"sandbox", "root_gid", CONFIG_COUNT, AT (root_gid), "65530", .minimum = 1, .maximum = ID_MAXIMUM,
      .text = "The same for the group id."},
+    {"roles", "default", CONFIG_CHOICE, AT (role_default), "admin", .choices = config_roles,
+     .text = "The role of a caller that names none. Who asks at the local socket has the account that the "
+             "daemon runs in, and may name any."},
+    {"roles", "guest_profiles", CONFIG_TEXT, AT (guest_profiles), "*",
+     .text = "The profiles that a guest may use, of those whose `role` is `guest`: names with `*` and `?`, "
+             "between blanks; `none`: none of them."},
+    {"roles", "guest_tools", CONFIG_TEXT, AT (guest_tools), "*",
+     .text = "The tools that a guest may call, likewise."},
+    {"roles", "user_profiles", CONFIG_TEXT, AT (user_profiles), "*",
+     .text = "The same for the role `user`. An admin may use all."},
+    {"roles", "user_tools", CONFIG_TEXT, AT (user_tools), "*", .text = "The same for the role `user`."},
     {"log", "level", CONFIG_CHOICE, AT (log_level), "info", .choices = log_levels,
      .text = "The least important messages that are still logged."},
     {"log", "format", CONFIG_CHOICE, AT (log_format), "auto", .choices = log_formats,

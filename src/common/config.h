@@ -41,6 +41,10 @@ struct config {
   char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */
   char *cgroup;               /* "auto", "v1", "v2", "none" */
   guint64 root_uid, root_gid; /* host ids that a root daemon's sandboxes run as */
+  /* [roles] */
+  char *role_default;                 /* "guest", "user", "admin": of a caller that names none */
+  char *guest_profiles, *guest_tools; /* patterns of names */
+  char *user_profiles, *user_tools;
   /* [log] */
   char *log_level;   /* "error", "warning", "info", "debug" */
   char *log_format;  /* "text", "json"; "auto": text at a terminal */
@@ -48,6 +52,9 @@ struct config {
 
   char **sources; /* of each row of the table in turn: the file it was read from, or "default" */
 };
+
+/* The roles from the least to the most, and then NULL: the words of `enum role` in policy/roles.h. */
+extern const char *const config_roles[];
 
 /* FILE NULL: the usual places; a missing file there is fine, a missing FILE is an error. */
 struct config *config_load (const char *file, GError **error);

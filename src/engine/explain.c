@@ -212,6 +212,8 @@ explain_outcome_of (const GError *error)
     return ADDER_OUTCOME_CANCELLED;
   if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
     return ADDER_OUTCOME_TIMEOUT;
+  if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_REFUSED))
+    return ADDER_OUTCOME_REFUSED;
   return ADDER_OUTCOME_FAILED;
 }
 
