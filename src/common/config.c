@@ -143,6 +143,20 @@ static const struct config_row config_table[] = {
      .maximum = 60 * SECOND,
      .text = "How long the code of a session may take to end when it is interrupted. After that the session "
              "ends."},
+    {"approval", "expire_ms", CONFIG_DURATION, AT (approval_expire_ms), "1h", .minimum = SECOND,
+     .maximum = 7 * DAY,
+     .text =
+         "An approval that nobody decides is forgotten after so long; so is a yes that nobody used, and a "
+         "no."},
+    {"approval", "always_ms", CONFIG_DURATION, AT (approval_always_ms), "12h", .minimum = SECOND,
+     .maximum = 30 * DAY,
+     .text = "An \"always\" for a conversation ends when nothing made use of it for so long."},
+    {"approval", "max_pending", CONFIG_COUNT, AT (max_approvals), "128", .minimum = 1, .maximum = 4096,
+     .text = "Approvals that may wait at once. What would need a further one ends as `busy`."},
+    {"approval", "max_pending_per_owner", CONFIG_COUNT, AT (max_approvals_owner), "32", .minimum = 1,
+     .maximum = 4096, .text = "The same for the approvals of one owner."},
+    {"approval", "max_bytes", CONFIG_SIZE, AT (max_approvals_bytes), "64MiB", .minimum = MIB,
+     .maximum = 4096 * MIB, .text = "Code, arguments and variables that all of them may hold to be shown."},
     {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
      .text =
          "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "

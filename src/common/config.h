@@ -36,6 +36,12 @@ struct config {
   guint64 history_bytes;       /* code of its cells that one session remembers */
   guint64 idle_cpu_ms;         /* processor time in a minute that a session may use between cells */
   guint64 interrupt_grace_ms;  /* how long code may take to end when it is interrupted */
+  /* [approval] */
+  guint64 approval_expire_ms;  /* how long one that nobody decides waits */
+  guint64 approval_always_ms;  /* how long an "always" that nothing uses holds */
+  guint64 max_approvals;       /* that wait at once, in all */
+  guint64 max_approvals_owner; /* and of one owner */
+  guint64 max_approvals_bytes; /* of what they show */
   /* [sandbox] */
   char *isolation;            /* "auto" or another kind of sandbox/isolation.h: the best that is used */
   char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Approvals as those see them who need one: what waits, what was granted, and the bounds of both. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "engine/interrupt.h"
+#include "policy/approval_private.h"
+
+/* A person says "always"; so many that nobody misses the one that is dropped. */
+#define GRANTS_MOST 4096
+
+/* A "no" is small once nobody looks at its code any more, but they come from requests without a bound. */
+#define DENIED_MOST 1024
+
+static void
+approval_free (gpointer data)
+{
+  struct approval *approval = data;
+  g_free (approval->owner);
+  g_free (approval->conversation);
+  g_free (approval->digest);
+  g_free (approval->place);
+  g_free (approval->review_id);
+  g_free (approval->reason);
+  json_decref (approval->shown);
+  json_decref (approval->outcome);
+  g_free (approval);
+}
+
+static void
+grant_free (gpointer data)
+{
+  struct approval_grant *grant = data;
+  g_free (grant->key);
+  g_free (grant);
+}
+
+struct approvals *
+approvals_new (const struct config *config)
+{
+  struct approvals *approvals = g_new0 (struct approvals, 1);
+  g_atomic_ref_count_init (&approvals->references);
+  g_mutex_init (&approvals->lock);
+  g_queue_init (&approvals->all);
+  g_queue_init (&approvals->grants);
+  approvals->expire_us = (gint64)config->approval_expire_ms * 1000;
+  approvals->always_us = (gint64)config->approval_always_ms * 1000;
+  approvals->max_pending = config->max_approvals;
+  approvals->max_pending_owner = config->max_approvals_owner;
+  approvals->max_bytes = config->max_approvals_bytes;
+  return approvals;
+}
+
+struct approvals *
+approvals_ref (struct approvals *approvals)
+{
+  g_atomic_ref_count_inc (&approvals->references);
+  return approvals;
+}
+
+void
+approvals_unref (struct approvals *approvals)
+{
+  if (!approvals || !g_atomic_ref_count_dec (&approvals->references))
+    return;
+  g_queue_clear_full (&approvals->all, approval_free);
+  g_queue_clear_full (&approvals->grants, grant_free);
+  g_mutex_clear (&approvals->lock);
+  g_free (approvals);
+}
+
+void
+approvals_set_carry_out (struct approvals *approvals, approval_carry_out carry_out, gpointer data)
+{
+  approvals->carry_out = carry_out;
+  approvals->carry_out_data = data;
+}
+
+/* ---- the table ---- */
+
+void
+approvals_changed (struct approvals *approvals)
+{
+  for (GSList *at = approvals->waiting; at; at = at->next)
+    interrupt_wake (at->data);
+}
+
+void
+approvals_remove (struct approvals *approvals, struct approval *approval)
+{
+  g_queue_remove (&approvals->all, approval);
+  approval_free (approval);
+  approvals_changed (approvals);
+}
+
+void
+approvals_purge (struct approvals *approvals)
+{
+  gint64 now = g_get_monotonic_time ();
+  for (GList *at = approvals->all.head, *next; at; at = next) {
+    struct approval *approval = at->data;
+    next = at->next;
+    if (approval->deciding || approval->expires_us > now)
+      continue;
+    if (approval->state != APPROVAL_DENIED)
+      log_info ("approval %s has expired", approval->id);
+    approvals_remove (approvals, approval);
+  }
+  for (GList *at = approvals->grants.head, *next; at; at = next) {
+    struct approval_grant *grant = at->data;
+    next = at->next;
+    if (grant->expires_us > now)
+      continue;
+    g_queue_delete_link (&approvals->grants, at);
+    grant_free (grant);
+  }
+}
+
+struct approval *
+approvals_find (struct approvals *approvals, const char *owner, const char *id)
+{
+  for (GList *at = approvals->all.head; at; at = at->next) {
+    struct approval *approval = at->data;
+    if (strcmp (approval->id, id) == 0 && strcmp (approval->owner, owner ? owner : "") == 0)
+      return approval;
+  }
+  return NULL;
+}
+
+static gboolean
+is_of (const struct approval *approval, const struct approval_subject *subject)
+{
+  return strcmp (approval->owner, subject->owner ? subject->owner : "") == 0 &&
+         g_strcmp0 (approval->conversation, subject->conversation) == 0;
+}
+
+static gboolean
+is_for (const struct approval *approval, const struct approval_subject *subject)
+{
+  return approval->kind == subject->kind && strcmp (approval->digest, subject->digest) == 0 &&
+         g_strcmp0 (approval->review_id, subject->review_id) == 0;
+}
+
+/* Without a conversation each call is its own, and a no to one is none to the next. */
+static struct approval *
+find_same (struct approvals *approvals, const struct approval_subject *subject)
+{
+  for (GList *at = approvals->all.head; at; at = at->next) {
+    struct approval *approval = at->data;
+    if (is_of (approval, subject) && is_for (approval, subject) &&
+        (subject->conversation || approval->state != APPROVAL_DENIED))
+      return approval;
+  }
+  return NULL;
+}
+
+/* ---- "always" ---- */
+
+static char *
+grant_key (enum approval_kind kind, const char *owner, const char *conversation, const char *place)
+{
+  struct approval_digest *digest = approval_digest_new ();
+  approval_digest_add_number (digest, "kind", kind);
+  approval_digest_add (digest, "owner", owner ? owner : "", -1);
+  approval_digest_add (digest, "conversation", conversation, -1);
+  approval_digest_add (digest, "place", place, -1);
+  return approval_digest_end (digest);
+}
+
+/* Counts as its use. */
+static gboolean
+has_grant (struct approvals *approvals, const struct approval_subject *subject)
+{
+  if (!subject->conversation || g_queue_is_empty (&approvals->grants))
+    return FALSE;
+  g_autofree char *key = grant_key (subject->kind, subject->owner, subject->conversation, subject->place);
+  for (GList *at = approvals->grants.head; at; at = at->next) {
+    struct approval_grant *grant = at->data;
+    if (strcmp (grant->key, key) != 0)
+      continue;
+    grant->expires_us = g_get_monotonic_time () + approvals->always_us;
+    g_queue_unlink (&approvals->grants, at);
+    g_queue_push_tail_link (&approvals->grants, at);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+void
+approvals_grant (struct approvals *approvals, const struct approval *approval)
+{
+  struct approval_grant *grant = g_new0 (struct approval_grant, 1);
+  grant->key = grant_key (approval->kind, approval->owner, approval->conversation, approval->place);
+  grant->expires_us = g_get_monotonic_time () + approvals->always_us;
+  g_queue_push_tail (&approvals->grants, grant);
+  while (approvals->grants.length > GRANTS_MOST)
+    grant_free (g_queue_pop_head (&approvals->grants));
+}
+
+/* ---- asking ---- */
+
+static gboolean
+too_many (GError **error, const char *what, guint64 most, const char *key)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "%s wait already (%s = %" G_GUINT64_FORMAT "): decide some first, with adder approval list",
+               what, key, most);
+  return FALSE;
+}
+
+/* Whether there is room for one more with BYTES; makes it by forgetting what was denied first. */
+static gboolean
+make_room (struct approvals *approvals, const char *owner, gsize bytes, GError **error)
+{
+  guint64 waiting = 0, waiting_owner = 0, held = bytes, denied = 0;
+  for (GList *at = approvals->all.head; at; at = at->next) {
+    const struct approval *approval = at->data;
+    held += approval->bytes;
+    denied += approval->state == APPROVAL_DENIED;
+    if (approval->state == APPROVAL_DENIED)
+      continue;
+    waiting++;
+    waiting_owner += strcmp (approval->owner, owner ? owner : "") == 0;
+  }
+  for (GList *at = approvals->all.head, *next; at && (denied >= DENIED_MOST || held > approvals->max_bytes);
+       at = next) {
+    struct approval *approval = at->data;
+    next = at->next;
+    if (approval->state != APPROVAL_DENIED || approval->deciding)
+      continue;
+    held -= approval->bytes;
+    denied--;
+    approvals_remove (approvals, approval);
+  }
+  if (waiting_owner >= approvals->max_pending_owner)
+    return too_many (error, "as many approvals of this owner as may be", approvals->max_pending_owner,
+                     "max_pending_per_owner");
+  if (waiting >= approvals->max_pending)
+    return too_many (error, "as many approvals as may be", approvals->max_pending, "max_pending");
+  if (held > approvals->max_bytes)
+    return too_many (error, "approvals with as much code as may be", approvals->max_bytes, "max_bytes");
+  return TRUE;
+}
+
+static struct approval *
+ask (struct approvals *approvals, const struct approval_subject *subject, GError **error)
+{
+  gsize bytes = json_dumpb (subject->shown, NULL, 0, JSON_COMPACT);
+  if (!make_room (approvals, subject->owner, bytes, error))
+    return NULL;
+  struct approval *approval = g_new0 (struct approval, 1);
+  id_make (approval->id);
+  approval->kind = subject->kind;
+  approval->owner = g_strdup (subject->owner ? subject->owner : "");
+  approval->conversation = g_strdup (subject->conversation);
+  approval->digest = g_strdup (subject->digest);
+  approval->place = g_strdup (subject->place);
+  approval->review_id = g_strdup (subject->review_id);
+  approval->shown = json_incref (subject->shown);
+  approval->bytes = bytes;
+  approval->asked_us = g_get_real_time ();
+  approval->expires_us = g_get_monotonic_time () + approvals->expire_us;
+  g_queue_push_tail (&approvals->all, approval);
+  log_info ("approval %s is asked for by %s, digest %s", approval->id, approval->owner, approval->digest);
+  return approval;
+}
+
+static gboolean
+refuse (const struct approval *approval, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "it was denied%s%s (approval %s)",
+               approval->reason ? ": " : "", approval->reason ? approval->reason : "", approval->id);
+  return FALSE;
+}
+
+/* The one that was GIVEN where it is for SUBJECT, else the one that SUBJECT has in any case, or NULL. */
+static struct approval *
+find_for (struct approvals *approvals, const struct approval_subject *subject, const char *given,
+          const char **ret_note)
+{
+  struct approval *approval = given ? approvals_find (approvals, subject->owner, given) : NULL;
+  if (approval && is_of (approval, subject) && is_for (approval, subject))
+    return approval;
+  if (given)
+    *ret_note = approval && is_of (approval, subject)
+                    ? "the approval that was given is for something else: code, arguments, files, limits or "
+                      "place are not the same"
+                    : "the approval that was given is not known here: it was used or has expired";
+  return find_same (approvals, subject);
+}
+
+static gboolean
+decide (struct approvals *approvals, const struct approval_subject *subject, const char *given,
+        struct approval_answer *answer, GError **error)
+{
+  approvals_purge (approvals);
+  struct approval *approval = find_for (approvals, subject, given, &answer->note);
+  if (approval && approval->state == APPROVAL_DENIED)
+    return refuse (approval, error);
+  answer->granted = has_grant (approvals, subject) || (approval && approval->state == APPROVAL_APPROVED);
+  if (answer->granted) {
+    if (approval && !approval->deciding) {
+      log_info ("approval %s is used", approval->id);
+      approvals_remove (approvals, approval);
+    }
+    return TRUE;
+  }
+  if (!approval)
+    approval = ask (approvals, subject, error);
+  answer->id = approval ? g_strdup (approval->id) : NULL;
+  return approval != NULL;
+}
+
+gboolean
+approvals_decide (struct approvals *approvals, const struct approval_subject *subject, const char *given,
+                  struct approval_answer *ret_answer, GError **error)
+{
+  struct approval_answer answer = {0};
+  g_mutex_lock (&approvals->lock);
+  gboolean ok = decide (approvals, subject, given, &answer, error);
+  g_mutex_unlock (&approvals->lock);
+  if (ok)
+    *ret_answer = answer;
+  return ok;
+}
+
+guint
+approvals_waiting (struct approvals *approvals)
+{
+  guint count = 0;
+  g_mutex_lock (&approvals->lock);
+  approvals_purge (approvals);
+  for (GList *at = approvals->all.head; at; at = at->next)
+    count += ((struct approval *)at->data)->state != APPROVAL_DENIED;
+  g_mutex_unlock (&approvals->lock);
+  return count;
+}

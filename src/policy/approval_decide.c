@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Approvals as those see them who say yes or no. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "engine/interrupt.h"
+#include "policy/approval_private.h"
+
+#define REASON_BYTES 500
+
+static const char *const kind_names[] = {[APPROVAL_OF_RUN] = "run", [APPROVAL_OF_CHANGES] = "changes"};
+static const char *const state_names[] = {
+    [APPROVAL_PENDING] = "pending",
+    [APPROVAL_APPROVED] = "approved",
+    [APPROVAL_DENIED] = "denied",
+};
+
+/* ---- showing ---- */
+
+static json_t *
+show (const struct approval *approval)
+{
+  g_autofree char *asked = text_time (approval->asked_us);
+  gint64 left_us = MAX (approval->expires_us - g_get_monotonic_time (), 0);
+  return json_pack ("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:I, s:O?}", "approval_id", approval->id,
+                    "kind", kind_names[approval->kind], "state", state_names[approval->state], "conversation",
+                    json_text_or_null (approval->conversation), "digest", approval->digest, "review_id",
+                    json_text_or_null (approval->review_id), "reason", json_text_or_null (approval->reason),
+                    "asked", asked, "expires_in_ms", (json_int_t)(left_us / 1000), "outcome",
+                    approval->outcome);
+}
+
+static json_t *
+show_whole (const struct approval *approval)
+{
+  json_t *whole = show (approval);
+  json_object_update_missing (whole, approval->shown);
+  return whole;
+}
+
+/* What tells one from another in a list. */
+static json_t *
+show_short (const struct approval *approval)
+{
+  static const char *const taken[] = {"description", "profile", "environment", "session",
+                                      "workdir",     "name",    "first_line",  "lines"};
+  json_t *item = show (approval);
+  for (gsize i = 0; i < G_N_ELEMENTS (taken); i++) {
+    json_t *value = json_object_get (approval->shown, taken[i]);
+    json_object_set_new (item, taken[i], value ? json_incref (value) : json_null ());
+  }
+  return item;
+}
+
+json_t *
+approvals_list (struct approvals *approvals, const char *owner)
+{
+  json_t *list = json_array ();
+  g_mutex_lock (&approvals->lock);
+  approvals_purge (approvals);
+  for (int pending = 1; pending >= 0; pending--)
+    for (GList *at = approvals->all.head; at; at = at->next) {
+      const struct approval *approval = at->data;
+      if (strcmp (approval->owner, owner ? owner : "") == 0 &&
+          (approval->state == APPROVAL_PENDING) == (pending != 0))
+        json_array_append_new (list, show_short (approval));
+    }
+  g_mutex_unlock (&approvals->lock);
+  return json_pack ("{s:o}", "approvals", list);
+}
+
+static struct approval *
+find (struct approvals *approvals, const char *owner, const char *id, GError **error)
+{
+  approvals_purge (approvals);
+  struct approval *approval = approvals_find (approvals, owner, id);
+  if (!approval) {
+    g_autofree char *shown = text_one_line (id, 64);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                 "there is no approval \"%s\": it was used or has expired, or never was", shown);
+  }
+  return approval;
+}
+
+json_t *
+approvals_show (struct approvals *approvals, const char *owner, const char *id, GError **error)
+{
+  g_mutex_lock (&approvals->lock);
+  struct approval *approval = find (approvals, owner, id, error);
+  json_t *whole = approval ? show_whole (approval) : NULL;
+  g_mutex_unlock (&approvals->lock);
+  return whole;
+}
+
+/* ---- deciding ---- */
+
+/* The approval that BY may decide about now. */
+static struct approval *
+find_to_decide (struct approvals *approvals, const struct approver *by, const char *id, GError **error)
+{
+  struct approval *approval = find (approvals, by->owner, id, error);
+  if (!approval)
+    return NULL;
+  if (by->conversation) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+                 "who speaks in a conversation only cannot decide about approval %s: a person has to", id);
+    return NULL;
+  }
+  if (approval->deciding) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "approval %s is being decided at this moment", id);
+    return NULL;
+  }
+  return approval;
+}
+
+static void
+set_state (struct approvals *approvals, struct approval *approval, enum approval_state state,
+           const char *reason)
+{
+  approval->state = state;
+  g_free (approval->reason);
+  approval->reason = reason ? text_one_line (reason, REASON_BYTES) : NULL;
+  approval->expires_us = g_get_monotonic_time () + approvals->expire_us;
+  log_info ("approval %s of %s, digest %s: %s", approval->id, approval->owner, approval->digest,
+            state_names[state]);
+  approvals_changed (approvals);
+}
+
+/* Has the changes made or dropped, without the lock. */
+static gboolean
+carry_out (struct approvals *approvals, struct approval *approval, gboolean yes, GError **error)
+{
+  if (approval->kind != APPROVAL_OF_CHANGES || !approvals->carry_out)
+    return TRUE;
+  json_t *outcome = NULL;
+  approval->deciding = TRUE;
+  g_mutex_unlock (&approvals->lock);
+  gboolean ok = approvals->carry_out (approvals->carry_out_data, approval->owner, approval->review_id,
+                                      approval->digest, yes, &outcome, error);
+  g_mutex_lock (&approvals->lock);
+  approval->deciding = FALSE;
+  if (outcome) {
+    json_decref (approval->outcome);
+    approval->outcome = outcome;
+  }
+  return ok;
+}
+
+/* As it is now; one that has had its way is gone afterwards. */
+static json_t *
+settle (struct approvals *approvals, struct approval *approval, enum approval_state state, const char *reason)
+{
+  set_state (approvals, approval, state, reason);
+  json_t *whole = show_whole (approval);
+  if (approval->kind == APPROVAL_OF_CHANGES)
+    approvals_remove (approvals, approval);
+  return whole;
+}
+
+static json_t *
+approve (struct approvals *approvals, const struct approver *by, const char *id, gboolean always,
+         GError **error)
+{
+  struct approval *approval = find_to_decide (approvals, by, id, error);
+  if (!approval)
+    return NULL;
+  if (always && !approval->conversation) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "approval %s has no conversation, and without one there is no \"always\"", id);
+    return NULL;
+  }
+  if (!carry_out (approvals, approval, TRUE, error))
+    return NULL;
+  if (always) {
+    log_info ("approval %s of %s holds for all of its conversation", approval->id, approval->owner);
+    approvals_grant (approvals, approval);
+  }
+  return settle (approvals, approval, APPROVAL_APPROVED, NULL);
+}
+
+json_t *
+approvals_approve (struct approvals *approvals, const struct approver *by, const char *id, gboolean always,
+                   GError **error)
+{
+  g_mutex_lock (&approvals->lock);
+  json_t *whole = approve (approvals, by, id, always, error);
+  g_mutex_unlock (&approvals->lock);
+  return whole;
+}
+
+json_t *
+approvals_deny (struct approvals *approvals, const struct approver *by, const char *id, const char *reason,
+                GError **error)
+{
+  g_mutex_lock (&approvals->lock);
+  struct approval *approval = find_to_decide (approvals, by, id, error);
+  json_t *whole = approval && carry_out (approvals, approval, FALSE, error)
+                      ? settle (approvals, approval, APPROVAL_DENIED, reason)
+                      : NULL;
+  g_mutex_unlock (&approvals->lock);
+  return whole;
+}
+
+/* ---- waiting ---- */
+
+static json_t *
+wait_until_decided (struct approvals *approvals, const char *owner, const char *id,
+                    struct interrupt *interrupt, gint64 deadline_us, GError **error)
+{
+  for (;;) {
+    g_mutex_lock (&approvals->lock);
+    struct approval *approval = find (approvals, owner, id, error);
+    gint64 until_us = approval ? MIN (deadline_us, approval->expires_us) : 0;
+    gboolean over = g_get_monotonic_time () >= deadline_us;
+    json_t *whole = approval && (over || approval->state != APPROVAL_PENDING) ? show_whole (approval) : NULL;
+    g_mutex_unlock (&approvals->lock);
+    if (whole || !approval)
+      return whole;
+    struct pollfd pollfds[INTERRUPT_POLLFDS];
+    if (interrupt_wait (interrupt, pollfds, 0, until_us) == WAIT_CANCELLED) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "who waited for approval %s is gone", id);
+      return NULL;
+    }
+  }
+}
+
+json_t *
+approvals_wait (struct approvals *approvals, const char *owner, const char *id, int watch_fd, guint64 wait_ms,
+                GError **error)
+{
+  struct interrupt interrupt;
+  if (!interrupt_init (&interrupt, watch_fd, error))
+    return NULL;
+  g_mutex_lock (&approvals->lock);
+  approvals->waiting = g_slist_prepend (approvals->waiting, &interrupt);
+  g_mutex_unlock (&approvals->lock);
+  gint64 deadline_us = g_get_monotonic_time () + (gint64)MIN (wait_ms, (guint64)G_MAXINT64 / 4000) * 1000;
+  json_t *whole = wait_until_decided (approvals, owner, id, &interrupt, deadline_us, error);
+  g_mutex_lock (&approvals->lock);
+  approvals->waiting = g_slist_remove (approvals->waiting, &interrupt);
+  g_mutex_unlock (&approvals->lock);
+  interrupt_clear (&interrupt);
+  return whole;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Digests of what is approved, and the words for when a profile wants it. */
+#include <string.h>
+
+#include "adder.h"
+#include "policy/approval.h"
+
+static const char *const mode_names[] = {
+    [APPROVAL_NEVER] = "never",
+    [APPROVAL_ALWAYS] = "always",
+    [APPROVAL_EFFECT] = "effect",
+};
+
+const char *
+approval_mode_name (enum approval_mode mode)
+{
+  return mode_names[mode];
+}
+
+gboolean
+approval_mode_parse (const char *text, enum approval_mode *ret_mode, GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (mode_names); i++)
+    if (strcmp (mode_names[i], text) == 0) {
+      *ret_mode = (enum approval_mode)i;
+      return TRUE;
+    }
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: never, always, effect", text);
+  return FALSE;
+}
+
+struct approval_digest {
+  GChecksum *checksum;
+};
+
+struct approval_digest *
+approval_digest_new (void)
+{
+  struct approval_digest *digest = g_new0 (struct approval_digest, 1);
+  digest->checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  return digest;
+}
+
+/* A length that no data has stands for what is not there. */
+static void
+add_sized (GChecksum *checksum, const void *data, gsize length)
+{
+  guint64 size = GUINT64_TO_LE (data ? (guint64)length : G_MAXUINT64);
+  g_checksum_update (checksum, (const guchar *)&size, sizeof size);
+  if (data && length > 0)
+    g_checksum_update (checksum, data, (gssize)length);
+}
+
+void
+approval_digest_add (struct approval_digest *digest, const char *name, const void *data, gssize length)
+{
+  add_sized (digest->checksum, name, strlen (name));
+  add_sized (digest->checksum, data, data && length < 0 ? strlen (data) : (gsize)MAX (length, 0));
+}
+
+void
+approval_digest_add_number (struct approval_digest *digest, const char *name, guint64 number)
+{
+  guint64 value = GUINT64_TO_LE (number);
+  approval_digest_add (digest, name, &value, sizeof value);
+}
+
+char *
+approval_digest_end (struct approval_digest *digest)
+{
+  char *text = g_strdup (g_checksum_get_string (digest->checksum));
+  g_checksum_free (digest->checksum);
+  g_free (digest);
+  return text;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two halves of the approvals share: approval.c, who asks, and approval_decide.c, who decides. */
+#pragma once
+
+#include "engine/id.h"
+#include "policy/approval.h"
+
+enum approval_state { APPROVAL_PENDING, APPROVAL_APPROVED, APPROVAL_DENIED };
+
+struct approval {
+  char id[ID_BYTES];
+  enum approval_kind kind;
+  enum approval_state state;
+  gboolean deciding; /* it is being carried out, without the lock */
+  char *owner, *conversation, *digest, *place, *review_id, *reason;
+  json_t *shown, *outcome;
+  gsize bytes;       /* of what is shown */
+  gint64 asked_us;   /* g_get_real_time */
+  gint64 expires_us; /* g_get_monotonic_time */
+};
+
+/* "Always". */
+struct approval_grant {
+  char *key; /* of kind, owner, conversation and place */
+  gint64 expires_us;
+};
+
+struct approvals {
+  gatomicrefcount references;
+  gint64 expire_us, always_us;
+  guint64 max_pending, max_pending_owner, max_bytes;
+  approval_carry_out carry_out;
+  gpointer carry_out_data;
+
+  GMutex lock;     /* what follows */
+  GQueue all;      /* struct approval, in the order in which they were asked for */
+  GQueue grants;   /* struct approval_grant, the one used longest ago first */
+  GSList *waiting; /* struct interrupt of each approvals_wait */
+};
+
+/* All with the lock held. */
+void approvals_purge (struct approvals *approvals);
+struct approval *approvals_find (struct approvals *approvals, const char *owner, const char *id);
+void approvals_remove (struct approvals *approvals, struct approval *approval);
+void approvals_grant (struct approvals *approvals, const struct approval *approval);
+/* Has those who wait look again. */
+void approvals_changed (struct approvals *approvals);

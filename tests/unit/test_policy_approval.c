@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Approvals: what a yes is for, whose it is, how long it holds, and the bounds. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "policy/approval.h"
+
+static struct config *
+make_config (void)
+{
+  struct config *config = g_new0 (struct config, 1);
+  config->approval_expire_ms = 60 * 1000;
+  config->approval_always_ms = 60 * 1000;
+  config->max_approvals = 8;
+  config->max_approvals_owner = 4;
+  config->max_approvals_bytes = 4096;
+  return config;
+}
+
+static struct approvals *
+make_with (const struct config *config)
+{
+  return approvals_new (config);
+}
+
+static struct approvals *
+make (void)
+{
+  g_autofree struct config *config = make_config ();
+  return make_with (config);
+}
+
+struct asked {
+  const char *owner, *conversation, *digest, *place, *given;
+};
+
+/* The id of what is waited for, "granted", or the error's message; the caller's. */
+static char *
+ask (struct approvals *approvals, struct asked asked, int expected_code)
+{
+  struct approval_answer answer = {0};
+  g_autoptr (GError) error = NULL;
+  g_autoptr (json_t) shown = json_pack ("{s:s}", "code", "print(1)");
+  const struct approval_subject subject = {
+      .owner = asked.owner ? asked.owner : "uid:1",
+      .conversation = asked.conversation,
+      .digest = asked.digest ? asked.digest : "d1",
+      .place = asked.place ? asked.place : "p1",
+      .shown = shown,
+  };
+  gboolean ok = approvals_decide (approvals, &subject, asked.given, &answer, &error);
+  if (expected_code >= 0) {
+    g_assert_false (ok);
+    g_assert_error (error, ADDER_ERROR, expected_code);
+    return g_strdup (error->message);
+  }
+  g_assert_no_error (error);
+  g_assert_true (answer.granted || answer.id);
+  return answer.granted ? g_strdup ("granted") : answer.id;
+}
+
+#define ASK(approvals, ...) ask (approvals, (struct asked){__VA_ARGS__}, -1)
+#define GRANTED(approvals, ...)                                                                              \
+  do {                                                                                                       \
+    g_autofree char *answer = ASK (approvals, __VA_ARGS__);                                                  \
+    g_assert_cmpstr (answer, ==, "granted");                                                                 \
+  } while (0)
+
+static void
+approve (struct approvals *approvals, const char *id, gboolean always)
+{
+  const struct approver person = {.owner = "uid:1"};
+  g_autoptr (GError) error = NULL;
+  g_autoptr (json_t) whole = approvals_approve (approvals, &person, id, always, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (json_string_value (json_object_get (whole, "state")), ==, "approved");
+}
+
+static void
+deny (struct approvals *approvals, const char *id, const char *reason)
+{
+  const struct approver person = {.owner = "uid:1"};
+  g_autoptr (json_t) whole = approvals_deny (approvals, &person, id, reason, NULL);
+  g_assert_nonnull (whole);
+}
+
+/* ---- what a yes is for ---- */
+
+static void
+test_single_use (void)
+{
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, 0);
+  g_autofree char *again = ASK (approvals, 0);
+  g_assert_cmpstr (id, ==, again);
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 1);
+  approve (approvals, id, FALSE);
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 1);
+  GRANTED (approvals, .given = id);
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 0);
+  g_autofree char *other = ASK (approvals, .given = id);
+  g_assert_cmpstr (other, !=, "granted");
+  g_assert_cmpstr (other, !=, id);
+  approvals_unref (approvals);
+}
+
+/* Asking the same again is enough once it was approved. */
+static void
+test_without_the_id (void)
+{
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, .conversation = "c");
+  approve (approvals, id, FALSE);
+  GRANTED (approvals, .conversation = "c");
+  g_autofree char *other = ASK (approvals, .conversation = "c");
+  g_assert_cmpstr (other, !=, "granted");
+  approvals_unref (approvals);
+}
+
+static void
+test_bound_to_all (void)
+{
+  static const struct asked others[] = {
+      {.digest = "d2"}, {.conversation = "c"}, {.owner = "uid:2"}, {.owner = "uid:2", .conversation = "c"}};
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, 0);
+  approve (approvals, id, FALSE);
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++) {
+    struct asked asked = others[i];
+    asked.given = id;
+    g_autofree char *answer = ask (approvals, asked, -1);
+    g_assert_cmpstr (answer, !=, "granted");
+    g_assert_cmpstr (answer, !=, id);
+  }
+  GRANTED (approvals, .given = id);
+  approvals_unref (approvals);
+}
+
+static void
+test_digest_parts (void)
+{
+  struct approval_digest *parts[4];
+  g_autofree char *texts[G_N_ELEMENTS (parts)] = {NULL};
+  for (gsize i = 0; i < G_N_ELEMENTS (parts); i++)
+    parts[i] = approval_digest_new ();
+  approval_digest_add (parts[0], "a", "xy", -1);
+  approval_digest_add (parts[1], "a", "x", -1);
+  approval_digest_add (parts[1], "", "y", -1);
+  approval_digest_add (parts[2], "a", NULL, -1);
+  approval_digest_add (parts[3], "a", "", -1);
+  for (gsize i = 0; i < G_N_ELEMENTS (parts); i++) {
+    texts[i] = approval_digest_end (parts[i]);
+    g_assert_cmpuint (strlen (texts[i]), ==, 64);
+    for (gsize j = 0; j < i; j++)
+      g_assert_cmpstr (texts[i], !=, texts[j]);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (parts); i++)
+    g_clear_pointer (&texts[i], g_free);
+}
+
+/* ---- no ---- */
+
+static void
+test_denied (void)
+{
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, .conversation = "c");
+  deny (approvals, id, "not\non my machine");
+  g_autofree char *message = ask (approvals, (struct asked){.conversation = "c"}, ADDER_ERROR_REFUSED);
+  g_assert_nonnull (strstr (message, "denied: not\\x0aon my machine"));
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 0);
+  /* Whoever said no may think again. */
+  approve (approvals, id, FALSE);
+  GRANTED (approvals, .conversation = "c");
+  approvals_unref (approvals);
+}
+
+/* Without a conversation each call is its own: who was told no with the id, and who asks anew. */
+static void
+test_denied_without_conversation (void)
+{
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, 0);
+  deny (approvals, id, NULL);
+  g_autofree char *message = ask (approvals, (struct asked){.given = id}, ADDER_ERROR_REFUSED);
+  g_assert_nonnull (strstr (message, id));
+  g_autofree char *other = ASK (approvals, 0);
+  g_assert_cmpstr (other, !=, id);
+  approvals_unref (approvals);
+}
+
+/* ---- always ---- */
+
+static void
+test_always (void)
+{
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, .conversation = "c");
+  approve (approvals, id, TRUE);
+  for (int i = 0; i < 3; i++) {
+    g_autofree char *digest = g_strdup_printf ("other %d", i);
+    GRANTED (approvals, .conversation = "c", .digest = digest);
+  }
+  static const struct asked others[] = {{.conversation = "d"},
+                                        {.conversation = "c", .place = "p2", .digest = "d2"},
+                                        {.conversation = "c", .owner = "uid:2"},
+                                        {0}};
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++) {
+    g_autofree char *answer = ask (approvals, others[i], -1);
+    g_assert_cmpstr (answer, !=, "granted");
+  }
+  approvals_unref (approvals);
+}
+
+static void
+test_always_needs_conversation (void)
+{
+  const struct approver person = {.owner = "uid:1"};
+  struct approvals *approvals = make ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *id = ASK (approvals, 0);
+  g_assert_null (approvals_approve (approvals, &person, id, TRUE, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  approvals_unref (approvals);
+}
+
+/* ---- who may decide ---- */
+
+static void
+test_others_ids (void)
+{
+  const struct approver stranger = {.owner = "uid:2"}, agent = {.owner = "uid:1", .conversation = "c"};
+  const struct approver other_agent = {.owner = "uid:1", .conversation = "d"};
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, .conversation = "c");
+  const struct {
+    const struct approver *by;
+    int code;
+  } rows[] = {
+      {&stranger, ADDER_ERROR_NOT_FOUND}, {&agent, ADDER_ERROR_REFUSED}, {&other_agent, ADDER_ERROR_REFUSED}};
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) yes = NULL;
+    g_autoptr (GError) no = NULL;
+    g_assert_null (approvals_approve (approvals, rows[i].by, id, FALSE, &yes));
+    g_assert_error (yes, ADDER_ERROR, rows[i].code);
+    g_assert_null (approvals_deny (approvals, rows[i].by, id, NULL, &no));
+    g_assert_error (no, ADDER_ERROR, rows[i].code);
+  }
+  g_assert_null (approvals_show (approvals, "uid:2", id, NULL));
+  g_autoptr (json_t) list = approvals_list (approvals, "uid:2");
+  g_assert_cmpuint (json_array_size (json_object_get (list, "approvals")), ==, 0);
+  approvals_unref (approvals);
+}
+
+/* ---- bounds ---- */
+
+static void
+test_bounds (void)
+{
+  struct approvals *approvals = make ();
+  for (int i = 0; i < 8; i++) {
+    g_autofree char *digest = g_strdup_printf ("d%d", i);
+    g_autofree char *id = ASK (approvals, .owner = i < 4 ? "uid:1" : "uid:2", .digest = digest);
+  }
+  g_autofree char *owner = ask (approvals, (struct asked){.digest = "more"}, ADDER_ERROR_BUSY);
+  g_assert_nonnull (strstr (owner, "max_pending_per_owner = 4"));
+  g_autofree char *all =
+      ask (approvals, (struct asked){.owner = "uid:3", .digest = "more"}, ADDER_ERROR_BUSY);
+  g_assert_nonnull (strstr (all, "max_pending = 8"));
+  /* What waits already is no further one. */
+  g_autofree char *same = ASK (approvals, .digest = "d0");
+  g_assert_cmpuint (strlen (same), ==, 36);
+  approvals_unref (approvals);
+}
+
+static void
+test_bytes (void)
+{
+  g_autofree struct config *config = make_config ();
+  config->max_approvals_bytes = 40;
+  struct approvals *approvals = make_with (config);
+  g_autofree char *first = ASK (approvals, .digest = "first");
+  g_autofree char *second = ASK (approvals, .digest = "second");
+  g_autofree char *message = ask (approvals, (struct asked){.digest = "third"}, ADDER_ERROR_BUSY);
+  g_assert_nonnull (strstr (message, "max_bytes"));
+  /* What was denied makes room. */
+  deny (approvals, first, NULL);
+  g_autofree char *third = ASK (approvals, .digest = "third");
+  g_assert_null (approvals_show (approvals, "uid:1", first, NULL));
+  approvals_unref (approvals);
+}
+
+static void
+test_expiry (void)
+{
+  g_autofree struct config *config = make_config ();
+  config->approval_expire_ms = 20;
+  config->approval_always_ms = 20;
+  struct approvals *approvals = make_with (config);
+  g_autofree char *id = ASK (approvals, .conversation = "c");
+  approve (approvals, id, TRUE);
+  g_usleep (40 * 1000);
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 0);
+  g_autofree char *other = ASK (approvals, .conversation = "c");
+  g_assert_cmpstr (other, !=, "granted");
+  g_assert_cmpstr (other, !=, id);
+  approvals_unref (approvals);
+}
+
+/* ---- changes ---- */
+
+struct carried {
+  int calls;
+  gboolean yes, fails;
+  struct approvals *approvals;
+};
+
+static gboolean
+carry_out (gpointer data, const char *owner, const char *review_id, const char *digest, gboolean yes,
+           json_t **ret_outcome, GError **error)
+{
+  struct carried *carried = data;
+  g_assert_cmpstr (owner, ==, "uid:1");
+  g_assert_cmpstr (review_id, ==, "r1");
+  g_assert_cmpstr (digest, ==, "changes");
+  carried->calls++;
+  carried->yes = yes;
+  /* Without the lock: asking something is no deadlock. */
+  g_assert_cmpuint (approvals_waiting (carried->approvals), ==, 1);
+  if (carried->fails) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a.txt was changed meanwhile");
+    return FALSE;
+  }
+  *ret_outcome = json_pack ("{s:i}", "committed", 3);
+  return TRUE;
+}
+
+static void
+test_changes (void)
+{
+  const struct approver person = {.owner = "uid:1"};
+  struct approvals *approvals = make ();
+  struct carried carried = {.fails = TRUE, .approvals = approvals};
+  struct approval_answer answer = {0};
+  g_autoptr (json_t) shown = json_pack ("{s:i}", "files", 3);
+  const struct approval_subject subject = {.kind = APPROVAL_OF_CHANGES,
+                                           .owner = "uid:1",
+                                           .digest = "changes",
+                                           .place = "p",
+                                           .review_id = "r1",
+                                           .shown = shown};
+  approvals_set_carry_out (approvals, carry_out, &carried);
+  g_assert_true (approvals_decide (approvals, &subject, NULL, &answer, NULL));
+  g_autofree char *id = answer.id;
+
+  g_autoptr (GError) error = NULL;
+  g_assert_null (approvals_approve (approvals, &person, id, FALSE, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 1);
+
+  carried.fails = FALSE;
+  g_autoptr (json_t) done = approvals_approve (approvals, &person, id, FALSE, NULL);
+  g_assert_cmpint (json_integer_value (json_object_get (json_object_get (done, "outcome"), "committed")), ==,
+                   3);
+  g_assert_cmpint (carried.calls, ==, 2);
+  g_assert_true (carried.yes);
+  g_assert_null (approvals_show (approvals, "uid:1", id, NULL));
+  approvals_unref (approvals);
+}
+
+/* ---- waiting ---- */
+
+static gpointer
+approve_later (gpointer data)
+{
+  struct approvals *approvals = data;
+  g_autoptr (json_t) list = approvals_list (approvals, "uid:1");
+  const json_t *first = json_array_get (json_object_get (list, "approvals"), 0);
+  approve (approvals, json_string_value (json_object_get (first, "approval_id")), FALSE);
+  return NULL;
+}
+
+static void
+test_wait (void)
+{
+  struct approvals *approvals = make ();
+  g_autofree char *id = ASK (approvals, 0);
+  g_autoptr (json_t) before = approvals_wait (approvals, "uid:1", id, -1, 1, NULL);
+  g_assert_cmpstr (json_string_value (json_object_get (before, "state")), ==, "pending");
+  GThread *thread = g_thread_new ("approve", approve_later, approvals);
+  g_autoptr (json_t) after = approvals_wait (approvals, "uid:1", id, -1, 60 * 1000, NULL);
+  g_assert_cmpstr (json_string_value (json_object_get (after, "state")), ==, "approved");
+  g_thread_join (thread);
+  approvals_unref (approvals);
+}
+
+static void
+test_wait_until_expiry (void)
+{
+  g_autofree struct config *config = make_config ();
+  config->approval_expire_ms = 20;
+  struct approvals *approvals = make_with (config);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *id = ASK (approvals, 0);
+  g_assert_null (approvals_wait (approvals, "uid:1", id, -1, 60 * 1000, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  approvals_unref (approvals);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    void (*test) (void);
+  } tests[] = {
+      {"single-use", test_single_use},
+      {"without-the-id", test_without_the_id},
+      {"bound-to-all", test_bound_to_all},
+      {"digest-parts", test_digest_parts},
+      {"denied", test_denied},
+      {"denied-without-conversation", test_denied_without_conversation},
+      {"always", test_always},
+      {"always-needs-conversation", test_always_needs_conversation},
+      {"others-ids", test_others_ids},
+      {"bounds", test_bounds},
+      {"bytes", test_bytes},
+      {"expiry", test_expiry},
+      {"changes", test_changes},
+      {"wait", test_wait},
+      {"wait-until-expiry", test_wait_until_expiry},
+  };
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (tests); i++) {
+    g_autofree char *path = g_strconcat ("/approval/", tests[i].name, NULL);
+    g_test_add_func (path, tests[i].test);
+  }
+  return g_test_run ();
+}
