@@ -45,6 +45,24 @@ def execute(request):
     return outcome.message()
 
 
+def rehearse():
+    """What a run does, in small and without a trace, to be called before there is one. What a process that was just forked does for
+    the first time takes twice as long as the second time: nothing is in the processor's caches, nor in its tables of addresses."""
+    main = sys.modules["__main__"]
+    request = scan(REHEARSED, 0)[0]
+    outcome = Outcome(request["name"], request["value_bytes"])
+    denials.start(outcome.name)
+    display.start(request)
+    outcome.guard(lambda: outcome.show(run_main(request["code"], outcome.name)))
+    denials.look_at_limits()
+    threading.active_count()
+    take_apart(sys.modules["__main__"])
+    sys.modules["__main__"] = main
+    linecache.cache.pop(outcome.name, None)
+    gc.collect()
+    return outcome.message()
+
+
 class Outcome:
     """How the code ended so far. The first failure counts: what fails while the process winds down cannot hide it."""
 
@@ -117,6 +135,11 @@ class Outcome:
 # How most runs end, ready to be sent.
 QUIET_TEXT = json.dumps(Outcome("", 0).message()).encode()
 QUIET = json.loads(QUIET_TEXT)  # no list in it is one that a run writes to
+
+# As the daemon sends it. Nothing is printed, by a print.
+REHEARSED = json.dumps(
+    {"name": "main.py", "arguments": [], "variables": {}, "environment": "", "code": 'print("", end="")', "value_bytes": 65536}
+)
 
 
 def prepare_process(request):

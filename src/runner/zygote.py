@@ -73,6 +73,7 @@ def park(isolation):
         places.settle()
     reseed.everything()
     gc.enable()
+    execution.rehearse()
     _adder.ready()
     kind, payload, stdin_fd = _adder.receive()
     if kind == _adder.OPEN:

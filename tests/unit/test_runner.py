@@ -329,3 +329,12 @@ def test_odd_arguments_of_events_are_no_matter(event, arguments):
     denials.start("main.py")
     denials.audit(event, arguments)
     assert all(len(entry["detail"]) <= denials.LENGTH for entry in denials.noted)
+
+
+def test_a_rehearsal_ends_well_and_leaves_no_trace(run, capfd):
+    before = sys.modules["__main__"], list(sys.argv), list(sys.path), dict(execution.linecache.cache)
+    assert execution.rehearse() == QUIET
+    assert (sys.modules["__main__"], sys.argv, sys.path, execution.linecache.cache) == before
+    assert not (denials.noted or denials.met or any(capfd.readouterr()))
+    message, printed = run("import atexit\natexit.register(print, 'end')\n'_' in globals()")
+    assert (message["value"], printed) == ({"text/plain": "False"}, "end\n")
