@@ -84,6 +84,9 @@ ADDER_PUBLIC void adder_request_free (AdderRequest *request);
 
 ADDER_PUBLIC void adder_request_set_environment (AdderRequest *request, const char *name);
 ADDER_PUBLIC void adder_request_set_profile (AdderRequest *request, const char *name);
+/* As whom the caller asks: "guest", "user" or "admin"; NULL: as [roles] default of the configuration says. A
+ * profile that the role may not use is the outcome `refused`. */
+ADDER_PUBLIC void adder_request_set_role (AdderRequest *request, const char *role);
 /* The kind of sandbox: "auto" (also NULL: the best that the host allows, never "none"), "namespaces",
  * "process" (no namespaces: landlock, seccomp and resource limits) or "none": nothing is confined. Another
  * word is said by the run's result. */

@@ -18,6 +18,7 @@ _adder_value() {
     --session) _adder_sessions ;;
     -e | --env) _adder_words "$(adder env list --names 2>/dev/null)" ;;
     -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
+    --role) _adder_words "guest user admin" ;;
     --isolation) _adder_words "auto namespaces process none" ;;
     -l | --limit)
       compopt -o nospace
@@ -34,7 +35,7 @@ _adder_value() {
 _adder_sub() {
   case $1 in
     env) _adder_words "list show create remove" ;;
-    profile) _adder_words "list show" ;;
+    profile) _adder_words "list show check" ;;
     config) _adder_words "show document" ;;
     bench) _adder_words "load" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
@@ -44,7 +45,7 @@ _adder_sub() {
 _adder_options() {
   case $1 in
     run) echo "-c --code -f --file -o --out -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
-      --stdin --set-env --isolation --json --no-daemon --conversation --help" ;;
+      --stdin --set-env --isolation --role --json --no-daemon --conversation --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     stop) echo "--force --help" ;;
     serve) echo "--socket --background --idle-exit --help" ;;
@@ -60,11 +61,11 @@ _adder_options() {
 
 _adder_session_options() {
   case $1 in
-    new) echo "-n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env --isolation --json
+    new) echo "-n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env --isolation --role --json
       --help" ;;
     list) echo "--json --names --help" ;;
     replay) echo "--from -k --keep-going -n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env
-      --isolation --json --help" ;;
+      --isolation --role --json --help" ;;
     branch) echo "-n --count --from --json --help" ;;
     *) echo "--json --help" ;;
   esac
@@ -84,6 +85,8 @@ _adder() {
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"
+  elif ((COMP_CWORD == 3)) && [[ $command == profile && ${COMP_WORDS[2]} == check ]]; then
+    compopt -o default
   elif ((COMP_CWORD == 3)) && [[ $command == profile ]]; then
     _adder_words "$(adder profile list --names 2>/dev/null)"
   elif ((COMP_CWORD == 3)) && [[ $command == session && ! ${COMP_WORDS[2]} =~ ^(new|list)$ ]]; then

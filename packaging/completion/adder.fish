@@ -28,6 +28,7 @@ complete -c adder -n $run -l svg -d 'Draw figures as SVG beside PNG'
 complete -c adder -n $run -s t -l timeout -x -d 'Wall clock limit'
 complete -c adder -n $run -s m -l memory -x -d 'Memory limit'
 complete -c adder -n $run -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'
+complete -c adder -n $run -l role -x -a 'guest user admin' -d 'As whom to ask'
 complete -c adder -n $run -s l -l limit -x -a "(adder profile show 2>/dev/null | sed -n '1,/^limit /!s/ .*/=/p')" -d 'Any limit'
 complete -c adder -n $run -l stdin -r -F -d 'Standard input of the code'
 complete -c adder -n $run -l set-env -x -d 'Environment variable of the code'
@@ -53,6 +54,7 @@ complete -c adder -n $new -s t -l timeout -x -d 'Wall clock limit of a cell'
 complete -c adder -n $new -s m -l memory -x -d 'Memory limit'
 complete -c adder -n $new -s l -l limit -x -a "(adder profile show 2>/dev/null | sed -n '1,/^limit /!s/ .*/=/p')" -d 'Any limit'
 complete -c adder -n $new -l set-env -x -d 'Environment variable of the code'
+complete -c adder -n $new -l role -x -a 'guest user admin' -d 'As whom to ask'
 complete -c adder -n $new -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'
 
 complete -c adder -n '__fish_seen_subcommand_from stop' -l force -d 'Also when it keeps sessions'
@@ -70,7 +72,8 @@ complete -c adder -n '__fish_seen_subcommand_from env; and __fish_seen_subcomman
 complete -c adder -n '__fish_seen_subcommand_from create' -l python -r -F -d Interpreter
 complete -c adder -n '__fish_seen_subcommand_from create' -s r -l requirements -r -F -d 'Packages to install'
 complete -c adder -n '__fish_seen_subcommand_from create' -l module -x -d 'Module to load ahead'
-complete -c adder -n '__fish_seen_subcommand_from profile' -a 'list show'
+complete -c adder -n '__fish_seen_subcommand_from profile' -a 'list show check'
+complete -c adder -n '__fish_seen_subcommand_from profile; and __fish_seen_subcommand_from check' -F
 complete -c adder -n '__fish_seen_subcommand_from config' -a 'show document'
 
 set -l bench '__fish_seen_subcommand_from bench'

@@ -481,10 +481,16 @@ write_text (json_t *object, gsize *ret_length)
 static json_t *
 surroundings (const struct run_request *request)
 {
-  return json_pack ("{s:s, s:o, s:o, s:s, s:I}", "name", request->name, "arguments",
-                    string_array ((const char *const *)request->arguments), "variables",
-                    string_object (request->variables), "environment", request->environment, "value_bytes",
-                    (json_int_t)request->limits.value[LIMIT_VALUE]);
+  const struct request_blocked *blocked = &request->blocked;
+  json_t *object = json_pack ("{s:s, s:o, s:o, s:s, s:I}", "name", request->name, "arguments",
+                              string_array ((const char *const *)request->arguments), "variables",
+                              string_object (request->variables), "environment", request->environment,
+                              "value_bytes", (json_int_t)request->limits.value[LIMIT_VALUE]);
+  if (blocked->calls || blocked->modules)
+    json_object_set_new (object, "blocked",
+                         json_pack ("{s:o, s:o}", "calls", string_array ((const char *const *)blocked->calls),
+                                    "modules", string_array ((const char *const *)blocked->modules)));
+  return object;
 }
 
 static void

@@ -25,6 +25,8 @@ request_new (void)
   request->files = g_array_new (FALSE, FALSE, sizeof (struct request_file));
   g_array_set_clear_func (request->files, clear_file);
   request->limits = limits_default ();
+  request->maxima = limits_maximum ();
+  request->session_allowed = TRUE;
   request->stdin_fd = request->watch_fd = -1;
   return request;
 }
@@ -41,6 +43,8 @@ request_free (struct run_request *request)
   g_free (request->environment);
   g_free (request->profile);
   g_free (request->session);
+  g_strfreev (request->blocked.calls);
+  g_strfreev (request->blocked.modules);
   g_array_unref (request->files);
   fd_close (&request->stdin_fd);
   fd_close (&request->watch_fd);
@@ -64,6 +68,10 @@ request_settled (const struct run_request *request)
   settled->profile = g_strdup (request->profile);
   settled->limits = request->limits;
   settled->limits_set = request->limits_set;
+  settled->maxima = request->maxima;
+  settled->blocked.calls = g_strdupv (request->blocked.calls);
+  settled->blocked.modules = g_strdupv (request->blocked.modules);
+  settled->session_idle_ms = request->session_idle_ms;
   settled->min_isolation = request->min_isolation;
   settled->isolation = request->isolation;
   return settled;
@@ -130,13 +138,14 @@ check_limits (const struct run_request *request, GError **error)
   for (int i = 0; i < LIMIT_COUNT; i++) {
     const struct limit_row *row = &limit_table[i];
     guint64 value = request->limits.value[i];
-    if (value >= row->minimum && value <= row->maximum)
+    guint64 most = MIN (request->maxima.value[i], row->maximum);
+    if (value >= row->minimum && value <= most)
       continue;
     g_autofree char *asked = quantity_format (value, row->unit);
-    g_autofree char *bound = quantity_format (value > row->maximum ? row->maximum : row->minimum, row->unit);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s = %s is %s its %s, %s", row->name, asked,
-                 value > row->maximum ? "over" : "under", value > row->maximum ? "maximum" : "minimum",
-                 bound);
+    g_autofree char *bound = quantity_format (value > most ? most : row->minimum, row->unit);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s = %s is %s its %s%s, %s", row->name, asked,
+                 value > most ? "over" : "under", value > most ? "maximum" : "minimum",
+                 value > most && most < row->maximum ? " in the profile" : "", bound);
     return FALSE;
   }
   return TRUE;

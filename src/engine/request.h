@@ -13,6 +13,12 @@ struct request_file {
   int fd;     /* the request's */
 };
 
+/* Names that the user's own code may not ask for (src/runner/blocked.py); NULL: none. */
+struct request_blocked {
+  GStrv calls;   /* "os.system", "os.exec*" */
+  GStrv modules; /* "subprocess" */
+};
+
 struct run_request {
   char *code;
   gsize code_length;
@@ -22,7 +28,11 @@ struct run_request {
   char *environment;
   char *profile;
   struct limits limits;
-  guint32 limits_set; /* 1 << enum limit: asked for by name, not the profile's */
+  guint32 limits_set;   /* 1 << enum limit: asked for by name, not the profile's */
+  struct limits maxima; /* the most that may be asked for: the profile's */
+  struct request_blocked blocked;
+  gboolean session_allowed; /* whether it may make a session */
+  guint64 session_idle_ms;  /* which then ends when it was not used for so long; 0: the configuration's */
   guint min_isolation;
   enum isolation isolation;
   GArray *files; /* struct request_file */

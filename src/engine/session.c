@@ -69,6 +69,13 @@ session_unref (struct session *session)
   g_free (session);
 }
 
+guint64
+session_idle_ms (const struct session *session)
+{
+  guint64 own = session->options->session_idle_ms;
+  return own > 0 ? own : session->sessions->host->config->session_idle_ms;
+}
+
 /* ---- what a caller may ask for ---- */
 
 gboolean
@@ -365,12 +372,23 @@ make (struct session *session, struct engine *engine, const struct run_request *
   return box && open_box (session, options, interrupt, error);
 }
 
+static gboolean
+check_allowed (const struct run_request *options, GError **error)
+{
+  if (options->session_allowed)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+               "the profile %s makes no sessions: each of its runs is for itself", options->profile);
+  return FALSE;
+}
+
 struct session *
 session_create (struct engine *engine, const struct run_request *options, const char *name, GError **error)
 {
   struct interrupt interrupt;
   if ((name && !session_check_name (name, error)) || !request_check (options, error) ||
-      !sessions_start (engine->sessions, error) || !interrupt_init (&interrupt, options->watch_fd, error))
+      !check_allowed (options, error) || !sessions_start (engine->sessions, error) ||
+      !interrupt_init (&interrupt, options->watch_fd, error))
     return NULL;
   struct session *session = session_new (engine->sessions, options, name);
   history_init (&session->history, engine->host->config->history_bytes);

@@ -64,6 +64,9 @@ void session_unref (struct session *session); /* NULL is allowed */
 /* A name that a caller may give: ADDER_ERROR_INVALID otherwise. */
 gboolean session_check_name (const char *name, GError **error);
 
+/* How long it may be idle. */
+guint64 session_idle_ms (const struct session *session);
+
 /* What a cell may not change, because it was settled with the session. LIMITS_SET as in struct run_request.
  * Fills in what is not set. */
 gboolean session_merge_limits (const struct session *session, struct limits *limits, guint32 limits_set,

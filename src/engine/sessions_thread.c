@@ -27,7 +27,7 @@
 gint64
 sessions_expiry_us (const struct session *session)
 {
-  return session->used_us + (gint64)session->sessions->host->config->session_idle_ms * 1000;
+  return session->used_us + (gint64)session_idle_ms (session) * 1000;
 }
 
 void
@@ -125,7 +125,7 @@ find_due (struct sessions *sessions, gint64 now_us)
 static void
 end_idle (struct session *session)
 {
-  g_autofree char *time = quantity_format (session->sessions->host->config->session_idle_ms, UNIT_MS);
+  g_autofree char *time = quantity_format (session_idle_ms (session), UNIT_MS);
   sessions_end_locked (session, g_strdup_printf ("it was idle for %s", time));
 }
 

@@ -1,38 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder profile`: the named sets of limits. */
+/* `adder profile`: the named sets of limits and rules. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "adder.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "frontends/cli.h"
-#include "policy/profile.h"
+#include "policy/profile_file.h"
+#include "policy/profile_groups.h"
 
-static json_t *
-profile_to_json (const struct profile *profile)
+/* ---- show ---- */
+
+/* VALUE as it may stand in a profile. The caller's. */
+static char *
+value_text (const json_t *value)
 {
-  json_t *limits = json_object ();
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    json_object_set_new (limits, limit_table[i].name, json_integer ((json_int_t)profile->limits.value[i]));
-  return json_pack ("{s:s, s:o, s:o, s:i, s:o}", "name", profile->name, "title",
-                    json_text_or_null (profile->title), "environment",
-                    json_text_or_null (profile->environment), "min_isolation", (int)profile->min_isolation,
-                    "limits", limits);
+  if (json_is_string (value))
+    return g_strdup (json_string_value (value));
+  if (!json_is_array (value)) {
+    char *text = json_dumps (value, JSON_ENCODE_ANY);
+    char *copy = g_strdup (text);
+    free (text);
+    return copy;
+  }
+  g_autoptr (GString) words = g_string_new (NULL);
+  gsize index;
+  json_t *word;
+  json_array_foreach (value, index, word)
+      g_string_append_printf (words, "%s%s", index > 0 ? " " : "", json_string_value (word));
+  return g_string_free (g_steal_pointer (&words), FALSE);
+}
+
+/* What was said of GROUP; what was not said is not shown. */
+static void
+print_group (const struct profile_group *group, const json_t *keys)
+{
+  const char *name;
+  json_t *value;
+  gboolean began = FALSE;
+  json_object_foreach ((json_t *)(guintptr)keys, name, value)
+  {
+    if (json_is_null (value))
+      continue;
+    if (!began)
+      printf ("\n[%s]\n", group->name);
+    began = TRUE;
+    g_autofree char *text = value_text (value);
+    printf ("%s = %s\n", name, text);
+  }
+}
+
+static void
+print_limits (const struct profile *profile)
+{
+  printf ("\n%-16s %-10s %-10s %s\n", "limit", "value", "most", "what is bounded");
+  for (int i = 0; i < LIMIT_COUNT; i++) {
+    const struct limit_row *row = &limit_table[i];
+    g_autofree char *value = quantity_format (profile->limits.value[i], row->unit);
+    g_autofree char *most = quantity_format (profile->maxima.value[i], row->unit);
+    printf ("%-16s %-10s %-10s %s\n", row->name, value, most, row->text);
+  }
 }
 
 static void
 print_profile (const struct profile *profile)
 {
-  printf ("%s: %s\n", profile->name, profile->title);
-  if (profile->environment)
-    printf ("environment %s\n", profile->environment);
-  if (profile->min_isolation > 0)
-    printf ("isolation level %u or better\n", profile->min_isolation);
-  printf ("\n%-16s %-10s %-10s %s\n", "limit", "value", "most", "what is bounded");
-  for (int i = 0; i < LIMIT_COUNT; i++) {
-    const struct limit_row *row = &limit_table[i];
-    g_autofree char *value = quantity_format (profile->limits.value[i], row->unit);
-    g_autofree char *most = quantity_format (row->maximum, row->unit);
-    printf ("%-16s %-10s %-10s %s\n", row->name, value, most, row->text);
+  printf ("%s: %s\n%s\n", profile->name, profile->title, profile->file);
+  for (const struct profile_group *group = profile_groups; group->name; group++) {
+    g_autoptr (json_t) keys = profile_group_show (group, profile);
+    /* The two of limits are one table, which ends the page. */
+    if (strcmp (group->name, "limits") != 0 && strcmp (group->name, "maxima") != 0)
+      print_group (group, keys);
   }
+  print_limits (profile);
 }
 
 static int
@@ -58,6 +99,61 @@ profile_show (int argc, char **argv)
   return 0;
 }
 
+/* ---- check ---- */
+
+static json_t *
+problems_json (const char *file, const GPtrArray *problems)
+{
+  json_t *list = json_array ();
+  for (guint i = 0; i < problems->len; i++) {
+    const struct profile_problem *problem = problems->pdata[i];
+    json_t *line = problem->line > 0 ? json_integer (problem->line) : json_null ();
+    json_array_append_new (list, json_pack ("{s:o, s:o, s:o, s:o}", "line", line, "group",
+                                            json_text_or_null (problem->group), "key",
+                                            json_text_or_null (problem->key), "problem",
+                                            json_text_or_null (problem->what)));
+  }
+  return json_pack ("{s:o, s:b, s:o}", "file", json_text_or_null (file), "ok", problems->len == 0, "problems",
+                    list);
+}
+
+static void
+print_problems (const char *file, const GPtrArray *problems)
+{
+  for (guint i = 0; i < problems->len; i++) {
+    g_autofree char *text = profile_problem_text (file, problems->pdata[i]);
+    printf ("%s\n", text);
+  }
+  if (problems->len >= PROFILE_PROBLEMS)
+    printf ("%s: there may be more; only %d problems are told\n", file, PROFILE_PROBLEMS);
+}
+
+static int
+profile_check (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (GPtrArray) problems = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  struct profile *profile = profile_read_file ("checked", argv[1], &problems, &problem);
+  if (!profile)
+    return cli_fail (problem);
+  profile_free (profile);
+  if (json) {
+    g_autoptr (json_t) value = problems_json (argv[1], problems);
+    cli_print_json (value);
+  } else
+    print_problems (argv[1], problems);
+  return problems->len == 0 ? 0 : 1;
+}
+
+/* ---- list ---- */
+
 /* FALSE when one of them is broken, which was said. */
 static gboolean
 list_profiles (char *const *names, json_t *all)
@@ -72,7 +168,7 @@ list_profiles (char *const *names, json_t *all)
     } else if (all)
       json_array_append_new (all, profile_to_json (profile));
     else
-      printf ("%-16s %s\n", profile->name, profile->title);
+      printf ("%-16s %-6s %s\n", profile->name, role_name ((enum role)profile->role), profile->title);
     profile_free (profile);
   }
   return ok;
@@ -104,14 +200,15 @@ profile_list (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "", "list the profiles", profile_list},
-    {"show", "[NAME]", "show a profile's limits (standard when none is named)", profile_show},
+    {"list", "", "list the profiles, and the lowest role that may use each", profile_list},
+    {"show", "[NAME]", "show all that a profile says (standard when none is named)", profile_show},
+    {"check", "FILE", "say what is wrong with the file of a profile, line by line", profile_check},
     {0},
 };
 
 int
 cli_profile (int argc, char **argv)
 {
-  return cli_dispatch ("adder profile", "Lists and shows profiles: named sets of limits.", commands, argc,
-                       argv);
+  return cli_dispatch ("adder profile", "Lists, shows and checks profiles: named sets of limits and rules.",
+                       commands, argc, argv);
 }

@@ -69,6 +69,9 @@ static const struct option_row option_table[] = {
      PLACE (isolation),
      {"isolation", 0, TEXT, "Kind of sandbox: auto, namespaces, process, or none (nothing is confined)",
       "KIND"}},
+    {BOTH,
+     PLACE (role),
+     {"role", 0, TEXT, "As whom to ask: guest, user, admin (see [roles] of adder.conf)", "ROLE"}},
     {BOTH, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
     {RUN_OPTIONS_RUN,
      PLACE (no_daemon),
@@ -99,6 +102,7 @@ run_options_clear (struct run_options *options)
   g_free (options->environment);
   g_free (options->profile);
   g_free (options->isolation);
+  g_free (options->role);
   g_free (options->timeout);
   g_free (options->memory);
   g_free (options->stdin_file);
@@ -307,10 +311,11 @@ add_timeout (json_t *limits, const struct run_options *options, GError **error)
   struct profile *profile = profile_load (options->profile ? options->profile : "standard", NULL);
   guint64 standard_wall = profile ? profile->limits.value[LIMIT_WALL] : 0;
   guint64 standard_cpu = profile ? profile->limits.value[LIMIT_CPU] : G_MAXUINT64;
+  guint64 most_cpu = profile ? profile->maxima.value[LIMIT_CPU] : 0;
   profile_free (profile);
   set_limit (limits, "wall_ms", wall_ms);
   if (standard_cpu >= standard_wall && wall_ms > standard_cpu)
-    set_limit (limits, "cpu_ms", wall_ms);
+    set_limit (limits, "cpu_ms", MIN (wall_ms, most_cpu));
   return TRUE;
 }
 
@@ -375,6 +380,7 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !set_text (request, "environment", options->environment, error) ||
       !set_text (request, "profile", options->profile, error) ||
       !set_text (request, "isolation", options->isolation, error) ||
+      !set_text (request, "role", options->role, error) ||
       !set_text (request, "conversation", options->conversation, error) ||
       !set_text (request, "session", options->session, error) || !add_limits (request, options, error) ||
       !add_variables (request, options, error) || !add_arguments (request, options, error) ||

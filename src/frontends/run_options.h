@@ -8,7 +8,8 @@
 #include "frontends/submission.h"
 
 struct run_options {
-  char *code, *out, *environment, *profile, *isolation, *timeout, *memory, *stdin_file, *conversation;
+  char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file;
+  char *conversation;
   char *session, *session_name;
   char **files, **limits, **variables;
   gboolean json, no_daemon, no_wait, svg;

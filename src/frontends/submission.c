@@ -202,6 +202,7 @@ static const struct field field_table[] = {
     {"environment", adder_request_set_environment, NULL},
     {"profile", adder_request_set_profile, NULL},
     {"isolation", adder_request_set_isolation, NULL},
+    {"role", adder_request_set_role, NULL},
     {"conversation", NULL, NULL},
     {"session", NULL, set_session},
     {"wait", NULL, set_wait},

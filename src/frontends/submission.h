@@ -10,8 +10,8 @@
 #include "frontends/protocol.h"
 
 struct submission {
-  /* {"name", "environment", "profile", "isolation", "conversation", "session": text or null, "wait": bool
-   * (true), "arguments": [text], "variables": {text: text}, "limits": {text: number}, "files": [text],
+  /* {"name", "environment", "profile", "isolation", "role", "conversation", "session": text or null, "wait":
+   * bool (true), "arguments": [text], "variables": {text: text}, "limits": {text: number}, "files": [text],
    * "stdin": bool, "save": bool}; what is left out is null, empty or, save "wait", false. */
   json_t *body;
   char *code; /* bytes, perhaps not UTF-8 */

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "engine/sessions.h"
 #include "engine/workspace.h"
 #include "library/library.h"
 
@@ -17,7 +18,7 @@
 struct adder_request {
   char *code;
   gsize code_length;
-  char *environment, *profile, *isolation, *name, *owner, *conversation, *session;
+  char *environment, *profile, *isolation, *name, *owner, *conversation, *session, *role;
   gboolean session_wait, svg;
   GStrv arguments;
   GHashTable *variables;
@@ -66,6 +67,7 @@ adder_request_free (AdderRequest *request)
   g_free (request->owner);
   g_free (request->conversation);
   g_free (request->session);
+  g_free (request->role);
   g_strfreev (request->arguments);
   g_hash_table_unref (request->variables);
   g_array_unref (request->files);
@@ -101,6 +103,12 @@ void
 adder_request_set_isolation (AdderRequest *request, const char *kind)
 {
   set_text (&request->isolation, kind);
+}
+
+void
+adder_request_set_role (AdderRequest *request, const char *role)
+{
+  set_text (&request->role, role);
 }
 
 void
@@ -234,17 +242,45 @@ copy_variables (struct run_request *resolved, const AdderRequest *request)
     g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
 }
 
-/* The profile gives what the request does not say. */
+/* ---- the profile ---- */
+
+static gboolean
+may_use (AdderEngine *engine, const AdderRequest *request, const struct profile *profile, GError **error)
+{
+  const struct config *config = engine->engine->host->config;
+  enum role role = role_default (config);
+  return (!request->role || role_parse (request->role, &role, error)) &&
+         role_may_use_profile (config, role, profile->name, (enum role)profile->role, error);
+}
+
 static void
-apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
+copy_rules (struct run_request *resolved, const struct profile *profile)
+{
+  GHashTableIter iter;
+  gpointer name, value;
+  g_hash_table_iter_init (&iter, profile->variables);
+  while (g_hash_table_iter_next (&iter, &name, &value))
+    if (!g_hash_table_contains (resolved->variables, name))
+      g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
+  resolved->blocked.calls = g_strdupv (profile->blocked.calls);
+  resolved->blocked.modules = g_strdupv (profile->blocked.modules);
+  resolved->session_allowed = profile->session.allowed;
+  resolved->session_idle_ms = profile->session.idle_ms;
+}
+
+/* The profile NAME gives what the request does not say. */
+static void
+apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request,
+               const char *name)
 {
   struct profile_entry *entry = NULL;
-  const char *name = request->profile ? request->profile : STANDARD_PROFILE;
-  const struct profile *profile =
-      profile_cache_get (&engine->profiles, name, &entry, resolved->invalid ? NULL : &resolved->invalid);
-  if (profile) {
+  GError **error = resolved->invalid ? NULL : &resolved->invalid;
+  const struct profile *profile = profile_cache_get (&engine->profiles, name, &entry, error);
+  if (profile && may_use (engine, request, profile, error)) {
     resolved->limits = profile->limits;
-    resolved->min_isolation = profile->min_isolation;
+    resolved->maxima = profile->maxima;
+    resolved->min_isolation = (guint)profile->min_isolation;
+    copy_rules (resolved, profile);
   }
   resolved->profile = g_strdup (name);
   const char *environment = request->environment;
@@ -254,6 +290,23 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     environment = engine->engine->host->config->environment;
   resolved->environment = g_strdup (environment);
   profile_entry_unref (entry);
+}
+
+/* A cell has its session's profile, as that was when the session was made; only whether the caller may use it
+ * is asked again. */
+static void
+check_session (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
+{
+  struct profile_entry *entry = NULL;
+  GError **error = resolved->invalid ? NULL : &resolved->invalid;
+  /* What is wrong with the session itself is the run's to say. */
+  struct session *session = sessions_find (engine->engine->sessions, request->owner, request->session, NULL);
+  const struct profile *profile =
+      session ? profile_cache_get (&engine->profiles, session->profile, &entry, NULL) : NULL;
+  if (profile)
+    (void)may_use (engine, request, profile, error);
+  profile_entry_unref (entry);
+  session_unref (session);
 }
 
 static void
@@ -280,8 +333,8 @@ set_isolation (struct run_request *resolved, const char *kind)
   resolved->isolation = found < 0 ? ISOLATION_AUTO : (enum isolation)found;
 }
 
-struct run_request *
-library_resolve (AdderEngine *engine, const AdderRequest *request)
+static struct run_request *
+resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
 {
   struct run_request *resolved = request_new ();
   resolved->invalid = request->invalid ? g_error_copy (request->invalid) : NULL;
@@ -299,11 +352,18 @@ library_resolve (AdderEngine *engine, const AdderRequest *request)
   resolved->session = g_strdup (request->session);
   resolved->session_wait = request->session_wait;
   resolved->svg = request->svg;
-  /* A cell has its session's profile. */
-  if (!request->session)
-    apply_profile (resolved, engine, request);
+  if (request->session)
+    check_session (resolved, engine, request);
+  else
+    apply_profile (resolved, engine, request, request->profile ? request->profile : profile);
   copy_limits (resolved, request);
   return resolved;
+}
+
+struct run_request *
+library_resolve (AdderEngine *engine, const AdderRequest *request)
+{
+  return resolve (engine, request, STANDARD_PROFILE);
 }
 
 /* ---- replays ---- */
@@ -323,14 +383,12 @@ resolve_limits_like (struct run_request *resolved, const AdderRequest *request,
 struct run_request *
 library_resolve_like (AdderEngine *engine, const AdderRequest *request, const struct run_request *like)
 {
-  struct run_request *resolved = library_resolve (engine, request);
+  struct run_request *resolved = resolve (engine, request, like->profile);
   resolve_limits_like (resolved, request, like);
   if (!request->environment)
     set_text (&resolved->environment, like->environment);
-  if (!request->profile) {
-    set_text (&resolved->profile, like->profile);
+  if (!request->profile)
     resolved->min_isolation = like->min_isolation;
-  }
   if (!request->isolation)
     resolved->isolation = like->isolation;
   if (!resolved->arguments)
@@ -357,6 +415,7 @@ library_cell (const AdderRequest *options, const char *session, const char *code
   AdderRequest *cell = adder_request_new (code, -1);
   adder_request_set_owner (cell, options->owner, options->conversation);
   adder_request_set_watch (cell, options->watch_fd);
+  adder_request_set_role (cell, options->role);
   adder_request_set_session (cell, session, TRUE);
   return cell;
 }

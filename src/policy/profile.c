@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles: key files that name limits of sandbox/limits.h. */
+/* Profiles: where they lie, and what they are to others. */
 #include "policy/profile.h"
 
 #include <string.h>
 
 #include "adder.h"
-#include "common/error.h"
+#include "common/json.h"
 #include "common/paths.h"
-#include "common/size.h"
+#include "policy/profile_file.h"
+#include "policy/profile_groups.h"
 
 /* In order of search: the user's own, then those that came with Adder (which may be missing in a broken
  * installation). */
@@ -24,165 +25,23 @@ profile_dirs (void)
   return (GStrv)g_ptr_array_free (g_steal_pointer (&dirs), FALSE);
 }
 
-/* A name comes from callers and becomes part of a path. */
-static gboolean
-is_name (const char *name)
-{
-  gsize length = strlen (name);
-  return length >= 1 && length <= 64 && g_ascii_isalnum (name[0]) &&
-         strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length;
-}
-
-/* ---- one key ---- */
-
-static gboolean
-set_title (struct profile *profile, const char *value, G_GNUC_UNUSED GError **error)
-{
-  g_free (profile->title);
-  profile->title = g_strdup (value);
-  return TRUE;
-}
-
-static gboolean
-set_environment (struct profile *profile, const char *value, GError **error)
-{
-  if (!is_name (value)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not a name of an environment", value);
-    return FALSE;
-  }
-  g_free (profile->environment);
-  profile->environment = g_strdup (value);
-  return TRUE;
-}
-
-static gboolean
-set_min_isolation (struct profile *profile, const char *value, GError **error)
-{
-  guint64 level;
-  if (!count_parse (value, &level, error))
-    return FALSE;
-  if (level > 3) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not between 0 and 3", value);
-    return FALSE;
-  }
-  profile->min_isolation = (guint)level;
-  return TRUE;
-}
-
-struct profile_key {
-  const char *name;
-  gboolean (*set) (struct profile *profile, const char *value, GError **error);
-};
-
-static const struct profile_key profile_keys[] = {
-    {"title", set_title},
-    {"environment", set_environment},
-    {"min_isolation", set_min_isolation},
-};
-
-static gboolean
-set_profile_key (struct profile *profile, const char *key, const char *value, GError **error)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (profile_keys); i++)
-    if (strcmp (profile_keys[i].name, key) == 0)
-      return profile_keys[i].set (profile, value, error);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "there is no such key; there are title, environment, min_isolation");
-  return FALSE;
-}
-
-static gboolean
-set_limit_key (struct profile *profile, const char *key, const char *value, GError **error)
-{
-  int index = limit_find (key);
-  if (index < 0) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "there is no such limit; docs/configuration.md lists them");
-    return FALSE;
-  }
-  const struct limit_row *row = &limit_table[index];
-  guint64 number;
-  if (!quantity_parse (value, row->unit, &number, error))
-    return FALSE;
-  if (number < row->minimum || number > row->maximum) {
-    g_autofree char *least = quantity_format (row->minimum, row->unit);
-    g_autofree char *most = quantity_format (row->maximum, row->unit);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not between %s and %s", value, least, most);
-    return FALSE;
-  }
-  profile->limits.value[index] = number;
-  return TRUE;
-}
-
-struct profile_group {
-  const char *name;
-  gboolean (*set) (struct profile *profile, const char *key, const char *value, GError **error);
-};
-
-static const struct profile_group profile_groups[] = {
-    {"profile", set_profile_key},
-    {"limits", set_limit_key},
-};
-
-/* ---- one file ---- */
-
-static gboolean
-read_group (struct profile *profile, GKeyFile *keys, const char *file, const char *group, GError **error)
-{
-  const struct profile_group *known = NULL;
-  for (gsize i = 0; i < G_N_ELEMENTS (profile_groups); i++)
-    if (strcmp (profile_groups[i].name, group) == 0)
-      known = &profile_groups[i];
-  if (!known) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "%s: [%s]: there is no such group; there are [profile] and [limits]", file, group);
-    return FALSE;
-  }
-  g_auto (GStrv) names = g_key_file_get_keys (keys, group, NULL, NULL);
-  for (gsize i = 0; names && names[i]; i++) {
-    g_autoptr (GError) problem = NULL;
-    g_autofree char *value = g_key_file_get_string (keys, group, names[i], &problem);
-    if (problem || !known->set (profile, names[i], g_strstrip (value), &problem)) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: [%s] %s: %s", file, group, names[i],
-                   problem->message);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-/* Returns FALSE without ERROR when there is no such file. */
-static gboolean
-read_file (struct profile *profile, const char *file, GError **error)
-{
-  g_autoptr (GKeyFile) keys = g_key_file_new ();
-  g_autoptr (GError) problem = NULL;
-  if (!g_key_file_load_from_file (keys, file, G_KEY_FILE_NONE, &problem)) {
-    if (!g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) &&
-        !g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOTDIR))
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "cannot read the profile %s: %s", file,
-                   problem->message);
-    return FALSE;
-  }
-  g_auto (GStrv) groups = g_key_file_get_groups (keys, NULL);
-  for (gsize i = 0; groups[i]; i++)
-    if (!read_group (profile, keys, file, groups[i], error))
-      return FALSE;
-  return TRUE;
-}
-
 struct profile *
 profile_load_file (const char *name, const char *file, GError **error)
 {
-  struct profile *profile = g_new0 (struct profile, 1);
-  profile->name = g_strdup (name);
-  profile->limits = limits_default ();
-  if (!read_file (profile, file, error)) {
-    error_make_printable (error);
-    profile_free (profile);
+  g_autoptr (GPtrArray) problems = NULL;
+  g_autoptr (GError) problem = NULL;
+  struct profile *profile = profile_read_file (name, file, &problems, &problem);
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    return NULL;
+  if (!profile) {
+    g_propagate_error (error, g_steal_pointer (&problem));
     return NULL;
   }
-  if (!profile->title)
+  if (problems->len > 0) {
+    g_autofree char *text = profile_problem_text (file, problems->pdata[0]);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s", text);
+    g_clear_pointer (&profile, profile_free);
+  } else if (!profile->title)
     profile->title = g_strdup (name);
   return profile;
 }
@@ -191,7 +50,7 @@ struct profile *
 profile_load (const char *name, GError **error)
 {
   g_auto (GStrv) dirs = profile_dirs ();
-  for (gsize i = 0; is_name (name) && dirs[i]; i++) {
+  for (gsize i = 0; profile_is_name (name) && dirs[i]; i++) {
     g_autofree char *base = g_strconcat (name, ".conf", NULL);
     g_autofree char *file = g_build_filename (dirs[i], base, NULL);
     g_autoptr (GError) problem = NULL;
@@ -215,10 +74,26 @@ profile_free (struct profile *profile)
 {
   if (!profile)
     return;
+  profile_groups_clear (profile);
   g_free (profile->name);
-  g_free (profile->title);
-  g_free (profile->environment);
+  g_free (profile->file);
   g_free (profile);
+}
+
+json_t *
+profile_to_json (const struct profile *profile)
+{
+  json_t *object = json_pack ("{s:s, s:o}", "name", profile->name, "file", json_text_or_null (profile->file));
+  for (const struct profile_group *group = profile_groups; group->name; group++) {
+    json_t *keys = profile_group_show (group, profile);
+    /* The first is what a profile is, and has no name of its own here. */
+    if (group == profile_groups) {
+      json_object_update (object, keys);
+      json_decref (keys);
+    } else
+      json_object_set_new (object, group->name, keys);
+  }
+  return object;
 }
 
 static int
@@ -238,7 +113,7 @@ profile_names (void)
       if (!g_str_has_suffix (entry, ".conf"))
         continue;
       g_autofree char *name = g_strndup (entry, strlen (entry) - strlen (".conf"));
-      if (is_name (name))
+      if (profile_is_name (name))
         g_hash_table_add (names, g_steal_pointer (&name));
     }
   }

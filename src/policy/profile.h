@@ -1,23 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles: named sets of limits and rules, one key file each (profiles/NAME.conf; a user's own in
- * paths_config_dir() wins). An error names file, line or group, and key. */
+ * paths_config_dir() wins). What may stand there are the groups of profile_groups.c; profile_file.h reads. */
 #pragma once
 
 #include <glib.h>
+#include <jansson.h>
 
+#include "engine/request.h"
+#include "policy/roles.h"
 #include "sandbox/limits.h"
 
 struct profile {
   char *name;
+  char *file; /* that it was read from */
   char *title;
-  struct limits limits; /* what a run gets that asks for nothing */
-  char *environment;    /* NULL: the configuration's */
-  guint min_isolation;  /* 0 to 3 */
+  struct limits limits;  /* what a run gets that asks for nothing */
+  struct limits maxima;  /* and the most that it may ask for */
+  char *environment;     /* NULL: the configuration's */
+  guint64 min_isolation; /* 0 to 3 */
+  guint role;            /* enum role: the lowest that may use it */
+  GHashTable *variables; /* name -> value: given to each run */
+  struct request_blocked blocked;
+  struct profile_session {
+    gboolean allowed; /* whether there may be sessions with it */
+    guint64 idle_ms;  /* one that nobody used for so long ends; 0: the configuration's */
+  } session;
 };
 
-/* ADDER_ERROR_NOT_FOUND names the profiles there are. */
+/* ADDER_ERROR_NOT_FOUND names the profiles there are; ADDER_ERROR_INVALID is the first thing that is wrong
+ * with its file: "FILE:LINE: [group] key: what". */
 struct profile *profile_load (const char *name, GError **error);
 /* The profile NAME as FILE says it. NULL without ERROR: there is no such file. */
 struct profile *profile_load_file (const char *name, const char *file, GError **error);
 void profile_free (struct profile *profile);
 GStrv profile_names (void);
+
+/* "name", "file", the keys of [profile], and each other group as an object of its own. The caller's. */
+json_t *profile_to_json (const struct profile *profile);

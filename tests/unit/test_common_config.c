@@ -12,7 +12,7 @@
 #include "common/config.h"
 #include "common/json.h"
 #include "common/paths.h"
-#include "policy/profile.h"
+#include "policy/profile_file.h"
 
 /* A configuration folder of its own for each test. */
 struct place {
@@ -269,9 +269,21 @@ static const struct bad bad_profiles[] = {
     {"[limits]\npids = -1\n", "[limits]", "pids", "digit"},
     {"[profile]\nmin_isolation = 4\n", "[profile]", "min_isolation", "3"},
     {"[profile]\nenvironment = ../x\n", "[profile]", "environment", "../x"},
-    {"[profile]\ntitle = a\\1\n", "[profile]", "title", "cannot be interpreted"},
+    {"[profile]\ntitle = a\x1b[1\n", "[profile]", "", "control character"},
+    {"[profile]\ntitle =\n", "[profile]", "title", "empty"},
+    {"[profile]\n\ntitle = a\ntitle = b\n", "bad.conf:4:", "title", "line 3"},
+    {"[profile]\nrole = root\n", "[profile]", "role", "guest, user, admin"},
+    {"[maxima]\n\nwall_ms = 1s\n", "bad.conf:3:", "[maxima] wall_ms", "less than"},
+    {"[limits]\nwall_ms = 5s\ncpu_m = 1s\n", "bad.conf:3:", "[limits] cpu_m", "did you mean cpu_ms"},
+    {"[session]\nidle_ms = 1ms\n", "[session]", "idle_ms", "10 ms"},
+    {"[session]\nallowed = no\n", "[session]", "allowed", "true nor false"},
+    {"[blocked]\ncalls = system\n", "[blocked]", "calls", "function of a module"},
+    {"[blocked]\nmodules = os subprocess/..\n", "[blocked]", "modules", "name of a module"},
+    {"[limits\n", "bad.conf:1:", "", "does not end"},
+    {"wall_ms = 1\n", "bad.conf:1:", "wall_ms", "before any"},
+    {"[limits]\n\xff\n", "bad.conf:2:", "", "UTF-8"},
     {"[profile]\ncolour = red\n", "[profile]", "colour", "no such key"},
-    {"[rules]\nx = 1\n", "[rules]", "", "no such group"},
+    {"[rules]\nx = 1\n", "bad.conf:1:", "", "there is no group [rules]"},
     {"x\n", "", "", "bad.conf"},
 };
 
@@ -289,6 +301,54 @@ test_bad_profiles (struct place *place, G_GNUC_UNUSED gconstpointer data)
     g_assert_nonnull (strstr (error->message, row->key));
     g_assert_nonnull (strstr (error->message, row->word));
   }
+}
+
+/* Each says where it stands, and one does not hide the next. */
+static void
+test_all_problems (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  static const char *const wanted[] = {
+      "bad.conf:2: [profile] titel: there is no such key; did you mean title?",
+      "bad.conf:3: there is no group [limit]; did you mean [limits]?",
+      "bad.conf:6: [limits] pids: 0 is not between 1 and 4096",
+      "bad.conf:7: [limits]: the line is neither \"[group]\", \"key = value\" nor a comment",
+  };
+  g_autoptr (GPtrArray) problems = NULL;
+  g_autoptr (GError) error = NULL;
+  write_profile (place, "bad.conf",
+                 "[profile]\r\ntitel = x\n[limit]\nx = 1\n[limits]\n  pids = 0\nwhat\n# no\n");
+  g_autofree char *path = g_build_filename (place->profiles, "bad.conf", NULL);
+  struct profile *profile = profile_read_file ("bad", path, &problems, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (problems->len, ==, G_N_ELEMENTS (wanted));
+  for (guint i = 0; i < problems->len; i++) {
+    g_autofree char *text = profile_problem_text ("bad.conf", problems->pdata[i]);
+    g_assert_cmpstr (text, ==, wanted[i]);
+  }
+  profile_free (profile);
+}
+
+/* What was said comes back by its group, what was not as null. */
+static void
+test_profile_shown (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  write_profile (place, "mine.conf",
+                 "[profile]\nrole = user\n[maxima]\nwall_ms = 1min\n[session]\nallowed = false\n"
+                 "[variables]\nno_proxy = *\nEMPTY =\n[blocked]\ncalls = os.system, os.exec*;os.system\n");
+  struct profile *profile = profile_load ("mine", &error);
+  g_assert_no_error (error);
+  g_autoptr (json_t) shown = profile_to_json (profile);
+  g_autoptr (json_t) wanted =
+      json_pack ("{s:{s:b, s:n}, s:{s:s, s:s}, s:{s:[s, s], s:n}, s:s, s:s, s:n}", "session", "allowed",
+                 FALSE, "idle_ms", "variables", "EMPTY", "", "no_proxy", "*", "blocked", "calls", "os.system",
+                 "os.exec*", "modules", "role", "user", "title", "mine", "environment");
+  const char *name;
+  json_t *value;
+  json_object_foreach (wanted, name, value) g_assert_true (json_equal (json_object_get (shown, name), value));
+  g_assert_cmpint (json_integer_value (json_object_get (json_object_get (shown, "maxima"), "wall_ms")), ==,
+                   60000);
+  profile_free (profile);
 }
 
 static void
@@ -363,6 +423,8 @@ main (int argc, char **argv)
   ADD ("/profile/standard", test_standard_profile);
   ADD ("/profile/own", test_own_profile);
   ADD ("/profile/bad", test_bad_profiles);
+  ADD ("/profile/problems", test_all_problems);
+  ADD ("/profile/shown", test_profile_shown);
   ADD ("/profile/unknown", test_unknown_profile);
   ADD ("/paths/runtime", test_runtime_dir);
   ADD ("/paths/environments", test_environment_dirs);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of groups, and those that need no file of their own. */
+#include "policy/profile_groups.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "common/text.h"
+
+#define DAY_MS (24 * 3600 * G_GUINT64_CONSTANT (1000))
+
+/* ---- [profile] ---- */
+
+gboolean
+profile_is_name (const char *name)
+{
+  gsize length = strlen (name);
+  return length >= 1 && length <= 64 && g_ascii_isalnum (name[0]) &&
+         strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length;
+}
+
+static gboolean
+check_environment (const char *value, GError **error)
+{
+  if (profile_is_name (value))
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not a name of an environment", value);
+  return FALSE;
+}
+
+static const struct profile_key main_keys[] = {
+    {"title", PROFILE_TEXT, PROFILE_AT (title), .text = "One line for people."},
+    {"environment", PROFILE_TEXT, PROFILE_AT (environment), .check = check_environment, .values = "a name",
+     .text = "The environment of a run that names none; else the configuration's."},
+    {"min_isolation", PROFILE_COUNT, PROFILE_AT (min_isolation), .maximum = 3,
+     .text = "A run is refused on a host that does not reach this level."},
+    {"role", PROFILE_CHOICE, PROFILE_AT (role), .choices = config_roles,
+     .text = "The lowest role that may use the profile; else `guest`, which is everybody."},
+    {NULL},
+};
+
+/* ---- [limits] and [maxima] ---- */
+
+/* Sets the limit KEY in LIMITS. */
+static gboolean
+set_limit (struct limits *limits, const char *key, const char *value, GError **error)
+{
+  int index = limit_find (key);
+  if (index < 0) {
+    struct text_guess guess = TEXT_GUESS_NONE;
+    for (int i = 0; i < LIMIT_COUNT; i++)
+      text_consider (&guess, key, limit_table[i].name);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 guess.best ? "there is no such limit; did you mean %s?"
+                            : "there is no such limit; adder profile show lists them%s",
+                 guess.best ? guess.best : "");
+    return FALSE;
+  }
+  const struct limit_row *row = &limit_table[index];
+  guint64 number;
+  if (!quantity_parse (value, row->unit, &number, error))
+    return FALSE;
+  if (number < row->minimum || number > row->maximum) {
+    g_autofree char *least = quantity_format (row->minimum, row->unit);
+    g_autofree char *most = quantity_format (row->maximum, row->unit);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not between %s and %s", value, least, most);
+    return FALSE;
+  }
+  limits->value[index] = number;
+  return TRUE;
+}
+
+static gboolean
+set_default (struct profile *profile, const char *key, const char *value, GError **error)
+{
+  return set_limit (&profile->limits, key, value, error);
+}
+
+static gboolean
+set_maximum (struct profile *profile, const char *key, const char *value, GError **error)
+{
+  return set_limit (&profile->maxima, key, value, error);
+}
+
+static json_t *
+limits_json (const struct limits *limits)
+{
+  json_t *object = json_object ();
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    json_object_set_new (object, limit_table[i].name, json_integer ((json_int_t)limits->value[i]));
+  return object;
+}
+
+static json_t *
+show_defaults (const struct profile *profile)
+{
+  return limits_json (&profile->limits);
+}
+
+static json_t *
+show_maxima (const struct profile *profile)
+{
+  return limits_json (&profile->maxima);
+}
+
+static gboolean
+check_maxima (const struct profile *profile, const char **ret_key, GError **error)
+{
+  for (int i = 0; i < LIMIT_COUNT; i++) {
+    const struct limit_row *row = &limit_table[i];
+    if (profile->limits.value[i] <= profile->maxima.value[i])
+      continue;
+    g_autofree char *value = quantity_format (profile->limits.value[i], row->unit);
+    g_autofree char *most = quantity_format (profile->maxima.value[i], row->unit);
+    *ret_key = row->name;
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "%s is less than what a run gets that asks for nothing, %s: set that in [limits]", most,
+                 value);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- [session] ---- */
+
+static const struct profile_key session_keys[] = {
+    {"allowed", PROFILE_BOOLEAN, PROFILE_AT (session.allowed),
+     .text = "Whether sessions may be made with the profile; else they may."},
+    {"idle_ms", PROFILE_DURATION, PROFILE_AT (session.idle_ms), .minimum = 10, .maximum = 7 * DAY_MS,
+     .text = "A session of the profile ends when it was not used for so long; else the configuration's."},
+    {NULL},
+};
+
+/* ---- [variables] ---- */
+
+#define VARIABLES_MOST 256
+
+static gboolean
+set_variable (struct profile *profile, const char *key, const char *value, GError **error)
+{
+  if (g_hash_table_size (profile->variables) >= VARIABLES_MOST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d variables", VARIABLES_MOST);
+    return FALSE;
+  }
+  g_hash_table_replace (profile->variables, g_strdup (key), g_strdup (value));
+  return TRUE;
+}
+
+static json_t *
+show_variables (const struct profile *profile)
+{
+  json_t *object = json_object ();
+  g_autoptr (GList) names = g_list_sort (g_hash_table_get_keys (profile->variables), (GCompareFunc)strcmp);
+  for (const GList *at = names; at; at = at->next)
+    json_object_set_new (object, at->data,
+                         json_text_or_null (g_hash_table_lookup (profile->variables, at->data)));
+  return object;
+}
+
+/* ---- all of them ---- */
+
+const struct profile_group profile_groups[] = {
+    {"profile", "What it is, and who may use it.", main_keys},
+    {"limits", "What a run gets that asks for nothing: `NAME = VALUE` for any limit.", .set = set_default,
+     .show = show_defaults},
+    {"maxima", "The most that a run may ask for, `NAME = VALUE` for any limit; else what the limit allows.",
+     .set = set_maximum, .show = show_maxima, .check = check_maxima},
+    {"session", "Interpreters that are kept between runs.", session_keys},
+    {"variables", "Environment variables of the code: `NAME = VALUE`. What a run brings itself wins.",
+     .set = set_variable, .show = show_variables},
+    {"blocked",
+     "What raises PermissionError when the user's own code asks for it, while what libraries import and call "
+     "goes on working.",
+     profile_blocked_keys},
+    {NULL},
+};
+
+const struct profile_group *
+profile_group_find (const char *name)
+{
+  for (const struct profile_group *group = profile_groups; group->name; group++)
+    if (strcmp (group->name, name) == 0)
+      return group;
+  return NULL;
+}
+
+void
+profile_groups_init (struct profile *profile)
+{
+  profile->limits = limits_default ();
+  profile->maxima = limits_maximum ();
+  profile->session.allowed = TRUE;
+  profile->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+}
