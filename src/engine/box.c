@@ -86,6 +86,7 @@ new_box (struct pool *pool, const struct shape *shape, guint64 number)
   struct box *box = g_new0 (struct box, 1);
   box->pool = pool;
   box->shape = *shape;
+  box->shape.directory_fd = -1;
   box->number = number;
   box->socket_fd = box->stdout_fd = box->stderr_fd = box->exit_fd = -1;
   box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = -1;
@@ -100,7 +101,7 @@ box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, 
          GError **error)
 {
   struct box *box = new_box (pool, shape, box_next_number ());
-  int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1};
+  int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1};
   if (!make_socket (&box->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
       !make_pipe (&box->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
       !make_pipe (&box->stderr_fd, &spawn[WIRE_SPAWN_STDERR], "stderr", error) ||
@@ -111,6 +112,7 @@ box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, 
     box_free (box);
     return NULL;
   }
+  spawn[WIRE_SPAWN_DIRECTORY] = shape->lent > 0 ? shape->directory_fd : -1;
   (void)fcntl (box->exit_fd, F_SETPIPE_SZ, EXIT_PIPE_BYTES);
   channel_init (&box->channel, box->socket_fd);
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)

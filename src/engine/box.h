@@ -68,7 +68,8 @@ struct box {
 };
 
 /* Makes a box with its socket and pipes, and its workspace in SCRATCH unless that is NULL; RET_SPAWN gets the
- * ends that go to the zygote (enum wire_spawn_fd), the caller's. */
+ * ends that go to the zygote (enum wire_spawn_fd), and on success the shape's own descriptor; the caller's.
+ */
 struct box *box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch,
                      int ret_spawn[WIRE_SPAWN_FDS], GError **error);
 

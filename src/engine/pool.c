@@ -179,6 +179,12 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, GErr
   return pool;
 }
 
+enum isolation
+pool_isolation (const struct pool *pool)
+{
+  return pool->isolation;
+}
+
 void
 pool_wake (struct pool *pool)
 {
@@ -330,6 +336,23 @@ pool_fail_waiters (struct pool *pool, const GError *error)
     waiter->error = g_error_copy (error);
     end_wait (waiter);
   }
+}
+
+void
+pool_fail_lent (struct pool *pool, guint64 lent, const GError *error)
+{
+  struct queue *queue = pool->pools->queue;
+  g_mutex_lock (&pool->pools->lock);
+  for (struct queue_place *place = queue_first (queue), *next; place; place = next) {
+    struct waiter *waiter = (struct waiter *)place;
+    next = queue_next (place);
+    if (waiter->shape.lent != lent)
+      continue;
+    queue_leave (queue, place);
+    waiter->error = g_error_copy (error);
+    end_wait (waiter);
+  }
+  g_mutex_unlock (&pool->pools->lock);
 }
 
 /* ---- asking ---- */

@@ -29,6 +29,9 @@ void pools_free (struct pools *pools);
  * it is first asked for; good until pools_free. */
 struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, GError **error);
 
+/* The kind of its sandboxes, never ISOLATION_AUTO. */
+enum isolation pool_isolation (const struct pool *pool);
+
 /* Takes a parked box of SHAPE, to run CODE. While the environment's modules are still being loaded, code that
  * names one of them waits, and other code has a box without them; who waits for the modules in any case, as
  * sessions do, has no code to show (NULL). Only where sandboxes have namespaces is SHAPE's session anything.

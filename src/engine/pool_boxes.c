@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pool's thread does with boxes: has them made, parks them, buries them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #include "adder.h"
+#include "base/fd.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "engine/pool_private.h"
@@ -177,8 +179,13 @@ pool_abandon_parking (struct pool *pool, const struct zygote *zygote)
 /* ---- making ---- */
 
 void
-pool_spawn_failed (struct pool *pool, const GError *error)
+pool_spawn_failed (struct pool *pool, guint64 lent, const GError *error)
 {
+  /* What is wrong with somebody's directory is his alone. */
+  if (lent > 0) {
+    pool_fail_lent (pool, lent, error);
+    return;
+  }
   pool->failures++;
   pool->spawn_us =
       g_get_monotonic_time () + pool_retry_delay (SPAWN_RETRY_US, SPAWN_RETRY_MOST, pool->failures);
@@ -244,6 +251,9 @@ choose_shape (struct pool *pool, struct shape *ret_shape, gboolean *ret_calm)
     waited = TRUE;
     if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
       *ret_shape = waiter->shape;
+      /* Its owner may leave as soon as the lock is open. */
+      if (waiter->shape.lent > 0)
+        ret_shape->directory_fd = fcntl (waiter->shape.directory_fd, F_DUPFD_CLOEXEC, 3);
       chosen = TRUE;
     }
   }
@@ -301,7 +311,8 @@ drop_chosen (struct pool *pool, struct box *box)
 static uint32_t
 spawn_flags (const struct pool *pool, const struct shape *shape, gboolean calm)
 {
-  uint32_t flags = shape->session ? WIRE_SPAWN_SESSION : 0;
+  uint32_t flags = (shape->session ? WIRE_SPAWN_SESSION : 0) | (shape->lent > 0 ? WIRE_SPAWN_LENT : 0) |
+                   (shape->overlay ? WIRE_SPAWN_OVERLAY : 0);
   if (!pool->pools->host->config->touch_ahead)
     return flags | WIRE_SPAWN_UNTOUCHED;
   return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);
@@ -320,8 +331,9 @@ pool_spawn_next (struct pool *pool)
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
   struct box *box = box_new (pool, &shape, scratch, spawn, &error);
   if (!box) {
+    fd_close (&shape.directory_fd);
     drop_chosen (pool, NULL);
-    pool_spawn_failed (pool, error);
+    pool_spawn_failed (pool, shape.lent, error);
     return;
   }
   if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, &shape, calm), &error)) {
@@ -369,8 +381,9 @@ pool_box_spawned (struct pool *pool, struct box *box)
   g_autoptr (GError) error = NULL;
   /* Of one that died meanwhile, its socket says why. */
   if (!box_has_died (box) && !put_into_cgroup (pool, box, &error) && !box_has_died (box)) {
+    guint64 lent = box->shape.lent;
     pool_box_end (pool, box);
-    pool_spawn_failed (pool, error);
+    pool_spawn_failed (pool, lent, error);
     return;
   }
   box->deadline_us = g_get_monotonic_time () + PARK_US;
@@ -470,9 +483,10 @@ take_ready (struct box *box, uint32_t kind, const char *data, gsize length, GErr
 static void
 parking_failed (struct pool *pool, struct box *box, const GError *error)
 {
+  guint64 lent = box->shape.lent;
   g_queue_unlink (&pool->parking, &box->link);
   pool_box_end (pool, box);
-  pool_spawn_failed (pool, error);
+  pool_spawn_failed (pool, lent, error);
 }
 
 void

@@ -97,6 +97,9 @@ void pools_wake_waiting (struct pools *pools, const struct pool *except);
 /* With the lock held: all who wait for POOL get a copy of ERROR. */
 void pool_fail_waiters (struct pool *pool, const GError *error);
 
+/* Who waits for a sandbox with the directory LENT (struct shape) gets a copy of ERROR. */
+void pool_fail_lent (struct pool *pool, guint64 lent, const GError *error);
+
 void pool_wake (struct pool *pool);
 
 /* BOX is parked no more; to be called by who has it now. */
@@ -124,7 +127,8 @@ void pool_take_discarded (struct pool *pool);
 void pool_bury_ended (struct pool *pool);
 void pool_expire_parking (struct pool *pool);
 void pool_spawn_next (struct pool *pool);
-void pool_spawn_failed (struct pool *pool, const GError *error);
+/* One of a shape with LENT could not be made; 0: without. */
+void pool_spawn_failed (struct pool *pool, guint64 lent, const GError *error);
 void pool_box_spawned (struct pool *pool, struct box *box);
 void pool_box_speaks (struct pool *pool, struct box *box); /* while it is being parked */
 void pool_parked_boxes_ended (struct pool *pool);          /* when parked_fd can be read */

@@ -33,10 +33,12 @@ on_control (struct pool *pool, struct zygote *zygote)
   case ZYGOTE_NEWS_SPAWNED:
     pool_box_spawned (pool, box);
     return;
-  case ZYGOTE_NEWS_REFUSED:
+  case ZYGOTE_NEWS_REFUSED: {
+    guint64 lent = box->shape.lent;
     pool_box_end (pool, box);
-    pool_spawn_failed (pool, error);
+    pool_spawn_failed (pool, lent, error);
     return;
+  }
   case ZYGOTE_NEWS_ENDED:
     break;
   }

@@ -27,7 +27,7 @@ request_new (void)
   request->limits = limits_default ();
   request->maxima = limits_maximum ();
   request->session_allowed = TRUE;
-  request->stdin_fd = request->watch_fd = -1;
+  request->stdin_fd = request->watch_fd = request->workdir.fd = -1;
   return request;
 }
 
@@ -50,6 +50,8 @@ request_free (struct run_request *request)
   fd_close (&request->watch_fd);
   g_free (request->owner);
   g_free (request->conversation);
+  fd_close (&request->workdir.fd);
+  g_free (request->workdir.path);
   g_clear_error (&request->invalid);
   g_free (request);
 }
@@ -151,6 +153,20 @@ check_limits (const struct run_request *request, GError **error)
   return TRUE;
 }
 
+/* The directory is the one at hand: what else came would have to be written into it. */
+static gboolean
+check_workdir (const struct run_request *request, GError **error)
+{
+  if (request->workdir.fd < 0)
+    return TRUE;
+  if (request->session)
+    return invalid (error, "a cell of a session", "cannot have a work directory");
+  if (request->files->len > 0)
+    return invalid (error, "files",
+                    "cannot be put into a work directory: copy them there, or leave the work directory out");
+  return TRUE;
+}
+
 gboolean
 request_check (const struct run_request *request, GError **error)
 {
@@ -160,5 +176,5 @@ request_check (const struct run_request *request, GError **error)
   }
   return check_limits (request, error) && check_code (request, error) &&
          workspace_check_name (request->name, error) && check_arguments (request, error) &&
-         check_variables (request, error);
+         check_variables (request, error) && check_workdir (request, error);
 }

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "engine/workdir.h"
 #include "sandbox/isolation.h"
 #include "sandbox/limits.h"
 
@@ -39,10 +40,11 @@ struct run_request {
   int stdin_fd;  /* -1: empty */
   int watch_fd;  /* -1: none */
   char *owner, *conversation;
-  char *session;         /* name or id of the session whose next cell this is, or NULL */
-  gboolean session_wait; /* for its turn there */
-  gboolean svg;          /* figures come as SVG as well */
-  GError *invalid;       /* why it cannot be run at all, found out before it came here */
+  char *session;          /* name or id of the session whose next cell this is, or NULL */
+  gboolean session_wait;  /* for its turn there */
+  gboolean svg;           /* figures come as SVG as well */
+  struct workdir workdir; /* /work, where it is not the sandbox's own */
+  GError *invalid;        /* why it cannot be run at all, found out before it came here */
 };
 
 struct run_request *request_new (void);

@@ -117,7 +117,7 @@ result_to_json (const struct result_parts *parts)
       {"violations", json_array ()},
       {"denials", parts->denials ? json_incref (parts->denials) : json_array ()},
       {"files", files (parts->artifacts)},
-      {"changes", json_array ()},
+      {"changes", parts->changes ? json_incref (parts->changes) : json_array ()},
       {"warnings", strings (parts->warnings)},
       {"approval_id", json_null ()},
       {"session", own_or_null (parts->session)},

@@ -143,6 +143,7 @@ run_free (struct adder_run *run)
   g_clear_pointer (&run->artifacts, g_ptr_array_unref);
   fd_close (&run->workspace_fd);
   scratch_place_free (run->place);
+  change_set_free (run->changes);
   g_clear_error (&run->failure);
   g_free (run->display);
   g_free (run->display_id);
@@ -509,6 +510,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
   const struct handout *handout = run->session ? &run->session->handout : &run->handout;
   g_autoptr (json_t) charts = message_take_charts (run->displays);
   g_autoptr (json_t) session = run->cell > 0 ? sessions_of_result (run->session, run->cell) : NULL;
+  g_autoptr (json_t) changes = run->changes ? changes_to_json (run->changes, run->warnings) : NULL;
   const struct result_parts parts = {
       .run_id = run->id,
       .verdict = *verdict,
@@ -520,6 +522,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .charts = charts,
       .session = session,
       .denials = denials,
+      .changes = changes,
       .warnings = run->warnings,
       .artifacts = run->artifacts,
       .queue_us = (run->handed_us ? run->handed_us : run->ended_us) - run->asked_us,

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "engine/capture.h"
+#include "engine/changes.h"
 #include "engine/handout.h"
 #include "engine/id.h"
 #include "engine/message.h"
@@ -77,6 +78,7 @@ struct adder_run {
   GPtrArray *artifacts; /* struct artifact */
   int workspace_fd;
   struct scratch_place *place;
+  struct change_set *changes; /* of an overlay of a work directory; or NULL */
   struct usage usage;
   struct handout handout;
 

@@ -362,7 +362,9 @@ make (struct session *session, struct engine *engine, const struct run_request *
   handout_init (&handout);
   struct pool *pool = handout_pool (&handout, engine, options, error);
   /* Its processor time is counted for each cell; the kernel would count all of its life. */
-  struct shape shape = {.limits = session->limits, .session = TRUE};
+  struct shape shape = shape_default ();
+  shape.limits = session->limits;
+  shape.session = TRUE;
   shape.limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
   struct box *box = pool ? handout_take (&handout, engine, pool, options, &shape, interrupt, error) : NULL;
   if (box)
@@ -382,13 +384,23 @@ check_allowed (const struct run_request *options, GError **error)
   return FALSE;
 }
 
+/* Its places are descriptors of each process, and a directory of the host is none of them. */
+static gboolean
+check_no_workdir (const struct run_request *options, GError **error)
+{
+  if (options->workdir.fd < 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "a session cannot have a work directory");
+  return FALSE;
+}
+
 struct session *
 session_create (struct engine *engine, const struct run_request *options, const char *name, GError **error)
 {
   struct interrupt interrupt;
-  if ((name && !session_check_name (name, error)) || !request_check (options, error) ||
-      !check_allowed (options, error) || !sessions_start (engine->sessions, error) ||
-      !interrupt_init (&interrupt, options->watch_fd, error))
+  if ((name && !session_check_name (name, error)) || !check_no_workdir (options, error) ||
+      !request_check (options, error) || !check_allowed (options, error) ||
+      !sessions_start (engine->sessions, error) || !interrupt_init (&interrupt, options->watch_fd, error))
     return NULL;
   struct session *session = session_new (engine->sessions, options, name);
   history_init (&session->history, engine->host->config->history_bytes);

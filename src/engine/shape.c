@@ -5,7 +5,7 @@
 struct shape
 shape_default (void)
 {
-  return (struct shape){.limits = limits_default ()};
+  return (struct shape){.limits = limits_default (), .directory_fd = -1};
 }
 
 /* Where the sandbox itself holds limits, they cannot be set from outside. */
@@ -22,7 +22,7 @@ limits_same (const struct limits *a, const struct limits *b, enum isolation isol
 gboolean
 shape_same (const struct shape *a, const struct shape *b, enum isolation isolation)
 {
-  return a->session == b->session && limits_same (&a->limits, &b->limits, isolation);
+  return a->session == b->session && a->lent == b->lent && limits_same (&a->limits, &b->limits, isolation);
 }
 
 gboolean

@@ -12,6 +12,12 @@
 struct shape {
   struct limits limits; /* of these, those that limit_table says are of the shape */
   gboolean session;     /* it may be kept and branched */
+
+  /* A directory of the host that is its /work, lent to the one caller who has this number; 0: none. The mount
+   * (lend.h) is the caller's; the pool duplicates it when it makes the sandbox. */
+  guint64 lent;
+  int directory_fd;
+  gboolean overlay; /* what is changed there stays in the workspace */
 };
 
 struct shape shape_default (void);

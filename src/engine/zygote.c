@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -15,10 +13,10 @@
 
 #include "adder.h"
 #include "base/fd.h"
-#include "base/weaken.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "engine/launcher.h"
 #include "engine/layout.h"
 
 /* SERVING, with its JSON, is the longest message. */
@@ -27,74 +25,11 @@
 #define CRASH_SPAN_US  ((gint64)3600 * G_USEC_PER_SEC)
 #define END_WAIT_MS    10000
 
-/* The launcher ends by itself within milliseconds, unless it is stuck. */
-#define LAUNCHER_WAIT_MS 2000
-
 /* A fork of a large zygote takes milliseconds, on a host that thrashes a second: after this long it is stuck.
  */
 #define ANSWER_US (10 * G_USEC_PER_SEC)
 
-/* Descriptors are handed over at fixed numbers (enum wire_launch_fd); what lies above them is out of their
- * way. */
-#define ABOVE_LAUNCH 10
-
-/* Returns FALSE when the process behind PIDFD did not end within WAIT_MS. */
-static gboolean
-wait_for_end (int pidfd, int wait_ms)
-{
-  struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-  int r;
-  do
-    r = poll (&ended, 1, wait_ms);
-  while (r < 0 && errno == EINTR);
-  return r != 0;
-}
-
 /* ---- starting ---- */
-
-struct launch {
-  int control, message, filter, init;
-};
-
-static int
-lift (int fd)
-{
-  return fcntl (fd, F_DUPFD_CLOEXEC, ABOVE_LAUNCH);
-}
-
-/* posix_spawn: with glibc a vfork that blocks signals meanwhile, so that nothing of the embedding program
- * runs in the child. The launcher itself resets what is inherited otherwise. */
-static gboolean
-execute (struct zygote *zygote, const char *launcher, char *const *argv, const struct launch *launch,
-         GError **error)
-{
-  char *const environment[] = {(char *)(guintptr)weaken_variable (), NULL};
-  autoclose int control = lift (launch->control), message = lift (launch->message);
-  autoclose int filter = lift (launch->filter), init = lift (launch->init);
-  if (control < 0 || message < 0 || filter < 0 || init < 0)
-    return error_from_errno (error, errno, "cannot hand descriptors to %s", launcher);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init (&actions);
-  posix_spawn_file_actions_adddup2 (&actions, message, STDERR_FILENO);
-  posix_spawn_file_actions_adddup2 (&actions, control, WIRE_LAUNCH_CONTROL);
-  posix_spawn_file_actions_adddup2 (&actions, filter, WIRE_LAUNCH_FILTER);
-  posix_spawn_file_actions_adddup2 (&actions, init, WIRE_LAUNCH_INIT);
-  pid_t pid;
-  int r = posix_spawn (&pid, launcher, &actions, NULL, argv, environment);
-  posix_spawn_file_actions_destroy (&actions);
-  if (r != 0)
-    return error_from_errno (error, r, "cannot start %s", launcher);
-  zygote->launcher_fd = pidfd_open (pid, 0);
-  /* ESRCH: it has ended, and the embedding program ignores SIGCHLD, which has the kernel reap. */
-  if (zygote->launcher_fd >= 0 || errno == ESRCH)
-    return TRUE;
-  error_from_errno (error, errno, "cannot open a pidfd of %s", launcher);
-  kill (pid, SIGKILL);
-  while (waitpid (pid, NULL, 0) < 0 && errno == EINTR)
-    ;
-  return FALSE;
-}
 
 static gboolean
 start (struct zygote *zygote, const struct host *host, const struct layout *layout, GError **error)
@@ -113,9 +48,14 @@ start (struct zygote *zygote, const struct host *host, const struct layout *layo
   char **argv = plan_to_arguments (&layout->plan);
   if (!argv)
     return error_from_errno (error, ENOMEM, "cannot write the plan of a zygote");
-  const struct launch launch = {their_control, their_message, host->filter_fd[zygote->isolation],
-                                host->init_fd};
-  gboolean started = execute (zygote, host->launcher, argv, &launch, error);
+  const struct launcher_fd fds[] = {
+      {their_message, STDERR_FILENO},
+      {their_control, WIRE_LAUNCH_CONTROL},
+      {host->filter_fd[zygote->isolation], WIRE_LAUNCH_FILTER},
+      {host->init_fd, WIRE_LAUNCH_INIT},
+  };
+  gboolean started =
+      launcher_start (host->launcher, argv, fds, G_N_ELEMENTS (fds), &zygote->launcher_fd, error);
   free (argv);
   return started;
 }
@@ -183,22 +123,6 @@ useful_message (struct zygote *zygote)
 
 /* ---- the control protocol ---- */
 
-/* Only when the launcher has ended is it certain whether there is a zygote. */
-static void
-reap_launcher (struct zygote *zygote)
-{
-  if (zygote->launcher_fd < 0)
-    return;
-  if (!wait_for_end (zygote->launcher_fd, LAUNCHER_WAIT_MS)) {
-    log_warning ("the launcher of the zygote of %s does not end and is killed", zygote->environment);
-    (void)pidfd_send_signal (zygote->launcher_fd, SIGKILL, NULL, 0);
-  }
-  siginfo_t info;
-  while (waitid (P_PIDFD, (id_t)zygote->launcher_fd, &info, WEXITED) < 0 && errno == EINTR)
-    ;
-  fd_close (&zygote->launcher_fd);
-}
-
 static enum zygote_news
 end (struct zygote *zygote, struct box **ret_box, GError **error, const char *what)
 {
@@ -249,7 +173,7 @@ take_serving (struct zygote *zygote, const char *text, gsize length, struct box 
   if (!zygote->info)
     return end (zygote, ret_box, error, cause->message);
   zygote->state = ZYGOTE_SERVING;
-  reap_launcher (zygote);
+  launcher_reap (&zygote->launcher_fd, "the launcher of a zygote");
   return ZYGOTE_NEWS_SERVING;
 }
 
@@ -344,8 +268,12 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
   for (int i = 0; i < LIMIT_COUNT; i++)
     if (limit_table[i].shape || !own)
       message.limits.value[i] = box->shape.limits.value[i];
-  int r = fd_send (zygote->control_fd, &message, sizeof message, spawn,
-                   own ? WIRE_SPAWN_WORKSPACE : WIRE_SPAWN_FDS);
+  int sent[WIRE_SPAWN_FDS];
+  gsize count = 0;
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    if (spawn[i] >= 0)
+      sent[count++] = spawn[i];
+  int r = fd_send (zygote->control_fd, &message, sizeof message, sent, count);
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     fd_close (&spawn[i]);
   if (r < 0)
@@ -383,10 +311,10 @@ static void
 reap (struct zygote *zygote)
 {
   zygote_kill (zygote);
-  if (!wait_for_end (zygote->process_fd, END_WAIT_MS)) {
+  if (!launcher_wait (zygote->process_fd, END_WAIT_MS)) {
     /* It was only asked to, or the kernel is slow about it. */
     (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
-    if (!wait_for_end (zygote->process_fd, END_WAIT_MS))
+    if (!launcher_wait (zygote->process_fd, END_WAIT_MS))
       log_warning ("the zygote of %s was killed and does not end", zygote->environment);
   }
   /* It sends no signal when it ends (exit_signal 0), which only __WALL waits for. */
@@ -399,7 +327,8 @@ zygote_free (struct zygote *zygote)
 {
   if (!zygote)
     return;
-  reap_launcher (zygote);
+  /* Only when the launcher has ended is it certain whether there is a zygote. */
+  launcher_reap (&zygote->launcher_fd, "the launcher of a zygote");
   while (zygote->control_fd >= 0 && zygote->process_fd < 0 && zygote->state == ZYGOTE_STARTING) {
     struct box *none;
     g_autoptr (GError) ignored = NULL;

@@ -117,7 +117,12 @@ mount_own (struct state *state, struct fault *fault)
   int r = state->want->session ? mount_places (state, fault) : LACKING;
   if (r != LACKING)
     return r;
-  r = mounts_enter (state->want->limits, state->want->workspace_fd, &fresh_proc, fault);
+  const struct mounts_given given = {
+      .workspace_fd = state->want->workspace_fd,
+      .directory_fd = state->want->directory_fd,
+      .overlay = state->want->overlay,
+  };
+  r = mounts_enter (state->want->limits, &given, &fresh_proc, fault);
   if (r < 0)
     return r;
   if (fresh_proc)

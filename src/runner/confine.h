@@ -22,6 +22,8 @@ struct confinement {
   bool session; /* with places of its own (sandbox/places.h), where the host has them */
   int init_fd;  /* pidfd of the sandbox's init */
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
+  int directory_fd; /* with OVERLAY, see struct mounts_given; -1: none */
+  bool overlay;
 };
 
 /* Confines the calling process, for good. On success its descriptors are 0 (/dev/null), 1, 2 and

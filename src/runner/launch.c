@@ -9,7 +9,10 @@
  * and the three descriptors of enum wire_launch_fd.
  *
  * The launcher answers LAUNCHED as soon as there is a child, so that the daemon always knows what it has to
- * wait for; what fails after that, in either process, is told by REFUSED in place of SERVING. */
+ * wait for; what fails after that, in either process, is told by REFUSED in place of SERVING.
+ *
+ * With the argument WIRE_LEND the same program does something else: see lend.h. It is one program because
+ * hosts that restrict user namespaces allow them by the path of a program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -26,6 +29,7 @@
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "base/weaken.h"
+#include "runner/lend.h"
 #include "runner/wire.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/plan.h"
@@ -207,6 +211,12 @@ main (int argc, char **argv)
   struct fault fault = {0};
   struct plan plan = {0};
   reset_signals ();
+  if (argc > 1 && strcmp (argv[1], WIRE_LEND) == 0) {
+    int lent = lend (argc - 2, argv + 2, &fault);
+    if (lent < 0)
+      refuse (&fault);
+    return lent < 0 ? EXIT_FAULT : EXIT_SUCCESS;
+  }
   int r = settle_descriptors (&fault);
   if (r == 0)
     r = plan_from_arguments (&plan, argc, argv, &fault);

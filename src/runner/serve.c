@@ -386,13 +386,35 @@ serve_refuse (const struct fault *fault)
   fd_send (WIRE_LAUNCH_CONTROL, &refused, sizeof refused, NULL, 0);
 }
 
-static int
-check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssize_t size, size_t fds,
-               struct fault *fault)
+/* Puts the descriptors that came to their numbers in enum wire_spawn_fd; those that are not to come are -1.
+ * Returns whether they are the right number. */
+static bool
+place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted, int *fds, size_t count)
 {
-  size_t expected =
-      zygote->isolation == ISOLATION_NAMESPACES ? WIRE_SPAWN_WORKSPACE : (size_t)WIRE_SPAWN_WORKSPACE + 1;
-  if (size != (ssize_t)sizeof *wanted || wanted->header.kind != WIRE_SPAWN || fds != expected)
+  const bool comes[WIRE_SPAWN_FDS] = {
+      [WIRE_SPAWN_SOCKET] = true,
+      [WIRE_SPAWN_STDOUT] = true,
+      [WIRE_SPAWN_STDERR] = true,
+      [WIRE_SPAWN_EXIT] = true,
+      [WIRE_SPAWN_WORKSPACE] = zygote->isolation != ISOLATION_NAMESPACES,
+      [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT,
+  };
+  size_t expected = 0;
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    expected += comes[i];
+  if (count != expected)
+    return false;
+  for (int i = WIRE_SPAWN_FDS - 1; i >= 0; i--)
+    fds[i] = comes[i] ? fds[--count] : -1;
+  return true;
+}
+
+static int
+check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssize_t size, int *fds,
+               size_t count, struct fault *fault)
+{
+  if (size != (ssize_t)sizeof *wanted || wanted->header.kind != WIRE_SPAWN ||
+      !place_descriptors (zygote, wanted, fds, count))
     return fault_set (fault, EPROTO, "cannot understand a request of the daemon");
   if (wanted->header.version != WIRE_VERSION)
     return fault_set (fault, EPROTO, "the daemon speaks version %u, this zygote %u", wanted->header.version,
@@ -407,7 +429,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
   struct wire_spawn wanted;
   struct spawned spawned = {.worker_fd = -1, .init_fd = -1, .workspace_fd = -1};
   struct fault fault = {0};
-  int fds[WIRE_SPAWN_FDS];
+  int fds[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1};
   size_t count = 0;
   ssize_t size = fd_receive (WIRE_LAUNCH_CONTROL, &wanted, sizeof wanted, fds, WIRE_SPAWN_FDS, &count);
   if (size == 0 || (size < 0 && size != -EMSGSIZE)) {
@@ -417,7 +439,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
   }
 
   struct child *child = make_room (children);
-  int r = child ? check_request (zygote, &wanted, size, count, &fault)
+  int r = child ? check_request (zygote, &wanted, size, fds, count, &fault)
                 : fault_set (&fault, ENOMEM, "cannot note another sandbox");
   if (r == 0)
     r = spawn (zygote, &wanted, fds, &spawned, ret_sandbox, &fault);
@@ -440,7 +462,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     fd_close (&spawned.worker_fd);
     fd_close (&spawned.workspace_fd);
   }
-  for (size_t i = 0; i < count; i++)
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     fd_close (&fds[i]);
   return SPAWN_ZYGOTE;
 }

@@ -84,6 +84,8 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .stdout_fd = fds[WIRE_SPAWN_STDOUT],
       .stderr_fd = fds[WIRE_SPAWN_STDERR],
       .workspace_fd = workspace_fd,
+      .directory_fd = fds[WIRE_SPAWN_DIRECTORY],
+      .overlay = wanted->flags & WIRE_SPAWN_OVERLAY,
   };
   struct fault fault = {0};
   uint32_t mechanisms = 0, flags = 0;
@@ -131,7 +133,11 @@ get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, con
                struct fault *fault)
 {
   if (zygote->isolation == ISOLATION_NAMESPACES)
-    return mounts_make_workspace (&wanted->limits, wanted->flags & WIRE_SPAWN_SESSION, ret_fd, fault);
+    return mounts_make_workspace (&wanted->limits,
+                                  wanted->flags & WIRE_SPAWN_SESSION   ? MOUNTS_OF_SESSION
+                                  : wanted->flags & WIRE_SPAWN_OVERLAY ? MOUNTS_OF_OVERLAY
+                                                                       : MOUNTS_OF_RUN,
+                                  ret_fd, fault);
   *ret_fd = fcntl (fds[WIRE_SPAWN_WORKSPACE], F_DUPFD_CLOEXEC, 0);
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
 }

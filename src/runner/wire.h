@@ -24,7 +24,8 @@ enum wire_control {
   WIRE_SERVING,      /* zygote, once: struct wire_control_header, then JSON (see src/runner/README.md) */
   WIRE_SPAWN,        /* daemon: struct wire_spawn with the descriptors of enum wire_spawn_fd */
   WIRE_SPAWNED,      /* zygote: struct wire_control_header with the descriptors of enum wire_spawned_fd */
-  WIRE_REFUSED,      /* instead of LAUNCHED, SERVING or SPAWNED: struct wire_refused */
+  WIRE_REFUSED,      /* instead of LAUNCHED, SERVING, SPAWNED or LENT: struct wire_refused */
+  WIRE_LENT,         /* launcher that lends a directory, once: struct wire_control_header with its mount */
 };
 
 struct wire_control_header {
@@ -37,6 +38,8 @@ enum {
   WIRE_SPAWN_SESSION = 1 << 1,   /* with places of its own (sandbox/places.h), and it lives on when its first
                                     process ends: the daemon ends its init. Needs namespaces; ignored without */
   WIRE_SPAWN_UNTOUCHED = 1 << 2, /* touch nothing ahead */
+  WIRE_SPAWN_LENT = 1 << 3,      /* a directory of the host comes along, and is /work */
+  WIRE_SPAWN_OVERLAY = 1 << 4,   /* with it: what is changed there stays in the workspace, below "upper" */
 };
 
 struct wire_spawn {
@@ -48,6 +51,7 @@ struct wire_spawn {
   struct limits limits;
 };
 
+/* Those that are not there leave no gap in the message. */
 enum wire_spawn_fd {
   WIRE_SPAWN_SOCKET, /* the sandbox's end of its own socket */
   WIRE_SPAWN_STDOUT, /* write ends of pipes */
@@ -55,6 +59,7 @@ enum wire_spawn_fd {
   WIRE_SPAWN_EXIT, /* write end of the pipe on which the zygote reports struct wire_exit; it never enters the
                       sandbox */
   WIRE_SPAWN_WORKSPACE, /* without namespaces only: a directory with work, tmp and tmp/output in it */
+  WIRE_SPAWN_DIRECTORY, /* with WIRE_SPAWN_LENT only: a mount that is attached nowhere */
   WIRE_SPAWN_FDS,
 };
 
@@ -158,6 +163,13 @@ enum wire_launch_fd {
   WIRE_LAUNCH_FILTER = 4,  /* sealed memfd: the seccomp program, an array of struct sock_filter */
   WIRE_LAUNCH_INIT = 5,    /* the static adder-init, O_RDONLY, for execveat */
 };
+
+/* The launcher as it lends a directory: its first argument, beside WIRE_LAUNCH_CONTROL the descriptor that is
+ * lent, and the arguments after that: WIRE_LEND_WRITE or another word, and for a map of ids four numbers (uid
+ * outside and inside, gid outside and inside). */
+#define WIRE_LEND           "lend"
+#define WIRE_LEND_WRITE     "write"
+#define WIRE_LEND_DIRECTORY (WIRE_LAUNCH_CONTROL + 1)
 
 /* The first descriptor that is not standard: the sandbox's own socket, in worker and init numbering alike. */
 #define WIRE_SOCKET_FD 3

@@ -18,6 +18,9 @@ struct mount_point {
 extern const struct mount_point mount_points[];
 extern const size_t mount_points_count;
 
+/* Where in a workspace an overlay keeps what was changed. */
+#define MOUNTS_UPPER "upper"
+
 /* A tmpfs that is mounted nowhere yet: at most SIZE bytes and INODES files; ATTRIBUTES are MOUNT_ATTR_*. */
 int mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_fd, struct fault *fault);
 
@@ -32,11 +35,25 @@ int mounts_make_proc (int *ret_fd, struct fault *fault);
 /* Makes the tmpfs that a sandbox has at /dev/shm, mounted nowhere yet. */
 int mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault);
 
-/* Makes the workspace of a sandbox: a detached tmpfs with the directories work, tmp and tmp/output, and
- * for a session branches, owned by the caller's user. It is gone when the last mount and descriptor are. */
-int mounts_make_workspace (const struct limits *limits, bool session, int *ret_fd, struct fault *fault);
+/* Makes the workspace of a sandbox: a detached tmpfs with the directories work, tmp and tmp/output, and more
+ * for what it is OF, owned by the caller's user. It is gone when the last mount and descriptor are. */
+enum mounts_workspace_of {
+  MOUNTS_OF_RUN = 1 << 0,
+  MOUNTS_OF_SESSION = 1 << 1, /* branches */
+  MOUNTS_OF_OVERLAY = 1 << 2, /* upper, which gets what is changed, and the overlay's own directory */
+};
+int mounts_make_workspace (const struct limits *limits, enum mounts_workspace_of of, int *ret_fd,
+                           struct fault *fault);
+
+/* What a sandbox's mounts are made of. */
+struct mounts_given {
+  int workspace_fd;
+  int directory_fd; /* the mount of a directory of the host that shall be /work (directory.h), or -1 */
+  bool overlay;     /* what is changed in it stays in the workspace */
+};
 
 /* Carries out the table of sandbox mounts. In the sandbox's own mount namespace, before its user namespace is
  * nested. *RET_FRESH_PROC says whether there is a new /proc; where the host masks its own the sandbox has
  * none at all. */
-int mounts_enter (const struct limits *limits, int workspace_fd, bool *ret_fresh_proc, struct fault *fault);
+int mounts_enter (const struct limits *limits, const struct mounts_given *given, bool *ret_fresh_proc,
+                  struct fault *fault);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting adder-zygote, in whichever of its modes: a fresh program, never a fork of the daemon's memory. */
+#pragma once
+
+#include <glib.h>
+
+/* A descriptor that the program shall have as TO. */
+struct launcher_fd {
+  int from, to;
+};
+
+/* Starts PROGRAM with ARGUMENTS and COUNT descriptors beside the standard ones; all numbers TO are below
+ * LAUNCHER_FDS_END. *RET_PIDFD, the caller's, is to be waited for (launcher_reap); -1: it has ended already,
+ * and the embedding program has the kernel reap. */
+#define LAUNCHER_FDS_END 10
+gboolean launcher_start (const char *program, char *const *arguments, const struct launcher_fd *fds,
+                         gsize count, int *ret_pidfd, GError **error);
+
+/* Returns FALSE when the process behind PIDFD did not end within WAIT_MS. */
+gboolean launcher_wait (int pidfd, int wait_ms);
+
+/* Waits for the end of *PIDFD, kills it when that does not come, and closes it; -1 is allowed. WHAT is what
+ * the log calls it. */
+void launcher_reap (int *pidfd, const char *what);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/syscalls.h"
+#include "sandbox/mountinfo.h"
+#include "sandbox/namespaces.h"
+
+/* ---- what is mounted below ---- */
+
+/* Whether POINT, as the kernel writes it (spaces as \040), lies below PATH. */
+static bool
+lies_below (const char *point, const char *path)
+{
+  for (; *path; path++) {
+    char c = *point;
+    unsigned value = 0;
+    int taken = 1;
+    if (c == '\\' && sscanf (point + 1, "%3o", &value) == 1) {
+      c = (char)value;
+      taken = 4;
+    }
+    if (c != *path)
+      return false;
+    point += taken;
+  }
+  return *point == '/' && point[1] != '\0';
+}
+
+/* What is mounted below would be left out, and what it hides would show; and what an overlay shows of it is
+ * not the same. So nothing may be. */
+static int
+check_alone (int directory_fd, struct fault *fault)
+{
+  char link[64], path[PATH_MAX];
+  struct mountinfo mount;
+  snprintf (link, sizeof link, "/proc/self/fd/%d", directory_fd);
+  ssize_t length = readlink (link, path, sizeof path - 1);
+  FILE *file = length < 0 ? NULL : fopen ("/proc/self/mountinfo", "re");
+  if (!file)
+    return fault_set (fault, errno, "cannot look for mounts below the directory");
+  path[length] = '\0';
+  if (strcmp (path, "/") == 0)
+    path[0] = '\0';
+  int r = 0;
+  while (r == 0 && mountinfo_next (file, &mount))
+    if (lies_below (mount.point, path))
+      r = fault_set (fault, EBUSY, "another file system is mounted below the directory, at %s", mount.point);
+  fclose (file);
+  return r;
+}
+
+/* ---- root's ---- */
+
+/* A user namespace that says which ids stand for which; nobody lives in it. */
+static int
+make_map (const struct directory_wish *wish, int *ret_fd, struct fault *fault)
+{
+  int gate[2], pidfd = -1;
+  if (pipe2 (gate, O_CLOEXEC) < 0)
+    return fault_set (fault, errno, "cannot make a pipe");
+  autoclose int gate_read = gate[0];
+  autoclose int gate_write = gate[1];
+  pid_t pid = sys_clone (CLONE_NEWUSER | SIGCHLD, &pidfd);
+  if (pid < 0)
+    return fault_set (fault, errno, "cannot make a user namespace for the ids of the directory");
+  if (pid == 0) {
+    char end;
+    fd_close (&gate_write);
+    (void)fd_read_all (gate_read, &end, 1);
+    _exit (0);
+  }
+  autoclose int proc = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  char process[16], path[32];
+  snprintf (process, sizeof process, "%d", (int)pid);
+  snprintf (path, sizeof path, "%d/ns/user", (int)pid);
+  int r = proc < 0 ? fault_set (fault, errno, "cannot open /proc")
+                   : namespaces_map (proc, process, wish->host_uid, wish->box_uid, wish->host_gid,
+                                     wish->box_gid, fault);
+  int fd = r == 0 ? openat (proc, path, O_RDONLY | O_CLOEXEC) : -1;
+  if (r == 0 && fd < 0)
+    r = fault_set (fault, errno, "cannot open a user namespace");
+  fd_close (&gate_write);
+  while (waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
+    ;
+  fd_close (&pidfd);
+  if (r == 0)
+    *ret_fd = fd;
+  return r;
+}
+
+/* ---- the mount ---- */
+
+/* EINVAL: the mount is not one of this namespace's. */
+static int
+no_clone (int err, struct fault *fault)
+{
+  return fault_set (fault, err,
+                    err == EINVAL ? "the directory is not among the mounts that Adder sees"
+                                  : "cannot take the directory out of its file system");
+}
+
+/* By the current directory, which the kernel leads over to the copies of the mounts in a new namespace: no
+ * path is looked up a second time, so nobody can put another directory in its place. */
+static int
+clone_in_own_namespace (int directory_fd, int *ret_fd, struct fault *fault)
+{
+  if (fchdir (directory_fd) < 0)
+    return fault_set (fault, errno, "cannot change to the directory");
+  if (unshare (CLONE_NEWUSER | CLONE_NEWNS) < 0)
+    return fault_set (fault, errno, "cannot make a user and a mount namespace to lend the directory from");
+  *ret_fd = open_tree (AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  return *ret_fd < 0 ? no_clone (errno, fault) : 0;
+}
+
+static int
+clone_directly (int directory_fd, int *ret_fd, struct fault *fault)
+{
+  *ret_fd = open_tree (directory_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+  return *ret_fd < 0 ? no_clone (errno, fault) : 0;
+}
+
+int
+directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_mount_fd, struct fault *fault)
+{
+  struct stat info;
+  autoclose int mount_fd = -1, map_fd = -1;
+  if (fstat (directory_fd, &info) < 0 || !S_ISDIR (info.st_mode))
+    return fault_set (fault, ENOTDIR, "cannot lend what is no directory");
+  int r = check_alone (directory_fd, fault);
+  if (r == 0)
+    r = wish->map ? clone_directly (directory_fd, &mount_fd, fault)
+                  : clone_in_own_namespace (directory_fd, &mount_fd, fault);
+  if (r == 0 && wish->map)
+    r = make_map (wish, &map_fd, fault);
+  if (r < 0)
+    return r;
+  struct mount_attr attributes = {
+      .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (wish->writable ? 0 : MOUNT_ATTR_RDONLY) |
+                  (wish->map ? MOUNT_ATTR_IDMAP : 0),
+      .userns_fd = wish->map ? (uint64_t)map_fd : 0,
+  };
+  if (mount_setattr (mount_fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+    return fault_set (fault, errno,
+                      wish->map ? "cannot map the ids of the directory's file system"
+                                : "cannot protect the directory's mount");
+  *ret_mount_fd = fd_steal (&mount_fd);
+  return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A directory of the host, lent to one sandbox: a mount of it that is attached nowhere, without what is
+ * mounted below it. A sandbox lives in its zygote's user namespace, where no mount of the host is; so the
+ * mount is made where the host's are, and passed by descriptor. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+struct directory_wish {
+  bool writable;
+  /* Root alone: the files of HOST_UID and HOST_GID are BOX_UID's and BOX_GID's on this mount, and those of
+   * others nobody's. An ordinary user's sandboxes have his own id. */
+  bool map;
+  uid_t host_uid, box_uid;
+  gid_t host_gid, box_gid;
+};
+
+/* Makes the mount of the directory that DIRECTORY_FD (O_PATH will do) refers to. Who has no right to mount
+ * gets it from a user namespace, which he does not leave: only for a process that does nothing else. */
+int directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_mount_fd,
+                      struct fault *fault);
