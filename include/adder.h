@@ -121,6 +121,15 @@ ADDER_PUBLIC void adder_request_set_session (AdderRequest *request, const char *
 /* Whether figures come as SVG beside PNG. */
 ADDER_PUBLIC void adder_request_set_svg (AdderRequest *request, gboolean svg);
 
+/* Gives the run a directory of the host as /work, which is otherwise its own. DIRECTORY_FD (O_PATH will do)
+ * is the caller's, opened by him: Adder opens nothing in a caller's name, and the run has the rights there of
+ * who runs the engine. PATH, absolute, is what people are told. MODE: "read" (nothing can be written),
+ * "overlay" (what the code changes is listed in the result's `changes`, and is gone), "review" (it is listed,
+ * and waits for adder_review_commit), "rw" (it is changed at once). Files that are put in and sessions do not
+ * go together with it, and file systems mounted below the directory are a reason to refuse it. */
+ADDER_PUBLIC gboolean adder_request_set_workdir (AdderRequest *request, int directory_fd, const char *path,
+                                                 const char *mode, GError **error);
+
 /* ---- run ---- */
 
 typedef enum {

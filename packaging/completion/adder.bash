@@ -24,7 +24,7 @@ _adder_value() {
       compopt -o nospace
       _adder_words "$(_adder_limits)"
       ;;
-    -o | --out) compopt -o dirnames ;;
+    -o | --out | -w | --workdir) compopt -o dirnames ;;
     -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
     -c | --code | -t | --timeout | -m | --memory | --set-env | --conversation | --idle-exit | --module) ;;
     --only | -n | --name | --rounds) ;;
@@ -44,7 +44,7 @@ _adder_sub() {
 
 _adder_options() {
   case $1 in
-    run) echo "-c --code -f --file -o --out -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
+    run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
       --stdin --set-env --isolation --role --json --no-daemon --conversation --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     stop) echo "--force --help" ;;

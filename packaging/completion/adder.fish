@@ -20,6 +20,8 @@ complete -c adder -n $run -F
 complete -c adder -n $run -s c -l code -x -d 'Run CODE'
 complete -c adder -n $run -s f -l file -r -F -d 'Put a file into the current directory of the code'
 complete -c adder -n $run -s o -l out -x -a '(__fish_complete_directories)' -d 'Write the files that the code made'
+complete -c adder -n $run -s w -l workdir -x -a '(__fish_complete_directories)' -d 'Have the code work in a directory'
+complete -c adder -n $run -l review -d 'Show what would change there, and ask'
 complete -c adder -n $run -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'Environment to run in'
 complete -c adder -n $run -s p -l profile -x -a '(adder profile list --names 2>/dev/null)' -d 'Set of limits'
 complete -c adder -n $run -s s -l session -x -a '(adder session list --names 2>/dev/null)' -d 'Run in a session'

@@ -37,9 +37,13 @@ check_cell (const struct run_options *options, GError **error)
     const char *option;
     gboolean given;
   } settled[] = {
-      {"--env", options->environment != NULL},     {"--profile", options->profile != NULL},
-      {"--isolation", options->isolation != NULL}, {"--set-env", options->variables != NULL},
+      {"--env", options->environment != NULL},
+      {"--profile", options->profile != NULL},
+      {"--isolation", options->isolation != NULL},
+      {"--set-env", options->variables != NULL},
       {"--memory", options->memory != NULL},
+      {"--workdir", options->workdir != NULL},
+      {"--review", options->review},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (settled); i++)
     if (settled[i].given) {

@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
-#include "policy/profile.h"
+#include "policy/profile_workdir.h"
 
 /* ---- the table ---- */
 
@@ -42,6 +42,16 @@ static const struct option_row option_table[] = {
      PLACE (out),
      {"out", 'o', TEXT, "Write the files that the code made, and the pictures that it showed, to a directory",
       "DIR"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (workdir),
+     {"workdir", 'w', TEXT,
+      "Have the code work in a directory: it can read it; overlay: changes are listed and dropped; rw: they "
+      "are made",
+      "DIR[:overlay|:rw]"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (review),
+     {"review", 0, SWITCH, "Show what the code would change in the directory, and ask before it is changed",
+      NULL}},
     {RUN_OPTIONS_RUN,
      PLACE (session),
      {"session", 's', TEXT, "Run in a session, where the last cell left off (adder session list)",
@@ -109,6 +119,7 @@ run_options_clear (struct run_options *options)
   g_free (options->conversation);
   g_free (options->session);
   g_free (options->session_name);
+  g_free (options->workdir);
   g_strfreev (options->files);
   g_strfreev (options->limits);
   g_strfreev (options->variables);
@@ -340,11 +351,29 @@ add_limits (struct submission *request, const struct run_options *options, GErro
   return TRUE;
 }
 
+/* Those of our own that the profile lists; what is wrong with the profile the library says. */
+static void
+pass_variables (json_t *variables, const struct run_options *options)
+{
+  struct profile *profile = profile_load (options->profile ? options->profile : "standard", NULL);
+  g_auto (GStrv) environment = g_listenv ();
+  g_auto (GStrv) picked = profile ? profile_pick_variables (profile, environment) : NULL;
+  for (gsize i = 0; picked && picked[i]; i++) {
+    const char *value = g_getenv (picked[i]);
+    /* One that is not UTF-8 stays behind. */
+    if (value)
+      (void)json_object_set_new (variables, picked[i], json_string (value));
+  }
+  profile_free (profile);
+}
+
 static gboolean
 add_variables (struct submission *request, const struct run_options *options, GError **error)
 {
   json_t *variables = json_object ();
   json_object_set_new (request->body, "variables", variables);
+  if (!options->session)
+    pass_variables (variables, options);
   for (gsize i = 0; options->variables && options->variables[i]; i++) {
     const char *text = options->variables[i], *equals = strchr (text, '=');
     if (!equals || equals == text)
@@ -367,7 +396,52 @@ add_arguments (struct submission *request, const struct run_options *options, GE
   return TRUE;
 }
 
-/* The order of descriptors is the protocol's: files, standard input, directory. */
+/* DIR[:MODE]: a path that is there as a whole may hold colons. */
+static gboolean
+split_workdir (const struct run_options *options, char **ret_path, const char **ret_mode, GError **error)
+{
+  static const char *const modes[] = {"read", "overlay", "rw"};
+  g_autofree char *path = g_strdup (options->workdir ? options->workdir : ".");
+  const char *mode = options->review ? "review" : "read";
+  char *colon = strrchr (path, ':');
+  for (gsize i = 0; colon && i < G_N_ELEMENTS (modes) && !g_file_test (options->workdir, G_FILE_TEST_EXISTS);
+       i++)
+    if (strcmp (colon + 1, modes[i]) == 0) {
+      mode = modes[i];
+      *colon = '\0';
+    }
+  if (options->review && colon && *colon == '\0' && strcmp (mode, "overlay") != 0)
+    return invalid (error, "--review works on an overlay of the directory: it does not go together with :%s",
+                    mode);
+  *ret_mode = options->review ? "review" : mode;
+  *ret_path = g_steal_pointer (&path);
+  return TRUE;
+}
+
+static gboolean
+add_workdir (struct submission *request, const struct run_options *options, GError **error)
+{
+  const char *mode = NULL;
+  g_autofree char *path = NULL;
+  if (!options->workdir && !options->review)
+    return TRUE;
+  if (!split_workdir (options, &path, &mode, error))
+    return FALSE;
+  autoclose int fd = open (path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return error_from_errno (error, errno, "cannot open the directory %s", path);
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  g_autofree char *real = g_file_read_link (link, NULL);
+  json_t *workdir = json_pack ("{s:s?, s:s}", "path", real, "mode", mode);
+  if (!real || !workdir) {
+    json_decref (workdir);
+    return invalid (error, "the name of the directory %s is not UTF-8", path);
+  }
+  json_object_set_new (request->body, "workdir", workdir);
+  return submission_take_fd (request, &fd, error);
+}
+
+/* The order of descriptors is the protocol's: files, standard input, work directory, directory. */
 gboolean
 run_options_fill (struct submission *request, const struct run_options *options, GError **error)
 {
@@ -385,7 +459,7 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !set_text (request, "session", options->session, error) || !add_limits (request, options, error) ||
       !add_variables (request, options, error) || !add_arguments (request, options, error) ||
       !add_files (request, options, error) || !add_stdin (request, options, error) ||
-      !add_directory (request, options, error))
+      !add_workdir (request, options, error) || !add_directory (request, options, error))
     return FALSE;
   /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
   checked = submission_build (request, error);

@@ -11,8 +11,9 @@ struct run_options {
   char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file;
   char *conversation;
   char *session, *session_name;
+  char *workdir;
   char **files, **limits, **variables;
-  gboolean json, no_daemon, no_wait, svg;
+  gboolean json, no_daemon, no_wait, svg, review;
   const char *file; /* FILE or "-", or NULL */
   char **arguments; /* what follows "--"; argv's, or NULL */
 };

@@ -148,6 +148,19 @@ set_stdin (struct building *building, const json_t *value, GError **error)
   return TRUE;
 }
 
+/* {"path", "mode"}. */
+static gboolean
+set_workdir (struct building *building, const json_t *value, GError **error)
+{
+  const char *path = json_string_value (json_object_get (value, "path"));
+  const char *mode = json_string_value (json_object_get (value, "mode"));
+  int fd;
+  if (!path || !mode || json_object_size (value) != 2)
+    return submission_wrong_type ("workdir", "an object with path and mode, both text", error);
+  return next_fd (building, "the work directory", &fd, error) &&
+         adder_request_set_workdir (building->result, fd, path, mode, error);
+}
+
 static gboolean
 set_save (struct building *building, const json_t *value, GError **error)
 {
@@ -212,6 +225,7 @@ static const struct field field_table[] = {
     {"limits", NULL, set_limits},
     {"files", NULL, add_files},
     {"stdin", NULL, set_stdin},
+    {"workdir", NULL, set_workdir},
     {"save", NULL, set_save},
 };
 

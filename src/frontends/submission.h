@@ -12,11 +12,13 @@
 struct submission {
   /* {"name", "environment", "profile", "isolation", "role", "conversation", "session": text or null, "wait":
    * bool (true), "arguments": [text], "variables": {text: text}, "limits": {text: number}, "files": [text],
-   * "stdin": bool, "save": bool}; what is left out is null, empty or, save "wait", false. */
+   * "stdin": bool, "workdir": {"path", "mode"}, "save": bool}; what is left out is null, empty or, save
+   * "wait", false. */
   json_t *body;
   char *code; /* bytes, perhaps not UTF-8 */
   gsize code_length;
-  /* Owned: one for each of "files", then standard input, then the directory to save to, where they are there.
+  /* Owned: one for each of "files", then standard input, then the work directory, then the directory to save
+   * to, where they are there.
    */
   int fds[PROTOCOL_FDS_MAX];
   gsize fd_count;

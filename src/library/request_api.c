@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 #include "common/error.h"
@@ -11,6 +12,7 @@
 #include "engine/sessions.h"
 #include "engine/workspace.h"
 #include "library/library.h"
+#include "policy/profile_workdir.h"
 
 #define STANDARD_PROFILE "standard"
 #define STANDARD_NAME    "main.py"
@@ -26,6 +28,7 @@ struct adder_request {
   guint64 limit[LIMIT_COUNT];
   GArray *files; /* struct request_file */
   int stdin_fd, watch_fd;
+  struct workdir workdir;
   GError *invalid; /* a setter that cannot fail had something to say: the run's result says it */
 };
 
@@ -50,7 +53,7 @@ adder_request_new (const char *code, gssize length)
   request->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   request->files = g_array_new (FALSE, FALSE, sizeof (struct request_file));
   g_array_set_clear_func (request->files, clear_file);
-  request->stdin_fd = request->watch_fd = -1;
+  request->stdin_fd = request->watch_fd = request->workdir.fd = -1;
   return request;
 }
 
@@ -73,6 +76,8 @@ adder_request_free (AdderRequest *request)
   g_array_unref (request->files);
   fd_close (&request->stdin_fd);
   fd_close (&request->watch_fd);
+  fd_close (&request->workdir.fd);
+  g_free (request->workdir.path);
   g_clear_error (&request->invalid);
   g_free (request);
 }
@@ -211,6 +216,32 @@ adder_request_set_svg (AdderRequest *request, gboolean svg)
   request->svg = svg;
 }
 
+gboolean
+adder_request_set_workdir (AdderRequest *request, int directory_fd, const char *path, const char *mode,
+                           GError **error)
+{
+  struct stat info;
+  enum workdir_mode parsed;
+  if (!workdir_mode_parse (mode, &parsed, error))
+    return FALSE;
+  g_autofree char *shown = text_one_line (path, -1);
+  if (!g_path_is_absolute (path)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the work directory %s is not absolute", shown);
+    return FALSE;
+  }
+  if (fstat (directory_fd, &info) < 0 || !S_ISDIR (info.st_mode)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the work directory %s is no directory", shown);
+    return FALSE;
+  }
+  fd_close (&request->workdir.fd);
+  request->workdir.mode = parsed;
+  set_text (&request->workdir.path, path);
+  request->workdir.fd = parsed == WORKDIR_NONE ? -1 : fcntl (directory_fd, F_DUPFD_CLOEXEC, 3);
+  if (parsed != WORKDIR_NONE && request->workdir.fd < 0)
+    return error_from_errno (error, errno, "cannot take over the descriptor of %s", shown);
+  return TRUE;
+}
+
 /* ---- what the engine gets ---- */
 
 static int
@@ -276,7 +307,8 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   struct profile_entry *entry = NULL;
   GError **error = resolved->invalid ? NULL : &resolved->invalid;
   const struct profile *profile = profile_cache_get (&engine->profiles, name, &entry, error);
-  if (profile && may_use (engine, request, profile, error)) {
+  if (profile && may_use (engine, request, profile, error) &&
+      (request->workdir.fd < 0 || profile_allows_workdir (profile, request->workdir.mode, error))) {
     resolved->limits = profile->limits;
     resolved->maxima = profile->maxima;
     resolved->min_isolation = (guint)profile->min_isolation;
@@ -348,6 +380,9 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   copy_files (resolved, request);
   resolved->stdin_fd = duplicate (resolved, request->stdin_fd);
   resolved->watch_fd = duplicate (resolved, request->watch_fd);
+  resolved->workdir = request->workdir;
+  resolved->workdir.fd = duplicate (resolved, request->workdir.fd);
+  resolved->workdir.path = g_strdup (request->workdir.path);
   set_isolation (resolved, request->isolation);
   resolved->session = g_strdup (request->session);
   resolved->session_wait = request->session_wait;

@@ -10,6 +10,8 @@
 #include "policy/roles.h"
 #include "sandbox/limits.h"
 
+#define PROFILE_WORKDIR_RW 3
+
 struct profile {
   char *name;
   char *file; /* that it was read from */
@@ -25,6 +27,10 @@ struct profile {
     gboolean allowed; /* whether there may be sessions with it */
     guint64 idle_ms;  /* one that nobody used for so long ends; 0: the configuration's */
   } session;
+  struct profile_workdir {
+    guint mode;      /* the most that a run may do with one; the last is PROFILE_WORKDIR_RW */
+    GStrv variables; /* of the caller's, that pass */
+  } workdir;
 };
 
 /* ADDER_ERROR_NOT_FOUND names the profiles there are; ADDER_ERROR_INVALID is the first thing that is wrong

@@ -175,6 +175,8 @@ const struct profile_group profile_groups[] = {
      "What raises PermissionError when the user's own code asks for it, while what libraries import and call "
      "goes on working.",
      profile_blocked_keys},
+    {"workdir", "Directories of the host that code works in, and what comes along with them.",
+     profile_workdir_keys},
     {NULL},
 };
 
@@ -193,5 +195,6 @@ profile_groups_init (struct profile *profile)
   profile->limits = limits_default ();
   profile->maxima = limits_maximum ();
   profile->session.allowed = TRUE;
+  profile->workdir.mode = PROFILE_WORKDIR_RW;
   profile->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
 }

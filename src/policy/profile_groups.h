@@ -43,6 +43,7 @@ extern const struct profile_group profile_groups[]; /* and then one without a na
 
 /* One file each, but for those of profile_groups.c itself. */
 extern const struct profile_key profile_blocked_keys[];
+extern const struct profile_key profile_workdir_keys[];
 
 /* What may be the name of a profile or of an environment. */
 gboolean profile_is_name (const char *name);
