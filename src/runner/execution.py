@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 
-from adder_runner import denials, display, figures, places, tracebacks
+from adder_runner import blocked, denials, display, figures, places, tracebacks
 
 
 # json.loads looks for an encoding and for white space with a regular expression, which in a process that never used one costs
@@ -37,6 +37,8 @@ def execute(request):
     denials.start(name)
     outcome = Outcome(name, limit)
     display.start(request)
+    if "blocked" in request:
+        blocked.start(request["blocked"], name)
     outcome.guard(lambda: outcome.show(run_main(request["code"], name)))
     if figures.are_open():
         outcome.guard(figures.show_open)

@@ -19,10 +19,12 @@ import types
 import _signal
 import _thread
 
-from adder_runner import _adder, branches, children, denials, display, execution, figures, places, shell, tracebacks, variables
+from adder_runner import _adder, blocked, branches, children, denials, display, execution, figures, places, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MOST = 20
+# Who may not ask for these may not have IPython start programs either.
+STARTERS = frozenset(("os.system", "subprocess"))
 SIGINT = int(_signal.SIGINT)
 
 getpid, dup2, open_file, close, leave = os.getpid, os.dup2, os.open, os.close, os._exit
@@ -49,6 +51,8 @@ def serve(payload):
         children.keep_places()
     session = Session(shell.take())
     session.enter()
+    if "blocked" in request:
+        session.block(request["blocked"], request["name"])
     send(_adder.ANSWER, {"shell": session.kind, "version": session.version})
     # The first cell finds its memory touched; nobody waits for this one.
     encode(session.cell({"code": "", "cell": 0, "value_bytes": 0}, -1))
@@ -90,6 +94,11 @@ class Session:
         sys.modules["builtins"].input = self.input
         if self.shell is not None:
             self.shell.enter()
+
+    def block(self, rules, name):
+        blocked.start(rules, name)
+        if self.shell is not None and not STARTERS.isdisjoint(rules["calls"] + rules["modules"]):
+            self.shell.block(blocked.refusal)
 
     # ---- frames ----
 

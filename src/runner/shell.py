@@ -234,6 +234,17 @@ def shell_class():
         def transformed(self, tree):
             return self.transform_ast(tree) if len(self.ast_transformers) != len(self.initial[0]) else tree
 
+        def block(self, refusal):
+            """From now on neither `!command` nor a magic starts a program; REFUSAL makes the exception for a name."""
+
+            def refuse(*arguments, **options):
+                raise refusal("subprocess")
+
+            self.system = self.getoutput = refuse
+            cells, scripts = self.magics_manager.magics["cell"], self.magics_manager.registry["ScriptMagics"]
+            for name in ["script", *scripts.script_magics]:
+                cells[name] = refuse
+
         def forget(self):
             """What is left of the past after reset()."""
             hook = self.displayhook
