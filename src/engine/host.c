@@ -183,7 +183,7 @@ count_cpus (void)
 }
 
 /* What a box and a zygote's share cost at most; beyond that, what a program has open anyway. */
-#define DESCRIPTORS_OF_A_BOX 12
+#define DESCRIPTORS_OF_A_BOX 16
 #define DESCRIPTORS_BESIDE   200
 
 guint64

@@ -25,14 +25,17 @@ void
 usage_mark (struct box *box)
 {
   memset (&box->parked, 0, sizeof box->parked);
-  guint64 init_us = 0;
-  process_clock (box->worker_pid, &box->parked.clock_us);
-  process_clock (box->init_pid, &init_us);
-  box->parked.clock_us += init_us;
-  process_memory (box->worker_pid, &box->parked.memory);
-  /* Parking takes time, and nothing else that a group counts. */
-  if (box->cgroup)
-    (void)cgroup_read_cpu (box->cgroup, &box->parked.cgroup.cpu_us);
+  struct cgroup_usage *group = &box->parked.cgroup;
+  gboolean grouped = read_cgroup (box, group);
+  /* What the group counts need not be asked of processes, which is dearer. */
+  if (!(grouped && group->cpu_known)) {
+    guint64 init_us = 0;
+    process_clock (box->worker_pid, &box->parked.clock_us);
+    process_clock (box->init_pid, &init_us);
+    box->parked.clock_us += init_us;
+  }
+  if (!(grouped && group->memory_known && group->peak_bytes > 0))
+    process_memory (box->worker_pid, &box->parked.memory);
 }
 
 /* Of all processes of the box: by the zygote's report when they are reaped, else of those that live and what

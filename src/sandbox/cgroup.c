@@ -33,6 +33,7 @@ struct cgroup_node {
 struct cgroup {
   struct cgroup_node *node;
   int trees[CGROUP_TREES_MAX];
+  int files[CGROUP_FILES];
   char name[NAME_MAX + 1];
 };
 
@@ -255,6 +256,8 @@ cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_l
   if (!group)
     return fault_set (fault, ENOMEM, "cannot make the control group %s", name);
   group->node = node;
+  for (size_t i = 0; i < CGROUP_FILES; i++)
+    group->files[i] = -1;
   memcpy (group->name, name, length + 1);
 
   int r = make_trees (node->backend, node->trees, name, limits, group->trees, fault);
@@ -294,7 +297,7 @@ int
 cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct fault *fault)
 {
   struct cgroup_usage usage = {0};
-  int r = group->node->backend->read_usage (group->trees, &usage, fault);
+  int r = group->node->backend->read_usage (group->trees, group->files, &usage, fault);
   if (r == 0)
     *ret_usage = usage;
   return r;
@@ -332,6 +335,8 @@ cgroup_remove (struct cgroup *group, struct fault *fault)
     return 0;
   int r = empty_and_remove (group->node->backend, group->node->trees, group->name, group->trees, fault);
   close_trees (group->trees);
+  for (size_t i = 0; i < CGROUP_FILES; i++)
+    fd_close (&group->files[i]);
   free (group);
   return r;
 }

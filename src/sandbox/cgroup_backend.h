@@ -13,6 +13,9 @@
  * in use. */
 #define CGROUP_TREES_MAX 4
 
+/* Files of a group that are read again and again stay open: opening one costs more than reading it. */
+enum cgroup_file { CGROUP_FILE_PEAK, CGROUP_FILE_KILLS, CGROUP_FILE_REFUSED, CGROUP_FILE_CPU, CGROUP_FILES };
+
 struct cgroup_backend {
   enum cgroup_mode mode;
   size_t trees;
@@ -28,7 +31,8 @@ struct cgroup_backend {
   /* On a group. */
   bool (*wants_tree) (size_t tree, const struct cgroup_limits *limits);
   int (*set_limits) (const int *trees, const struct cgroup_limits *limits, struct fault *fault);
-  int (*read_usage) (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault);
+  int (*read_usage) (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage,
+                     struct fault *fault);
   int (*read_cpu) (const int *trees, uint64_t *ret_us);
   int (*read_memory) (const int *trees, uint64_t *ret_bytes);
   int (*watch_memory) (const int *trees); /* NULL: never */
@@ -51,6 +55,9 @@ int cgroup_read (int directory, const char *file, char *text, size_t size);
 /* Reads the number that stands alone in FILE, or after KEY and a space at the start of a line. -ENODATA when
  * it does not. */
 int cgroup_read_number (int directory, const char *file, const char *key, uint64_t *ret_number);
+
+/* The same of a file that stays open, at *FD, which is -1 before. */
+int cgroup_reread_number (int directory, int *fd, const char *file, const char *key, uint64_t *ret_number);
 
 /* The same in a text. */
 int cgroup_parse_number (const char *text, const char *key, uint64_t *ret_number);

@@ -35,21 +35,32 @@ cgroup_write_number (int directory, const char *file, uint64_t number)
   return cgroup_write (directory, file, text);
 }
 
-int
-cgroup_read (int directory, const char *file, char *text, size_t size)
+static int
+open_file (int directory, const char *file)
 {
-  autoclose int fd = openat (directory, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0)
-    return -errno;
-  /* The kernel gives as much of such a file as there is room for. */
+  int fd = openat (directory, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  return fd < 0 ? -errno : fd;
+}
+
+/* The kernel gives as much of such a file as there is room for. */
+static int
+read_text (int fd, char *text, size_t size)
+{
   ssize_t got;
   do
-    got = read (fd, text, size - 1);
+    got = pread (fd, text, size - 1, 0);
   while (got < 0 && errno == EINTR);
   if (got < 0)
     return -errno;
   text[got] = '\0';
   return 0;
+}
+
+int
+cgroup_read (int directory, const char *file, char *text, size_t size)
+{
+  autoclose int fd = open_file (directory, file);
+  return fd < 0 ? fd : read_text (fd, text, size);
 }
 
 int
@@ -75,6 +86,18 @@ cgroup_read_number (int directory, const char *file, const char *key, uint64_t *
 {
   char text[4096];
   int r = cgroup_read (directory, file, text, sizeof text);
+  return r < 0 ? r : cgroup_parse_number (text, key, ret_number);
+}
+
+int
+cgroup_reread_number (int directory, int *fd, const char *file, const char *key, uint64_t *ret_number)
+{
+  char text[4096];
+  int opened = *fd < 0 ? open_file (directory, file) : *fd;
+  if (opened < 0)
+    return opened;
+  *fd = opened;
+  int r = read_text (opened, text, sizeof text);
   return r < 0 ? r : cgroup_parse_number (text, key, ret_number);
 }
 

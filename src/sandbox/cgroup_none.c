@@ -33,9 +33,10 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
-read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
+read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
 {
   (void)trees;
+  (void)files;
   (void)ret_usage;
   (void)fault;
   return 0;

@@ -140,16 +140,22 @@ read_cpu (const int *trees, uint64_t *ret_us)
 }
 
 static int
-read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
+read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
 {
-  int r = cgroup_read_number (trees[MEMORY], "memory.max_usage_in_bytes", NULL, &ret_usage->peak_bytes);
+  int r = cgroup_reread_number (trees[MEMORY], &files[CGROUP_FILE_PEAK], "memory.max_usage_in_bytes", NULL,
+                                &ret_usage->peak_bytes);
   if (r < 0)
     return fault_set (fault, -r, "cannot read the peak of memory");
+  uint64_t cpu_ns = 0;
   /* Linux 4.13; without it, memory is known and kills are not. */
   ret_usage->memory_known =
-      cgroup_read_number (trees[MEMORY], "memory.oom_control", "oom_kill", &ret_usage->oom_kills) == 0;
-  (void)cgroup_read_number (trees[PIDS], "pids.events", "max", &ret_usage->pids_refused);
-  ret_usage->cpu_known = read_cpu (trees, &ret_usage->cpu_us) == 0;
+      cgroup_reread_number (trees[MEMORY], &files[CGROUP_FILE_KILLS], "memory.oom_control", "oom_kill",
+                            &ret_usage->oom_kills) == 0;
+  (void)cgroup_reread_number (trees[PIDS], &files[CGROUP_FILE_REFUSED], "pids.events", "max",
+                              &ret_usage->pids_refused);
+  ret_usage->cpu_known = trees[CPUACCT] >= 0 && cgroup_reread_number (trees[CPUACCT], &files[CGROUP_FILE_CPU],
+                                                                      "cpuacct.usage", NULL, &cpu_ns) == 0;
+  ret_usage->cpu_us = cpu_ns / 1000;
   return 0;
 }
 

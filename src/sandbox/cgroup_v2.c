@@ -221,16 +221,19 @@ read_cpu (const int *trees, uint64_t *ret_us)
 }
 
 static int
-read_usage (const int *trees, struct cgroup_usage *ret_usage, struct fault *fault)
+read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
 {
   int group = trees[0];
-  int r = cgroup_read_number (group, "memory.events", "oom_kill", &ret_usage->oom_kills);
+  int r = cgroup_reread_number (group, &files[CGROUP_FILE_KILLS], "memory.events", "oom_kill",
+                                &ret_usage->oom_kills);
   if (r < 0)
     return fault_set (fault, -r, "cannot read memory.events");
   ret_usage->memory_known = true;
-  cgroup_read_number (group, "memory.peak", NULL, &ret_usage->peak_bytes);
-  (void)cgroup_read_number (group, "pids.events", "max", &ret_usage->pids_refused);
-  ret_usage->cpu_known = read_cpu (trees, &ret_usage->cpu_us) == 0;
+  (void)cgroup_reread_number (group, &files[CGROUP_FILE_PEAK], "memory.peak", NULL, &ret_usage->peak_bytes);
+  (void)cgroup_reread_number (group, &files[CGROUP_FILE_REFUSED], "pids.events", "max",
+                              &ret_usage->pids_refused);
+  ret_usage->cpu_known = cgroup_reread_number (group, &files[CGROUP_FILE_CPU], "cpu.stat", "usage_usec",
+                                               &ret_usage->cpu_us) == 0;
   return 0;
 }
 
