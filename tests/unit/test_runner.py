@@ -338,3 +338,10 @@ def test_a_rehearsal_ends_well_and_leaves_no_trace(run, capfd):
     assert not (denials.noted or denials.met or any(capfd.readouterr()))
     message, printed = run("import atexit\natexit.register(print, 'end')\n'_' in globals()")
     assert (message["value"], printed) == ({"text/plain": "False"}, "end\n")
+
+
+def test_what_threads_ask_for_at_the_end_is_done(run):
+    code = "import threading\nthreading._register_atexit(print, 'of threads')\nimport atexit\natexit.register(print, 'of the process')"
+    assert run(code)[1] == "of threads\nof the process\n"
+    code = "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()\nprint('end')"
+    assert run(code)[1] == "end\nthread\n"
