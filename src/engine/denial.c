@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "common/size.h"
+#include "engine/explain.h"
 
 static const struct {
   const char *kind;
@@ -66,22 +67,21 @@ denial_add (json_t *list, const char *kind, json_t *detail)
 
 /* "pids: 64 at once", and how far it may be raised. */
 static void
-add_limit (json_t *list, gsize which, const struct limits *limits)
+add_limit (json_t *list, gsize which, const struct limits *limits, const struct limits *maxima)
 {
   enum limit limit = limit_kinds[which].limit;
   const struct limit_row *row = &limit_table[limit];
   g_autofree char *value = quantity_format (limits->value[limit], row->unit);
-  g_autofree char *most = quantity_format (row->maximum, row->unit);
+  g_autofree char *how = g_strdup_printf ("--limit %s=..., ", row->name);
   g_autofree char *detail = g_strdup_printf ("%s: %s %s", row->name, value, limit_kinds[which].what);
-  g_autofree char *hint = g_strdup_printf ("%s, or ask for a higher %s (--limit %s=..., at most %s).",
-                                           limit_kinds[which].advice, row->name, row->name, most);
+  g_autofree char *hint = explain_advice (limit_kinds[which].advice, limit, how, limits, maxima);
   json_array_append_new (
       list, json_pack ("{s:s, s:s, s:s}", "kind", limit_kinds[which].kind, "detail", detail, "hint", hint));
 }
 
 json_t *
 denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
-             const struct limits *limits)
+             const struct limits *limits, const struct limits *maxima)
 {
   json_t *list = reported ? json_deep_copy (reported) : json_array ();
   gsize index;
@@ -97,6 +97,6 @@ denial_list (const json_t *reported, guint32 limits_met, const struct verdict *v
     limits_met &= ~(1u << LIMIT_MEMORY);
   for (gsize i = 0; i < G_N_ELEMENTS (limit_kinds); i++)
     if (limits_met & (1u << limit_kinds[i].limit))
-      add_limit (list, i, limits);
+      add_limit (list, i, limits, maxima);
   return list;
 }

@@ -17,6 +17,6 @@ void denial_add (json_t *list, const char *kind, json_t *detail);
 
 /* The denials of a run that ended as VERDICT: those that the sandbox REPORTED (an array of {kind, detail}, or
  * NULL), each with its hint, and one for each limit in LIMITS_MET (1 << enum limit), except for what the
- * verdict itself says. The caller's. */
+ * verdict itself says. MAXIMA: how far limits may be raised. The caller's. */
 json_t *denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
-                     const struct limits *limits);
+                     const struct limits *limits, const struct limits *maxima);

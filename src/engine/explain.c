@@ -74,17 +74,26 @@ make_error (const char *type, const char *message, const char *hint)
                     "traceback", "line", "hint", hint);
 }
 
+char *
+explain_advice (const char *advice, enum limit limit, const char *how, const struct limits *limits,
+                const struct limits *maxima)
+{
+  const struct limit_row *row = &limit_table[limit];
+  if (limits->value[limit] >= maxima->value[limit])
+    return g_strdup_printf ("%s; the profile allows no higher %s.", advice, row->name);
+  g_autofree char *most = quantity_format (maxima->value[limit], row->unit);
+  return g_strdup_printf ("%s, or ask for a higher %s (%sat most %s).", advice, row->name, how, most);
+}
+
 /* "the run took longer than 30 s (wall_ms)", and how far the limit may be raised. */
 static json_t *
 over_limit (AdderOutcome outcome, const char *what, enum limit limit, const struct limits *limits,
-            const char *advice)
+            const struct limits *maxima, const char *advice)
 {
   const struct limit_row *row = &limit_table[limit];
   g_autofree char *value = quantity_format (limits->value[limit], row->unit);
-  g_autofree char *most = quantity_format (row->maximum, row->unit);
   g_autofree char *message = g_strdup_printf ("the run %s %s (%s)", what, value, row->name);
-  g_autofree char *hint =
-      g_strdup_printf ("%s, or ask for a higher %s (at most %s).", advice, row->name, most);
+  g_autofree char *hint = explain_advice (advice, limit, "", limits, maxima);
   return make_error (types[outcome], message, hint);
 }
 
@@ -103,11 +112,11 @@ static const struct {
 };
 
 static json_t *
-explain_stop (enum stop stop, const struct limits *limits)
+explain_stop (enum stop stop, const struct limits *limits, const struct limits *maxima)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (stop_texts); i++)
     if (stop_texts[i].stop == stop)
-      return over_limit (stop_texts[i].outcome, stop_texts[i].what, stop_texts[i].limit, limits,
+      return over_limit (stop_texts[i].outcome, stop_texts[i].what, stop_texts[i].limit, limits, maxima,
                          stop_texts[i].advice);
   switch (stop) {
   case STOP_DISPLAYS: {
@@ -169,7 +178,7 @@ explain_left (int exit_code, const char *how)
 
 json_t *
 explain_verdict (const struct verdict *verdict, const struct facts *facts, const struct limits *limits,
-                 const char *environment, json_t *python_error)
+                 const struct limits *maxima, const char *environment, json_t *python_error)
 {
   if (verdict->outcome == ADDER_OUTCOME_OK)
     return NULL;
@@ -182,11 +191,11 @@ explain_verdict (const struct verdict *verdict, const struct facts *facts, const
   case CAUSE_MEMORY_ERROR:
     return with_hint (python_error, LIMIT_MEMORY, limits);
   case CAUSE_OOM_KILL:
-    return explain_stop (STOP_MEMORY, limits);
+    return explain_stop (STOP_MEMORY, limits, maxima);
   case CAUSE_CPU:
-    return explain_stop (STOP_CPU, limits);
+    return explain_stop (STOP_CPU, limits, maxima);
   case CAUSE_STOP:
-    return with_place (explain_stop (facts->stop, limits), python_error);
+    return with_place (explain_stop (facts->stop, limits, maxima), python_error);
   case CAUSE_SIGNAL:
     return explain_crash (verdict);
   case CAUSE_ZYGOTE: {

@@ -567,10 +567,11 @@ conclude (struct adder_run *run)
   }
   run->kind->collect (run);
   struct verdict verdict = judge (run);
-  g_autoptr (json_t) error = explain_verdict (&verdict, &run->facts, &run->request->limits,
-                                              run->request->environment, run->message.error);
-  g_autoptr (json_t) denials =
-      denial_list (run->message.denials, limits_met (run), &verdict, &run->request->limits);
+  g_autoptr (json_t) error =
+      explain_verdict (&verdict, &run->facts, &run->request->limits, &run->request->maxima,
+                       run->request->environment, run->message.error);
+  g_autoptr (json_t) denials = denial_list (run->message.denials, limits_met (run), &verdict,
+                                            &run->request->limits, &run->request->maxima);
   run->kind->leave (run, &verdict);
   return make_result (run, &verdict, error, denials);
 }

@@ -192,7 +192,7 @@ test_all_facts (void)
         g_assert_cmpint (verdict.exit_code, >=, 0);
         g_assert_cmpint (verdict.exit_code, <=, 255);
         g_assert_true ((verdict.exit_code == 0) == (verdict.outcome == ADDER_OUTCOME_OK));
-        g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, "science",
+        g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, &limits, "science",
                                                     facts.result_has_error ? python_error : NULL);
         g_assert_true ((error == NULL) == (verdict.outcome == ADDER_OUTCOME_OK));
         if (error) {
@@ -216,14 +216,20 @@ test_outcome_names (void)
 static void
 test_limit_in_words (void)
 {
-  struct limits limits = limits_default ();
+  struct limits limits = limits_default (), maxima = limits_maximum ();
   limits.value[LIMIT_WALL] = 2000;
   const struct facts facts = {.stop = STOP_DEADLINE};
   struct verdict verdict = outcome_decide (&facts);
-  g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, "science", NULL);
+  g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, &maxima, "science", NULL);
   g_assert_cmpstr (json_string_value (json_object_get (error, "message")), ==,
                    "the run took longer than 2 s (wall_ms)");
-  g_assert_nonnull (strstr (json_string_value (json_object_get (error, "hint")), "wall_ms (at most"));
+  g_assert_nonnull (strstr (json_string_value (json_object_get (error, "hint")), "wall_ms (at most 1 h)"));
+
+  /* No advice that the profile would not let anybody follow. */
+  maxima.value[LIMIT_WALL] = 2000;
+  g_autoptr (json_t) fixed = explain_verdict (&verdict, &facts, &limits, &maxima, "science", NULL);
+  g_assert_cmpstr (json_string_value (json_object_get (fixed, "hint")), ==,
+                   "Do less in one run; the profile allows no higher wall_ms.");
 }
 
 /* ---- messages ---- */
@@ -385,12 +391,12 @@ test_denials_are_capped (void)
 static void
 test_denials_have_hints (void)
 {
-  struct limits limits = limits_default ();
+  struct limits limits = limits_default (), maxima = limits_maximum ();
   struct verdict verdict = {.outcome = ADDER_OUTCOME_CRASHED, .cause = CAUSE_SIGNAL, .signal = SIGSYS};
   g_autoptr (json_t) reported = json_pack ("[{s:s, s:s}]", "kind", "network", "detail", "resolve a");
   limits.value[LIMIT_PIDS] = 7;
   g_autoptr (json_t) list = denial_list (
-      reported, 1u << LIMIT_PIDS | 1u << LIMIT_WORKSPACE | 1u << LIMIT_MEMORY, &verdict, &limits);
+      reported, 1u << LIMIT_PIDS | 1u << LIMIT_WORKSPACE | 1u << LIMIT_MEMORY, &verdict, &limits, &maxima);
   static const char *const expected[][2] = {
       {"network", "resolve a"},
       {"call", "ended by SIGSYS"},
@@ -410,7 +416,7 @@ test_denials_have_hints (void)
       strstr (json_string_value (json_object_get (json_array_get (list, 2), "hint")), "--limit pids="));
 
   verdict = (struct verdict){.outcome = ADDER_OUTCOME_MEMORY_LIMIT, .cause = CAUSE_OOM_KILL};
-  g_autoptr (json_t) none = denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits);
+  g_autoptr (json_t) none = denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits, &maxima);
   g_assert_cmpuint (json_array_size (none), ==, 0);
 }
 
