@@ -123,10 +123,12 @@ for path in sys.argv[1:]:
         compile(file.read(), path, "exec", dont_inherit=True)'
 }
 
-# Made from the table of keys in the source: the one in docs/ must be the same.
+# Made from the tables of keys in the source: those in docs/ must be the same.
 check_configuration_page() {
   build/adder config document | diff -u docs/configuration.md - ||
     { echo "docs/configuration.md is not current: build/adder config document >docs/configuration.md"; return 1; }
+  build/adder profile document | diff -u docs/profile-keys.md - ||
+    { echo "docs/profile-keys.md is not current: build/adder profile document >docs/profile-keys.md"; return 1; }
 }
 
 check_manual() {

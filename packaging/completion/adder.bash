@@ -35,7 +35,7 @@ _adder_value() {
 _adder_sub() {
   case $1 in
     env) _adder_words "list show create remove" ;;
-    profile) _adder_words "list show check" ;;
+    profile) _adder_words "list show check document" ;;
     config) _adder_words "show document" ;;
     bench) _adder_words "load" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;

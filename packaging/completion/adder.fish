@@ -74,7 +74,7 @@ complete -c adder -n '__fish_seen_subcommand_from env; and __fish_seen_subcomman
 complete -c adder -n '__fish_seen_subcommand_from create' -l python -r -F -d Interpreter
 complete -c adder -n '__fish_seen_subcommand_from create' -s r -l requirements -r -F -d 'Packages to install'
 complete -c adder -n '__fish_seen_subcommand_from create' -l module -x -d 'Module to load ahead'
-complete -c adder -n '__fish_seen_subcommand_from profile' -a 'list show check'
+complete -c adder -n '__fish_seen_subcommand_from profile' -a 'list show check document'
 complete -c adder -n '__fish_seen_subcommand_from profile; and __fish_seen_subcommand_from check' -F
 complete -c adder -n '__fish_seen_subcommand_from config' -a 'show document'
 

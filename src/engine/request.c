@@ -73,6 +73,7 @@ request_settled (const struct run_request *request)
   settled->maxima = request->maxima;
   settled->blocked.calls = g_strdupv (request->blocked.calls);
   settled->blocked.modules = g_strdupv (request->blocked.modules);
+  settled->role_needed = request->role_needed;
   settled->session_idle_ms = request->session_idle_ms;
   settled->min_isolation = request->min_isolation;
   settled->isolation = request->isolation;

@@ -152,6 +152,69 @@ profile_check (int argc, char **argv)
   return problems->len == 0 ? 0 : 1;
 }
 
+/* ---- document ---- */
+
+/* What a value of KEY may be. The caller's. */
+static char *
+values_text (const struct profile_key *key)
+{
+  static const enum limit_unit units[] = {
+      [PROFILE_COUNT] = UNIT_COUNT, [PROFILE_DURATION] = UNIT_MS, [PROFILE_SIZE] = UNIT_BYTES};
+  if (key->values)
+    return g_strdup (key->values);
+  switch (key->type) {
+  case PROFILE_TEXT:
+    return g_strdup ("text");
+  case PROFILE_LIST:
+    return g_strdup ("words");
+  case PROFILE_BOOLEAN:
+    return g_strdup ("`true`, `false`");
+  case PROFILE_CHOICE: {
+    g_autofree char *known = g_strjoinv ("`, `", (GStrv)(guintptr)key->choices);
+    return g_strdup_printf ("`%s`", known);
+  }
+  case PROFILE_COUNT:
+  case PROFILE_DURATION:
+  case PROFILE_SIZE:
+    break;
+  }
+  g_autofree char *least = quantity_format (key->minimum, units[key->type]);
+  g_autofree char *most = quantity_format (key->maximum, units[key->type]);
+  return g_strdup_printf ("%s to %s", least, most);
+}
+
+static void
+document_group (const struct profile_group *group)
+{
+  printf ("\n## [%s]\n\n%s\n", group->name, group->text);
+  for (const struct profile_key *key = group->keys; key && key->name; key++) {
+    g_autofree char *values = values_text (key);
+    if (key == group->keys)
+      printf ("\n| key | values | what it is |\n|---|---|---|\n");
+    printf ("| `%s` | %s | %s |\n", key->name, values, key->text);
+  }
+}
+
+static int
+profile_document (int argc, char **argv)
+{
+  const GOptionEntry entries[] = {{NULL}};
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  printf (
+      "<!-- Made by `adder profile document`; a test compares the two. Change src/policy/ instead. -->\n"
+      "# Keys of profiles\n\n"
+      "What may stand in the file of a profile. [profiles.md](profiles.md) says what they are for; names, "
+      "defaults and bounds\n"
+      "of the limits stand in [configuration.md](configuration.md#limits). Words of a list stand between "
+      "blanks, commas or\n"
+      "semicolons. What is not said has the default that stands here, or no effect.\n");
+  for (const struct profile_group *group = profile_groups; group->name; group++)
+    document_group (group);
+  return 0;
+}
+
 /* ---- list ---- */
 
 /* FALSE when one of them is broken, which was said. */
@@ -203,6 +266,7 @@ static const struct cli_command commands[] = {
     {"list", "", "list the profiles, and the lowest role that may use each", profile_list},
     {"show", "[NAME]", "show all that a profile says (standard when none is named)", profile_show},
     {"check", "FILE", "say what is wrong with the file of a profile, line by line", profile_check},
+    {"document", "", "print what may stand in a profile, as docs/profile-keys.md", profile_document},
     {0},
 };
 

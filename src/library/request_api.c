@@ -276,12 +276,12 @@ copy_variables (struct run_request *resolved, const AdderRequest *request)
 /* ---- the profile ---- */
 
 static gboolean
-may_use (AdderEngine *engine, const AdderRequest *request, const struct profile *profile, GError **error)
+may_use (AdderEngine *engine, const AdderRequest *request, const char *profile, guint needed, GError **error)
 {
   const struct config *config = engine->engine->host->config;
   enum role role = role_default (config);
   return (!request->role || role_parse (request->role, &role, error)) &&
-         role_may_use_profile (config, role, profile->name, (enum role)profile->role, error);
+         role_may_use_profile (config, role, profile, (enum role)needed, error);
 }
 
 static void
@@ -295,6 +295,7 @@ copy_rules (struct run_request *resolved, const struct profile *profile)
       g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
   resolved->blocked.calls = g_strdupv (profile->blocked.calls);
   resolved->blocked.modules = g_strdupv (profile->blocked.modules);
+  resolved->role_needed = profile->role;
   resolved->session_allowed = profile->session.allowed;
   resolved->session_idle_ms = profile->session.idle_ms;
 }
@@ -307,7 +308,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   struct profile_entry *entry = NULL;
   GError **error = resolved->invalid ? NULL : &resolved->invalid;
   const struct profile *profile = profile_cache_get (&engine->profiles, name, &entry, error);
-  if (profile && may_use (engine, request, profile, error) &&
+  if (profile && may_use (engine, request, name, profile->role, error) &&
       (request->workdir.fd < 0 || profile_allows_workdir (profile, request->workdir.mode, error))) {
     resolved->limits = profile->limits;
     resolved->maxima = profile->maxima;
@@ -329,15 +330,11 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
 static void
 check_session (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
 {
-  struct profile_entry *entry = NULL;
-  GError **error = resolved->invalid ? NULL : &resolved->invalid;
   /* What is wrong with the session itself is the run's to say. */
   struct session *session = sessions_find (engine->engine->sessions, request->owner, request->session, NULL);
-  const struct profile *profile =
-      session ? profile_cache_get (&engine->profiles, session->profile, &entry, NULL) : NULL;
-  if (profile)
-    (void)may_use (engine, request, profile, error);
-  profile_entry_unref (entry);
+  if (session)
+    (void)may_use (engine, request, session->profile, session->options->role_needed,
+                   resolved->invalid ? NULL : &resolved->invalid);
   session_unref (session);
 }
 

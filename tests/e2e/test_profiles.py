@@ -257,7 +257,30 @@ def test_lists_of_the_configuration(make_adder):
 # ---- a user's own ----
 
 
-def test_the_users_own_wins(adder, profile):
-    profile("[profile]\ntitle = My own\n[limits]\nwall_ms = 7s\n", "snippet")
-    wait_until(lambda: adder.run("1", "--profile", "snippet").fields["limits"]["wall_ms"] == 7000, "the new profile to be read")
+def test_the_users_own_wins(make_adder):
+    adder = make_adder()
+    folder = adder.own(adder.config)
+    (folder / "profiles").mkdir()
+    (folder / "profiles" / "snippet.conf").write_text("[profile]\ntitle = My own\n[limits]\nwall_ms = 7s\n")
+    assert adder.run("1", "--profile", "snippet").fields["limits"]["wall_ms"] == 7000
     assert "My own" in adder.call("profile", "list").stdout
+    (folder / "profiles" / "snippet.conf").unlink()
+    wait_until(lambda: adder.run("1", "--profile", "snippet").fields["limits"]["wall_ms"] == 10000, "the change to count")
+
+
+# ---- directories and variables of the caller ----
+
+
+@pytest.mark.parametrize("name", ["snippet", "notebook", "code_executor"])
+def test_those_for_guests_allow_no_work_directory(adder, name):
+    result = adder.run("print(1)", "--profile", name, "--workdir", adder.folder("work"))
+    assert_refused(result, f"the profile {name} allows no work directory")
+
+
+def test_the_workbench_works_where_the_user_does(make_adder):
+    adder = make_adder(variables={"PMG_HOME": "/pmg", "PMG_MAPI_KEY": "secret", "OMP_NUM_THREADS": "2", "OTHER": "x"})
+    folder = adder.folder("work")
+    code = "import os\nopen('made', 'w').write('x')\nprint(*[os.environ.get(n) for n in ('PMG_HOME', 'PMG_MAPI_KEY', 'OMP_NUM_THREADS', 'OTHER')])"
+    result = adder.run(code, "--profile", "workbench", "--workdir", f"{folder}:rw")
+    assert result.outcome == "ok", result.error
+    assert result.stdout == "/pmg None 2 None\n" and (folder / "made").read_text() == "x"
