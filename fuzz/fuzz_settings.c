@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "common/config.h"
+#include "common/json.h"
 #include "fuzz/fuzz.h"
 #include "policy/profile.h"
 #include "sandbox/isolation.h"
@@ -54,9 +55,14 @@ check_profile (const char *file)
     return;
   }
   FUZZ_REQUIRE (!error && profile->title && profile->min_isolation <= 3);
+  FUZZ_REQUIRE (profile->role <= ROLE_ADMIN);
   for (int i = 0; i < LIMIT_COUNT; i++)
     FUZZ_REQUIRE (profile->limits.value[i] >= limit_table[i].minimum &&
-                  profile->limits.value[i] <= limit_table[i].maximum);
+                  profile->limits.value[i] <= profile->maxima.value[i] &&
+                  profile->maxima.value[i] <= limit_table[i].maximum);
+  g_autoptr (json_t) shown = profile_to_json (profile);
+  g_autofree char *text = json_to_text (shown);
+  FUZZ_REQUIRE (text[0] == '{');
   profile_free (profile);
 }
 

@@ -14,7 +14,7 @@ import functools
 import sys
 from types import ModuleType
 
-from adder_runner import places
+from adder_runner import patches, places
 
 # What to do instead, by the beginning of the name.
 PROGRAMS = "no other programs can be started here; do the work in Python itself"
@@ -28,6 +28,8 @@ ADVICE = (
     ("os.exec", PROGRAMS),
     ("os.spawn", PROGRAMS),
     ("os.posix_spawn", PROGRAMS),
+    ("pty.spawn", PROGRAMS),
+    ("asyncio.create_subprocess", PROGRAMS),
     ("", "do without it"),
 )
 
@@ -44,7 +46,10 @@ def start(rules, name):
         module, _, name = call.rpartition(".")
         calls.setdefault(module, []).append(name)
     for module, names in calls.items():
-        block_calls(module, names)
+        if module in modules:
+            block_calls(modules[module], names)
+        else:
+            patches.add(module, functools.partial(block_calls, patterns=names))
     if rules["modules"]:
         block_modules(frozenset(rules["modules"]))
 
@@ -90,19 +95,15 @@ def is_asked(frame, name, function):
 
 def block_calls(module, patterns):
     """PATTERNS are names in MODULE, perhaps with a * at their end."""
-    try:
-        __import__(module)
-    except Exception:  # one that is not there, or fails, has nothing to ask for
-        return
-    names = vars(modules[module])
+    names, title = vars(module), module.__name__
     stems = tuple([pattern[:-1] for pattern in patterns if pattern.endswith("*")])
     found = [name for name in names if name.startswith(stems)] if stems else []
     for name in {*found, *patterns}:
         thing = names.get(name)
         if isinstance(thing, type):
-            block_class(thing, f"{module}.{name}")
+            block_class(thing, f"{title}.{name}")
         elif callable(thing):
-            function = names[name] = blocked_function(thing, name, f"{module}.{name}")
+            function = names[name] = blocked_function(thing, name, f"{title}.{name}")
             # What os has of posix can be asked for there as well.
             origin = getattr(modules.get(getattr(thing, "__module__", None)), "__dict__", {})
             if origin.get(name) is thing:

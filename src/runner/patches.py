@@ -60,6 +60,19 @@ class Watch:
         return spec
 
 
+def add(name, patch):
+    """Has PATCH called with the module NAME as soon as somebody imports it."""
+    earlier = PATCHES.get(name)
+
+    def both(module):
+        earlier(module)
+        patch(module)
+
+    PATCHES[name] = both if earlier else patch
+    if Watch not in sys.meta_path:
+        sys.meta_path.insert(0, Watch)
+
+
 def watch():
     """To be called once, before other packages are loaded."""
     sys.modules["builtins"].display = display.show

@@ -10,7 +10,7 @@ from test_runner import run  # noqa: F401 - a fixture
 pytestmark = pytest.mark.quick
 
 RULES = {
-    "calls": ["os.system", "os.popen", "os.exec*", "os.spawn*", "os.posix_spawn*", "shutil.rmtree", "no_such_module.x", "os.no_such_name"],
+    "calls": ["os.system", "os.popen", "os.exec*", "os.spawn*", "os.posix_spawn*", "shutil.rmtree", "pty.spawn", "asyncio.create_subprocess_*", "no_such_module.x", "os.no_such_name"],
     "modules": ["subprocess", "importlib", "wave"],
 }
 PROGRAMS = "no other programs can be started here"
@@ -56,6 +56,9 @@ ASKING = [
     ("os.execvpe", "import os\nos.execvpe('true', ['true'], {})"),
     ("os.spawnlp", "import os\nos.spawnlp(os.P_WAIT, 'true', 'true')"),
     ("os.posix_spawn", "import os\nos.posix_spawn('/bin/true', ['true'], {})"),
+    ("pty.spawn", "import pty\npty.spawn('true')"),
+    ("asyncio.create_subprocess_exec", "import asyncio\nasyncio.run(asyncio.create_subprocess_exec('true'))"),
+    ("asyncio.create_subprocess_shell", "from asyncio.subprocess import create_subprocess_shell as s\nimport asyncio\nasyncio.run(s('true'))"),
     ("shutil.rmtree", "import shutil, os\nos.mkdir('d')\nshutil.rmtree('d')"),
     ("shutil.rmtree", "import shutil\nshutil.rmtree('d', ignore_errors=True)"),
     ("shutil.rmtree", "from shutil import rmtree as gone\ngone('d')"),
