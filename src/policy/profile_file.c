@@ -250,14 +250,16 @@ profile_read_file (const char *name, const char *file, GPtrArray **ret_problems,
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   struct stat info;
-  /* A pipe that nobody writes to must not hold up a daemon. */
+  /* A pipe that nobody writes to must not hold up a daemon: it is opened without waiting, and then refused.
+   */
   autoclose int fd = open (file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0 || fstat (fd, &info) < 0) {
     error_from_errno (error, errno == ENOTDIR ? ENOENT : errno, "cannot open the profile %s", file);
     return NULL;
   }
-  if (S_ISDIR (info.st_mode)) {
-    error_from_errno (error, EISDIR, "cannot read the profile %s", file);
+  if (!S_ISREG (info.st_mode)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the profile %s is %s, not a file", file,
+                 S_ISDIR (info.st_mode) ? "a directory" : "a device or a pipe");
     return NULL;
   }
   if (!read_bytes (fd, file, bytes, error))

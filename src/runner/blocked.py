@@ -10,6 +10,7 @@ Who asks is told by frames. The nearest one decides, for a function (os.system) 
 A module that is blocked may be loaded already, since libraries need it. So sys.modules has a curtain before it, which lets
 libraries through, and `import` gives libraries the module itself."""
 
+import builtins
 import functools
 import sys
 from types import ModuleType
@@ -35,6 +36,12 @@ ADVICE = (
 
 get_frame, modules, read = sys._getframe, sys.modules, object.__getattribute__
 
+# The names of os in one text, made in the zygote: going through them in a sandbox would write to the pages of them all, to
+# count references.
+NAMES_OF_OS = "\n" + "\n".join(vars(modules["os"])) + "\n"
+
+real_import = builtins.__import__
+blocked = set()  # modules
 own = {"name": None, "folders": (), "others": ()}
 
 
@@ -51,7 +58,7 @@ def start(rules, name):
         else:
             patches.add(module, functools.partial(block_calls, patterns=names))
     if rules["modules"]:
-        block_modules(frozenset(rules["modules"]))
+        block_modules(rules["modules"])
 
 
 def refusal(name):
@@ -96,9 +103,7 @@ def is_asked(frame, name, function):
 def block_calls(module, patterns):
     """PATTERNS are names in MODULE, perhaps with a * at their end."""
     names, title = vars(module), module.__name__
-    stems = tuple([pattern[:-1] for pattern in patterns if pattern.endswith("*")])
-    found = [name for name in names if name.startswith(stems)] if stems else []
-    for name in {*found, *patterns}:
+    for name in expand(title, names, patterns):
         thing = names.get(name)
         if isinstance(thing, type):
             block_class(thing, f"{title}.{name}")
@@ -110,14 +115,36 @@ def block_calls(module, patterns):
                 origin[name] = function
 
 
+def expand(title, names, patterns):
+    """The NAMES of the module TITLE that PATTERNS are for."""
+    found = set()
+    text = None
+    for pattern in patterns:
+        if not pattern.endswith("*"):
+            found.add(pattern)
+            continue
+        text = text or (NAMES_OF_OS if title == "os" else "\n" + "\n".join(names) + "\n")
+        beginning = "\n" + pattern[:-1]
+        at = text.find(beginning)
+        while at >= 0:
+            end = text.index("\n", at + 1)
+            found.add(text[at + 1 : end])
+            at = text.find(beginning, end)
+    return found
+
+
 def blocked_function(function, name, title):
     def call(*arguments, **options):
         if is_asked(get_frame(1), name, call):
             raise refusal(title)
         return function(*arguments, **options)
 
-    functools.update_wrapper(call, function)
-    del call.__wrapped__
+    # All that others look at; more would write to more pages.
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = getattr(function, "__module__", None)
+    more = getattr(function, "__dict__", None)
+    if more:
+        call.__dict__.update(more)
     return call
 
 
@@ -176,42 +203,46 @@ def is_importlib(frame):
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "importlib" and not frame.f_code.co_filename.startswith("<frozen ")
 
 
-def block_modules(blocked):
-    def find(name):
-        """The blocked module that NAME is or lies in, or None."""
-        while name and name not in blocked:
-            name = name.rpartition(".")[0]
-        return name or None
+def find(name):
+    """The blocked module that NAME is or lies in, or None."""
+    while name and name not in blocked:
+        name = name.rpartition(".")[0]
+    return name or None
 
-    def draw(name):
-        real = modules.get(name)
-        if type(real) is ModuleType:
-            modules[name] = Curtain(real)
 
-    class Watch:
-        """Sees who has a module loaded in other ways than by an import."""
+def draw(name):
+    real = modules.get(name)
+    if type(real) is ModuleType:
+        modules[name] = Curtain(real)
 
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if find(name) and is_own(who_asks_importlib(get_frame(1))):
-                raise refusal(find(name))
 
-    builtins = modules["builtins"]
-    real_import = builtins.__import__
+class Watch:
+    """Sees who has a module loaded in other ways than by an import."""
 
-    def import_module(name, globals=None, locals=None, fromlist=(), level=0):
-        found = find(name) if level == 0 and isinstance(name, str) else None
-        asked = is_own(get_frame(1))
-        if found and asked:
-            raise refusal(found)
-        module = real_import(name, globals, locals, fromlist, level)
-        if found:
-            draw(found)
-        return read(module, "real") if type(module) is Curtain and not asked else module
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if find(name) and is_own(who_asks_importlib(get_frame(1))):
+            raise refusal(find(name))
 
-    functools.update_wrapper(import_module, real_import)
-    del import_module.__wrapped__
-    builtins.__import__ = import_module
-    for name in blocked:
+
+def watched_import(name, globals=None, locals=None, fromlist=(), level=0):
+    """In place of __import__."""
+    found = find(name) if level == 0 and isinstance(name, str) else None
+    asked = is_own(get_frame(1))
+    if found and asked:
+        raise refusal(found)
+    module = real_import(name, globals, locals, fromlist, level)
+    if found:
+        draw(found)
+    return read(module, "real") if type(module) is Curtain and not asked else module
+
+
+watched_import.__name__ = watched_import.__qualname__ = "__import__"
+
+
+def block_modules(names):
+    blocked.update(names)
+    builtins.__import__ = watched_import
+    for name in names:
         draw(name)
     sys.meta_path.insert(0, Watch)

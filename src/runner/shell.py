@@ -240,7 +240,7 @@ def shell_class():
             def refuse(*arguments, **options):
                 raise refusal("subprocess")
 
-            self.system = self.getoutput = refuse
+            self.system = self.system_raw = self.system_piped = self.getoutput = refuse
             cells, scripts = self.magics_manager.magics["cell"], self.magics_manager.registry["ScriptMagics"]
             for name in ["script", *scripts.script_magics]:
                 cells[name] = refuse

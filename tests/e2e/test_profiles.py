@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles as people write and use them: what they say, what is wrong with them, who may use them, how far a run may go."""
 import json
+import os
 
 import pytest
 
@@ -117,7 +118,14 @@ def test_check_tells_all_problems_at_once(adder):
 
 
 def test_a_file_that_is_none(adder):
-    for path, words in ((adder.scratch / "no.conf", "No such file"), (adder.scratch, "Is a directory")):
+    os.mkfifo(adder.scratch / "pipe.conf")
+    for path, words in (
+        (adder.scratch / "no.conf", "No such file"),
+        (adder.scratch, "is a directory, not a file"),
+        (adder.scratch / "pipe.conf", "is a device or a pipe, not a file"),
+        ("/dev/zero", "is a device or a pipe"),
+        (adder.file("long.conf", "#" * (257 * 1024)), "is longer than 256 KiB"),
+    ):
         ended = adder.call("profile", "check", path)
         assert ended.returncode == 125 and ended.stdout == "" and words in ended.stderr, ended
 

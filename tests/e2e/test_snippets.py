@@ -102,7 +102,7 @@ def test_in_a_session(sessions):
     session = sessions.new("--profile", "careful")
     ways = ["import subprocess", "import os; os.system('echo started')"]
     if sessions.show(session)["shell"] == "ipython":
-        ways += ["!echo started", "x = !echo started", "%sx echo started", "%%bash\necho started", "%%script cat\nstarted", "%system echo started"]
+        ways += ["!echo started", "x = !echo started", "%sx echo started", "%%bash\necho started", "%%script cat\nstarted", "%system echo started", "get_ipython().system_raw('echo started')"]
     for code in ways:
         result = sessions.cell(session, code)
         assert result.error and result.error["type"] == "PermissionError", (code, result.error, result.stdout)
