@@ -309,8 +309,7 @@ add_limit (json_t *limits, const char *text, GError **error)
   return set_limit (limits, name, value);
 }
 
-/* Who asks for a longer time means a busy one as well: the processor time follows, unless the profile keeps
- * it below the wall clock on purpose or --limit cpu_ms says otherwise. */
+/* The processor time follows, unless --limit cpu_ms says otherwise. */
 static gboolean
 add_timeout (json_t *limits, const struct run_options *options, GError **error)
 {
@@ -320,13 +319,11 @@ add_timeout (json_t *limits, const struct run_options *options, GError **error)
     return FALSE;
   }
   struct profile *profile = profile_load (options->profile ? options->profile : "standard", NULL);
-  guint64 standard_wall = profile ? profile->limits.value[LIMIT_WALL] : 0;
-  guint64 standard_cpu = profile ? profile->limits.value[LIMIT_CPU] : G_MAXUINT64;
-  guint64 most_cpu = profile ? profile->maxima.value[LIMIT_CPU] : 0;
+  guint64 cpu_ms = profile ? profile_cpu_ms (profile, wall_ms) : 0;
   profile_free (profile);
   set_limit (limits, "wall_ms", wall_ms);
-  if (standard_cpu >= standard_wall && wall_ms > standard_cpu)
-    set_limit (limits, "cpu_ms", MIN (wall_ms, most_cpu));
+  if (cpu_ms > 0)
+    set_limit (limits, "cpu_ms", cpu_ms);
   return TRUE;
 }
 
@@ -351,11 +348,10 @@ add_limits (struct submission *request, const struct run_options *options, GErro
   return TRUE;
 }
 
-/* Those of our own that the profile lists; what is wrong with the profile the library says. */
-static void
-pass_variables (json_t *variables, const struct run_options *options)
+void
+run_options_pass_variables (json_t *variables, const char *name)
 {
-  struct profile *profile = profile_load (options->profile ? options->profile : "standard", NULL);
+  struct profile *profile = profile_load (name, NULL);
   g_auto (GStrv) environment = g_listenv ();
   g_auto (GStrv) picked = profile ? profile_pick_variables (profile, environment) : NULL;
   for (gsize i = 0; picked && picked[i]; i++) {
@@ -373,7 +369,7 @@ add_variables (struct submission *request, const struct run_options *options, GE
   json_t *variables = json_object ();
   json_object_set_new (request->body, "variables", variables);
   if (!options->session)
-    pass_variables (variables, options);
+    run_options_pass_variables (variables, options->profile ? options->profile : "standard");
   for (gsize i = 0; options->variables && options->variables[i]; i++) {
     const char *text = options->variables[i], *equals = strchr (text, '=');
     if (!equals || equals == text)

@@ -30,4 +30,8 @@ GOptionEntry *run_options_entries (enum run_options_for command, struct run_opti
  * refused here. */
 gboolean run_options_fill (struct submission *request, const struct run_options *options, GError **error);
 
+/* Puts those variables of this process into VARIABLES that the profile NAME lets pass; what is wrong with the
+ * profile the library says. */
+void run_options_pass_variables (json_t *variables, const char *name);
+
 void run_options_clear (struct run_options *options);

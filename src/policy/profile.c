@@ -80,6 +80,15 @@ profile_free (struct profile *profile)
   g_free (profile);
 }
 
+guint64
+profile_cpu_ms (const struct profile *profile, guint64 wall_ms)
+{
+  guint64 cpu_ms = profile->limits.value[LIMIT_CPU];
+  if (cpu_ms < profile->limits.value[LIMIT_WALL] || wall_ms <= cpu_ms)
+    return 0;
+  return MIN (wall_ms, profile->maxima.value[LIMIT_CPU]);
+}
+
 json_t *
 profile_to_json (const struct profile *profile)
 {

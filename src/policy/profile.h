@@ -41,5 +41,10 @@ struct profile *profile_load_file (const char *name, const char *file, GError **
 void profile_free (struct profile *profile);
 GStrv profile_names (void);
 
+/* The processor time that a run with PROFILE is to ask for when it asks for WALL_MS: who wants a longer time
+ * means a busy one as well, unless the profile keeps it below the wall clock on purpose. 0: nothing, the
+ * profile's is enough. */
+guint64 profile_cpu_ms (const struct profile *profile, guint64 wall_ms);
+
 /* "name", "file", the keys of [profile], and each other group as an object of its own. The caller's. */
 json_t *profile_to_json (const struct profile *profile);
