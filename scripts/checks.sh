@@ -85,7 +85,7 @@ check_layers() {
   # shellcheck disable=SC2016 # the dollars are for awk
   tracked 'src/*.c' 'src/*.h' | xargs awk '
     BEGIN {
-      split("base sandbox runner common engine store policy library frontends", names)
+      split("base sandbox runner common engine store policy library tools frontends", names)
       for (i in names) layer[names[i]] = i + 0
       free["base"] = free["sandbox"] = free["runner"] = 1
     }
@@ -129,6 +129,12 @@ check_configuration_page() {
     { echo "docs/configuration.md is not current: build/adder config document >docs/configuration.md"; return 1; }
   build/adder profile document | diff -u docs/profile-keys.md - ||
     { echo "docs/profile-keys.md is not current: build/adder profile document >docs/profile-keys.md"; return 1; }
+}
+
+# Made from the table of tools.
+check_toolsets_page() {
+  build/adder tools --format markdown | diff -u docs/toolsets.md - ||
+    { echo "docs/toolsets.md is not current: build/adder tools --format markdown >docs/toolsets.md"; return 1; }
 }
 
 check_manual() {

@@ -157,6 +157,23 @@ static const struct config_row config_table[] = {
      .maximum = 4096, .text = "The same for the approvals of one owner."},
     {"approval", "max_bytes", CONFIG_SIZE, AT (max_approvals_bytes), "64MiB", .minimum = MIB,
      .maximum = 4096 * MIB, .text = "Code, arguments and variables that all of them may hold to be shown."},
+    {"tools", "max_contexts", CONFIG_COUNT, AT (max_contexts), "1024", .minimum = 1, .maximum = 65536,
+     .text =
+         "Conversations whose values `compute_with_python` remembers. For a further one, the one that was "
+         "not used for longest is forgotten."},
+    {"tools", "max_contexts_per_owner", CONFIG_COUNT, AT (max_contexts_owner), "256", .minimum = 1,
+     .maximum = 65536, .text = "The same for the conversations of one owner."},
+    {"tools", "context_values", CONFIG_COUNT, AT (context_values), "64", .maximum = 4096,
+     .text = "Values that one conversation may have under names of its own (`store_as`)."},
+    {"tools", "context_bytes", CONFIG_SIZE, AT (context_bytes), "1MiB", .minimum = 1024, .maximum = 64 * MIB,
+     .text = "What the names and values of one conversation may take together. A value for which there is no "
+             "room is not kept, and the reply says so."},
+    {"tools", "context_idle_ms", CONFIG_DURATION, AT (context_idle_ms), "1h", .minimum = 10,
+     .maximum = 7 * DAY,
+     .text = "A conversation's values are forgotten when it did not use them for so long."},
+    {"tools", "file_endings", CONFIG_TEXT, AT (file_endings), .computed_as = "none",
+     .text = "Endings of files, between blanks, that `run_python` of the toolset `code_executor` gives back "
+             "beside those that it knows: `docx sqlite`."},
     {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
      .text =
          "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "

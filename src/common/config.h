@@ -42,6 +42,13 @@ struct config {
   guint64 max_approvals;       /* that wait at once, in all */
   guint64 max_approvals_owner; /* and of one owner */
   guint64 max_approvals_bytes; /* of what they show */
+  /* [tools] */
+  guint64 max_contexts;       /* conversations whose values are remembered, in all */
+  guint64 max_contexts_owner; /* and of one owner */
+  guint64 context_values;     /* named values of one conversation */
+  guint64 context_bytes;      /* of all its names and values */
+  guint64 context_idle_ms;    /* forgotten when nobody used it for so long */
+  char *file_endings; /* of files that code_executor gives back, beside those that it knows; or NULL */
   /* [sandbox] */
   char *isolation;            /* "auto" or another kind of sandbox/isolation.h: the best that is used */
   char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_python of the toolset `adder`: a result made short for a model. */
+#include "common/json.h"
+#include "tools/call.h"
+#include "tools/toolset_adder.h"
+
+/* ---- a result, made short ---- */
+
+/* The members that a reply has as the result has them. */
+static const char *const kept[] = {"outcome", "exit_code",  "stdout",  "stderr",   "truncated", "result_id",
+                                   "error",   "violations", "denials", "warnings", "session"};
+
+/* The words of a bundle that a model reads best, or NULL. */
+static json_t *
+words_of (const json_t *bundle)
+{
+  json_t *markdown = json_object_get (bundle, "text/markdown");
+  return markdown ? markdown : json_object_get (bundle, "text/plain");
+}
+
+/* Of what there is of one thing, the words or the picture: a model pays for each. */
+static json_t *
+short_display (const json_t *bundle)
+{
+  json_t *display = json_object ();
+  json_t *picture = json_object_get (bundle, "image/png"),
+         *markdown = json_object_get (bundle, "text/markdown");
+  if (picture)
+    json_object_set (display, "image/png", picture);
+  json_object_set (display, markdown ? "text/markdown" : "text/plain", words_of (bundle));
+  return display;
+}
+
+static json_t *
+short_displays (const json_t *bundles)
+{
+  json_t *displays = json_array ();
+  gsize index;
+  json_t *bundle;
+  json_array_foreach (bundles, index, bundle) json_array_append_new (displays, short_display (bundle));
+  return displays;
+}
+
+static const char *const of_file[] = {"name", "mime", "bytes", "file_id", "url"};
+
+static json_t *
+short_files (const json_t *files)
+{
+  json_t *list = json_array ();
+  gsize index;
+  json_t *file;
+  json_array_foreach (files, index, file)
+  {
+    json_t *one = json_object ();
+    for (gsize i = 0; i < G_N_ELEMENTS (of_file); i++)
+      json_object_set (one, of_file[i], json_object_get (file, of_file[i]));
+    json_array_append_new (list, one);
+  }
+  return list;
+}
+
+static json_t *
+short_result (const struct ran *ran, gboolean charts)
+{
+  json_t *reply = json_object (), *value = words_of (json_object_get (ran->result, "value"));
+  for (gsize i = 0; i < G_N_ELEMENTS (kept); i++)
+    json_object_set (reply, kept[i], json_object_get (ran->result, kept[i]));
+  json_object_set_new (reply, "value", value ? json_incref (value) : json_null ());
+  json_object_set_new (reply, "displays", short_displays (json_object_get (ran->result, "displays")));
+  if (charts)
+    json_object_set (reply, "charts", json_object_get (ran->result, "charts"));
+  json_object_set_new (reply, "files", short_files (json_object_get (ran->result, "files")));
+  json_object_set (reply, "wall_ms", json_object_get (json_object_get (ran->result, "usage"), "wall_ms"));
+  return reply;
+}
+
+/* ---- the request ---- */
+
+/* What a session has settled when it was made. */
+static gboolean
+check_cell (const struct call *call, GError **error)
+{
+  static const char *const settled[] = {"environment", "profile", "memory_mb"};
+  if (!call_text (call, "session"))
+    return TRUE;
+  for (gsize i = 0; i < G_N_ELEMENTS (settled); i++)
+    if (!json_is_null (json_object_get (call->arguments, settled[i]))) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                   "%s is settled when a session is made: give it to session_new, or leave out session",
+                   settled[i]);
+      return FALSE;
+    }
+  if (json_array_size (json_object_get (call->arguments, "arguments")) == 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "a cell of a session has no arguments: its code can hold them");
+  return FALSE;
+}
+
+static void
+set_arguments (const struct call *call, AdderRequest *request)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new ();
+  gsize index;
+  json_t *text;
+  json_array_foreach (json_object_get (call->arguments, "arguments"), index, text)
+      g_ptr_array_add (texts, (char *)(guintptr)json_string_value (text));
+  g_ptr_array_add (texts, NULL);
+  adder_request_set_arguments (request, (const char *const *)texts->pdata);
+}
+
+gboolean
+adder_settle (const struct call *call, AdderRequest *request, GError **error)
+{
+  gint64 timeout = call_integer (call, "timeout"), memory_mb = call_integer (call, "memory_mb");
+  adder_request_set_environment (request, call_text (call, "environment"));
+  if (memory_mb > 0 && !adder_request_set_limit (request, "memory_bytes", (guint64)memory_mb << 20, error))
+    return FALSE;
+  return timeout == 0 || call_set_timeout (call, request, call_text (call, "profile"), timeout, error);
+}
+
+static AdderRequest *
+build (const struct call *call, GError **error)
+{
+  const char *session = call_text (call, "session");
+  if (!check_cell (call, error))
+    return NULL;
+  AdderRequest *request = call_request (call, call_text (call, "code"), call_text (call, "profile"));
+  set_arguments (call, request);
+  if (session)
+    adder_request_set_session (request, session, TRUE);
+  if (!adder_settle (call, request, error))
+    g_clear_pointer (&request, adder_request_free);
+  return request;
+}
+
+void
+adder_run_tool (struct call *call)
+{
+  struct ran ran;
+  g_autoptr (GError) problem = NULL;
+  AdderRequest *request = build (call, &problem);
+  if (!request)
+    call_fail (call, problem);
+  else if (call_run (call, request, &ran)) {
+    call_reply (call, short_result (&ran, call_flag (call, "charts")), &ran);
+    ran_clear (&ran);
+  }
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a name and arguments to a handler's reply, and what handlers share. */
+#include "tools/call.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "engine/outcome.h"
+#include "library/library.h"
+#include "tools/arguments.h"
+#include "tools/switches.h"
+
+#define EXIT_OF_FAILED_CODE 1
+#define STANDARD_PROFILE    "standard"
+
+struct tools *
+tools_new (AdderEngine *engine)
+{
+  struct tools *tools = g_new0 (struct tools, 1);
+  tools->engine = engine;
+  tools->config = engine->engine->host->config;
+  tools->switches = switches_new ();
+  tools->contexts = contexts_new (tools->config);
+  return tools;
+}
+
+void
+tools_free (struct tools *tools)
+{
+  if (!tools)
+    return;
+  switches_free (tools->switches);
+  contexts_free (tools->contexts);
+  g_free (tools);
+}
+
+guint
+tools_living_contexts (struct tools *tools)
+{
+  return contexts_living (tools->contexts);
+}
+
+void
+tool_reply_clear (struct tool_reply *reply)
+{
+  g_clear_pointer (&reply->value, json_decref);
+}
+
+/* ---- arguments ---- */
+
+const char *
+call_text (const struct call *call, const char *name)
+{
+  return json_string_value (json_object_get (call->arguments, name));
+}
+
+gint64
+call_integer (const struct call *call, const char *name)
+{
+  return json_integer_value (json_object_get (call->arguments, name));
+}
+
+gboolean
+call_flag (const struct call *call, const char *name)
+{
+  return json_is_true (json_object_get (call->arguments, name));
+}
+
+/* ---- replies ---- */
+
+void
+call_reply (struct call *call, json_t *value, const struct ran *ran)
+{
+  const json_t *run_id = ran ? json_object_get (ran->result, "run_id") : NULL;
+  if (json_is_string (run_id))
+    json_object_set (value, "run_id", (json_t *)(guintptr)run_id);
+  else
+    json_object_set_new (value, "run_id", json_null ());
+  call->reply->value = value;
+  call->reply->is_error = ran && ran->outcome != ADDER_OUTCOME_OK;
+  if (call->reply->is_error)
+    call->reply->exit_code = ran->outcome == ADDER_OUTCOME_REFUSED ? ran->exit_code : EXIT_OF_FAILED_CODE;
+}
+
+static AdderOutcome
+outcome_of (const GError *problem)
+{
+  static const struct {
+    AdderError code;
+    AdderOutcome outcome;
+  } rows[] = {
+      {ADDER_ERROR_BUSY, ADDER_OUTCOME_BUSY},
+      {ADDER_ERROR_REFUSED, ADDER_OUTCOME_REFUSED},
+      {ADDER_ERROR_CANCELLED, ADDER_OUTCOME_CANCELLED},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_error_matches (problem, ADDER_ERROR, (gint)rows[i].code))
+      return rows[i].outcome;
+  return ADDER_OUTCOME_FAILED;
+}
+
+void
+call_fail (struct call *call, const GError *problem)
+{
+  call_reply (call, json_pack ("{s:o}", "error", json_text_or_null (problem->message)), NULL);
+  call->reply->is_error = TRUE;
+  call->reply->exit_code = outcome_exit_code (outcome_of (problem));
+}
+
+void
+call_reply_text (struct call *call, char *text, const GError *problem)
+{
+  if (text)
+    call_reply (call, json_loads (text, 0, NULL), NULL);
+  else
+    call_fail (call, problem);
+  g_free (text);
+}
+
+/* ---- runs ---- */
+
+AdderRequest *
+call_request (const struct call *call, const char *code, const char *profile)
+{
+  AdderRequest *request = adder_request_new (code, -1);
+  adder_request_set_profile (request, profile);
+  adder_request_set_owner (request, call->caller->owner, call->caller->conversation);
+
+  adder_request_set_role (request, call->caller->role);
+  adder_request_set_watch (request, call->caller->watch_fd);
+  return request;
+}
+
+gboolean
+call_set_directory (const struct call *call, AdderRequest *request, GError **error)
+{
+  const struct tool_caller *caller = call->caller;
+  const char *name;
+  json_t *value;
+  json_object_foreach ((json_t *)(guintptr)caller->variables, name, value)
+      adder_request_set_variable (request, name, json_string_value (value));
+  return caller->directory_fd < 0 ||
+         adder_request_set_workdir (request, caller->directory_fd, caller->directory, "rw", error);
+}
+
+gboolean
+call_set_timeout (const struct call *call, AdderRequest *request, const char *profile, gint64 seconds,
+                  GError **error)
+{
+  struct profile_entry *entry = NULL;
+  const struct profile *found =
+      profile_cache_get (&call->tools->engine->profiles, profile ? profile : STANDARD_PROFILE, &entry, error);
+  if (!found)
+    return FALSE;
+  guint64 wall_ms = (guint64)seconds * 1000, cpu_ms = profile_cpu_ms (found, wall_ms);
+  profile_entry_unref (entry);
+  return adder_request_set_limit (request, "wall_ms", wall_ms, error) &&
+         (cpu_ms == 0 || adder_request_set_limit (request, "cpu_ms", cpu_ms, error));
+}
+
+gboolean
+ran_is_timeout (const struct ran *ran)
+{
+  return ran->outcome == ADDER_OUTCOME_TIMEOUT || ran->outcome == ADDER_OUTCOME_CPU_LIMIT;
+}
+
+void
+ran_clear (struct ran *ran)
+{
+  g_clear_pointer (&ran->result, json_decref);
+}
+
+const char *
+ran_text (const struct ran *ran, const char *member)
+{
+  const char *text = json_string_value (json_object_get (ran->result, member));
+  return text ? text : "";
+}
+
+const char *
+ran_error (const struct ran *ran, const char *member)
+{
+  const char *text = json_string_value (json_object_get (json_object_get (ran->result, "error"), member));
+  return text ? text : "";
+}
+
+static void
+append_line (GString *text, const char *line)
+{
+  if (text->len > 0 && text->str[text->len - 1] != '\n')
+    g_string_append_c (text, '\n');
+  g_string_append (text, line);
+  if (line[0] != '\0' && !g_str_has_suffix (line, "\n"))
+    g_string_append_c (text, '\n');
+}
+
+char *
+ran_stderr (const struct ran *ran)
+{
+  GString *text = g_string_new (ran_text (ran, "stderr"));
+  const char *traceback = ran_error (ran, "traceback"), *message = ran_error (ran, "message");
+  append_line (text, traceback);
+  /* The message ends the traceback, save where a limit ended the code; what sys.exit() said is on standard
+   * error. */
+  gboolean told = strstr (traceback, message) || ran->outcome == ADDER_OUTCOME_ERROR;
+  if (!told)
+    append_line (text, message);
+  if (ran->outcome == ADDER_OUTCOME_ERROR)
+    append_line (text, ran_error (ran, "hint"));
+  return g_string_free (text, FALSE);
+}
+
+/* Whether the code was run, or refused by what it says; otherwise nothing about it can be told. */
+static gboolean
+is_about_code (AdderOutcome outcome)
+{
+  switch (outcome) {
+  case ADDER_OUTCOME_APPROVAL_REQUIRED:
+  case ADDER_OUTCOME_CANCELLED:
+  case ADDER_OUTCOME_BUSY:
+  case ADDER_OUTCOME_FAILED:
+    return FALSE;
+  default:
+    return TRUE;
+  }
+}
+
+static void
+reply_not_run (struct call *call, const struct ran *ran)
+{
+  json_t *value = json_pack ("{s:s}", "error", ran_error (ran, "message"));
+  json_t *approval = json_object_get (ran->result, "approval_id");
+  if (json_is_string (approval))
+    json_object_set (value, "approval_id", approval);
+  call_reply (call, value, ran);
+  call->reply->exit_code = ran->exit_code;
+}
+
+gboolean
+call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
+{
+  struct ran ran = {.outcome = adder_result_outcome (result), .exit_code = adder_result_exit_code (result)};
+  ran.result = json_loads (adder_result_json (result), 0, NULL);
+  adder_result_free (result);
+  if (is_about_code (ran.outcome)) {
+    *ret_ran = ran;
+    return TRUE;
+  }
+  reply_not_run (call, &ran);
+  ran_clear (&ran);
+  return FALSE;
+}
+
+gboolean
+call_run (struct call *call, AdderRequest *request, struct ran *ret_ran)
+{
+  AdderResult *result = adder_run (call->tools->engine, request);
+  adder_request_free (request);
+  return call_take_result (call, result, ret_ran);
+}
+
+/* ---- the call ---- */
+
+/* [roles] of the configuration may name a tool by its name, or with its toolset. */
+gboolean
+tool_is_available (const struct config *config, struct switches *switches, const struct role_caller *caller,
+                   const struct toolset *toolset, const struct tool *tool, GError **error)
+{
+  gboolean executes = (tool->hints & TOOL_EXECUTES) != 0;
+  g_autofree char *dotted = g_strdup_printf ("%s.%s", toolset->name, tool->name);
+  if (!role_may_use_tool (config, caller, dotted, tool->role, executes, NULL) &&
+      !role_may_use_tool (config, caller, tool->name, tool->role, executes, error))
+    return FALSE;
+  return switches_are_on (switches, toolset, tool, error);
+}
+
+static gboolean
+parse_caller (const struct config *config, const struct tool_caller *caller, struct role_caller *ret_caller,
+              GError **error)
+{
+  struct role_caller parsed = {.role = role_default (config), .read_only = caller->read_only};
+  if (caller->conversation && strlen (caller->conversation) > TOOL_CONVERSATION_MOST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the conversation's id is longer than %d bytes",
+                 TOOL_CONVERSATION_MOST);
+    return FALSE;
+  }
+  if (caller->role && !role_parse (caller->role, &parsed.role, error))
+    return FALSE;
+  *ret_caller = parsed;
+  return TRUE;
+}
+
+static gboolean
+find (struct tools *tools, const char *toolset, const char *name, const struct tool_caller *caller,
+      struct call *call, GError **error)
+{
+  struct role_caller parsed;
+  const struct toolset *chosen = toolset ? toolset_find (toolset, error) : NULL;
+  return (chosen || !toolset) && tool_find (chosen, name, &call->toolset, &call->tool, error) &&
+         parse_caller (tools->config, caller, &parsed, error) &&
+         tool_is_available (tools->config, tools->switches, &parsed, call->toolset, call->tool, error);
+}
+
+void
+tools_call (struct tools *tools, const char *toolset, const char *name, const json_t *arguments,
+            const struct tool_caller *caller, struct tool_reply *ret_reply)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) checked = NULL;
+  *ret_reply = (struct tool_reply){0};
+  struct call call = {.tools = tools, .caller = caller, .reply = ret_reply};
+  if (find (tools, toolset, name, caller, &call, &problem))
+    checked = arguments_check (call.tool, arguments, &problem);
+  call.arguments = checked;
+  if (checked)
+    call.tool->handle (&call);
+  else
+    call_fail (&call, problem);
+}

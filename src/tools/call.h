@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One call of a tool, as its handler sees it. A handler reads arguments, which were checked, builds requests
+ * of include/adder.h, and gives one reply. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "adder.h"
+#include "tools/contexts.h"
+#include "tools/tools.h"
+
+struct tools {
+  AdderEngine *engine;
+  const struct config *config;
+  struct switches *switches;
+  struct contexts *contexts;
+};
+
+struct call {
+  struct tools *tools;
+  const struct toolset *toolset;
+  const struct tool *tool;
+  const json_t *arguments; /* every parameter is there */
+  const struct tool_caller *caller;
+  struct tool_reply *reply; /* not given yet: its value is NULL */
+};
+
+/* ---- arguments ---- */
+
+/* NULL where it is null. */
+const char *call_text (const struct call *call, const char *name);
+gint64 call_integer (const struct call *call, const char *name);
+gboolean call_flag (const struct call *call, const char *name);
+
+/* ---- runs ---- */
+
+/* A request for CODE with PROFILE (NULL: the standard one), of the caller. The caller of this owns it. */
+AdderRequest *call_request (const struct call *call, const char *code, const char *profile);
+
+/* Ends REQUEST with PROFILE (NULL: the standard one) after so long. */
+gboolean call_set_timeout (const struct call *call, AdderRequest *request, const char *profile,
+                           gint64 seconds, GError **error);
+
+/* Has REQUEST work in the caller's own directory, where he named one, with his variables. */
+gboolean call_set_directory (const struct call *call, AdderRequest *request, GError **error);
+
+struct ran {
+  AdderOutcome outcome;
+  int exit_code;
+  json_t *result; /* docs/results.md; owned */
+};
+void ran_clear (struct ran *ran);
+
+/* Whether time was over: on the clock or, where a profile gives no more of it than that, of the processors.
+ */
+gboolean ran_is_timeout (const struct ran *ran);
+
+/* Takes REQUEST and runs it to its end. FALSE when there is nothing more for the handler to do: what was no
+ * run of the code (nobody had room for it, it was cancelled, somebody has to say yes first, a fault of
+ * Adder's or of the input) is answered as error_reply, whatever the tool. */
+gboolean call_run (struct call *call, AdderRequest *request, struct ran *ret_ran);
+
+/* The second half of it, for handlers that pull a run's events themselves. Takes RESULT. */
+gboolean call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran);
+
+/* A member of the result's error, "" where there is none. */
+const char *ran_error (const struct ran *ran, const char *member);
+const char *ran_text (const struct ran *ran, const char *member);
+
+/* What a plain interpreter would have written on standard error: what the code wrote, then the traceback, or
+ * in one line what else ended it. The caller's. */
+char *ran_stderr (const struct ran *ran);
+
+/* ---- replies ---- */
+
+/* Takes VALUE, which gets the member "run_id" of RAN (NULL: null). */
+void call_reply (struct call *call, json_t *value, const struct ran *ran);
+
+/* The same for what a library's function answers as JSON text, which is taken; NULL: PROBLEM is the reply. */
+void call_reply_text (struct call *call, char *text, const GError *problem);
+
+/* error_reply. */
+void call_fail (struct call *call, const GError *problem);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats that are JSON: one function each, and what they make is decided by the table alone. */
+#include "tools/format.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "tools/schema.h"
+
+static const char *const format_names[] = {
+    [TOOL_FORMAT_LIST] = "list",         [TOOL_FORMAT_MCP] = "mcp",
+    [TOOL_FORMAT_OPENAI] = "openai",     [TOOL_FORMAT_ANTHROPIC] = "anthropic",
+    [TOOL_FORMAT_MARKDOWN] = "markdown",
+};
+
+gboolean
+tool_format_parse (const char *text, enum tool_format *ret_format, GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (format_names); i++)
+    if (strcmp (format_names[i], text) == 0) {
+      *ret_format = (enum tool_format)i;
+      return TRUE;
+    }
+  g_autofree char *shown = text_one_line (text, 40);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "there is no format \"%s\"; there are: list, mcp, openai, anthropic, markdown", shown);
+  return FALSE;
+}
+
+static json_t *
+describe_mcp (const struct tool *tool)
+{
+  json_t *hints = json_pack (
+      "{s:s, s:b, s:b, s:b, s:b}", "title", tool->title, "readOnlyHint", (tool->hints & TOOL_READ_ONLY) != 0,
+      "destructiveHint", (tool->hints & TOOL_DESTRUCTIVE) != 0, "idempotentHint",
+      (tool->hints & TOOL_IDEMPOTENT) != 0, "openWorldHint", (tool->hints & TOOL_OPEN_WORLD) != 0);
+  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", tool->name, "title", tool->title, "description",
+                    tool->description, "inputSchema", schema_input (tool), "outputSchema",
+                    schema_output (tool), "annotations", hints);
+}
+
+static json_t *
+describe_openai (const struct tool *tool)
+{
+  return json_pack ("{s:s, s:{s:s, s:s, s:o, s:b}}", "type", "function", "function", "name", tool->name,
+                    "description", tool->description, "parameters", schema_input_strict (tool), "strict", 1);
+}
+
+static json_t *
+describe_anthropic (const struct tool *tool)
+{
+  return json_pack ("{s:s, s:s, s:o}", "name", tool->name, "description", tool->description, "input_schema",
+                    schema_input (tool));
+}
+
+json_t *
+tool_describe (const struct tool *tool, enum tool_format format)
+{
+  static json_t *(*const describers[]) (const struct tool *tool) = {
+      [TOOL_FORMAT_MCP] = describe_mcp,
+      [TOOL_FORMAT_OPENAI] = describe_openai,
+      [TOOL_FORMAT_ANTHROPIC] = describe_anthropic,
+  };
+  g_return_val_if_fail (format < G_N_ELEMENTS (describers) && describers[format], NULL);
+  return describers[format](tool);
+}

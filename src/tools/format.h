@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tools as those who offer them to a model want them. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "tools/table.h"
+
+/* Which tools are told of: those for which it returns TRUE. */
+typedef gboolean (*tool_filter) (const struct toolset *toolset, const struct tool *tool, void *data);
+
+enum tool_format {
+  TOOL_FORMAT_LIST,      /* a line for each, for people */
+  TOOL_FORMAT_MCP,       /* the array "tools" of a tools/list result */
+  TOOL_FORMAT_OPENAI,    /* the array "tools" of a chat completion */
+  TOOL_FORMAT_ANTHROPIC, /* the array "tools" of a message */
+  TOOL_FORMAT_MARKDOWN,  /* documentation */
+};
+
+/* ADDER_ERROR_INVALID lists the formats. */
+gboolean tool_format_parse (const char *text, enum tool_format *ret_format, GError **error);
+
+/* One tool of a JSON format. The caller's. */
+json_t *tool_describe (const struct tool *tool, enum tool_format format);
+
+/* Appends TOOLSET in the format LIST or MARKDOWN to TEXT. */
+void tool_write (GString *text, const struct toolset *toolset, enum tool_format format, tool_filter filter,
+                 void *data);
+
+/* The paragraphs of the system prompt that tell a model what it has. Empty where it has nothing. The
+ * caller's. */
+char *tool_prompt (const struct toolset *toolset, tool_filter filter, void *data);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON Schema from rows of fields. */
+#include "tools/schema.h"
+
+#include "common/json.h"
+
+const struct field error_reply[] = {
+    {.name = "error", .types = FIELD_TEXT, .text = "Why it was not done, in one sentence."},
+    {.name = "approval_id",
+     .types = FIELD_TEXT,
+     .optional = TRUE,
+     .text = "Where somebody has to say yes first: what they are asked about."},
+    {.name = "run_id", .types = FIELD_TEXT | FIELD_NULL, .text = "The run, or null where none was begun."},
+    {0},
+};
+
+enum form { FORM_INPUT, FORM_STRICT, FORM_OUTPUT };
+
+static const struct {
+  enum field_type type;
+  const char *name;
+} type_names[] = {
+    {FIELD_TEXT, "string"}, {FIELD_INTEGER, "integer"}, {FIELD_NUMBER, "number"}, {FIELD_BOOLEAN, "boolean"},
+    {FIELD_LIST, "array"},  {FIELD_OBJECT, "object"},   {FIELD_NULL, "null"},
+};
+
+/* "string", or ["string", "null"]. */
+static json_t *
+type_of (guint types)
+{
+  json_t *names = json_array ();
+  for (gsize i = 0; i < G_N_ELEMENTS (type_names); i++)
+    if (types & type_names[i].type)
+      json_array_append_new (names, json_string (type_names[i].name));
+  if (json_array_size (names) != 1)
+    return names;
+  json_t *only = json_incref (json_array_get (names, 0));
+  json_decref (names);
+  return only;
+}
+
+static json_t *object_schema (const struct field *fields, enum form form);
+
+static void
+add_bounds (json_t *schema, const struct field *field, const char *least, const char *most)
+{
+  if (field->minimum == 0 && field->maximum == 0)
+    return;
+  if (field->minimum != 0 || (field->types & FIELD_INTEGER))
+    json_object_set_new (schema, least, json_integer (field->minimum));
+  json_object_set_new (schema, most, json_integer (field->maximum));
+}
+
+static void
+add_members (json_t *schema, const struct field *field, enum form form)
+{
+  if (!field->members)
+    return;
+  g_autoptr (json_t) members = object_schema (field->members, form);
+  json_object_update_missing (schema, members);
+}
+
+static json_t *
+items_schema (const struct field *field, enum form form)
+{
+  json_t *items = json_pack ("{s:o}", "type", type_of (field->items));
+  if (field->items & FIELD_OBJECT)
+    add_members (items, field, form);
+  return items;
+}
+
+/* What a person reads of FIELD: what it is, its unit, and in the strict form what may not be said otherwise.
+ * The caller's. */
+static char *
+describe (const struct field *field, enum form form)
+{
+  GString *text = g_string_new (field->text);
+  if (field->unit)
+    g_string_append_printf (text, " In %s.", field->unit);
+  if (form == FORM_STRICT && field->standard)
+    g_string_append_printf (text, " Null: %s.", field->standard);
+  return g_string_free (text, FALSE);
+}
+
+static json_t *
+field_schema (const struct field *field, enum form form)
+{
+  gboolean nullable = form != FORM_OUTPUT && field->optional;
+  json_t *schema = json_pack ("{s:o}", "type", type_of (field->types | (nullable ? FIELD_NULL : 0)));
+  if (field->types & (FIELD_INTEGER | FIELD_NUMBER))
+    add_bounds (schema, field, "minimum", "maximum");
+  if ((field->types & FIELD_TEXT) && form != FORM_STRICT)
+    add_bounds (schema, field, "minLength", "maxLength");
+  if (field->types & FIELD_LIST) {
+    add_bounds (schema, field, "minItems", "maxItems");
+    json_object_set_new (schema, "items", items_schema (field, form));
+  } else if (field->types & FIELD_OBJECT)
+    add_members (schema, field, form);
+  if (field->pattern)
+    json_object_set_new (schema, "pattern", json_string (field->pattern));
+  if (form == FORM_INPUT && field->standard)
+    json_object_set_new (schema, "default", json_loads (field->standard, JSON_DECODE_ANY, NULL));
+  g_autofree char *description = describe (field, form);
+  json_object_set_new (schema, "description", json_string (description));
+  return schema;
+}
+
+/* {"type": "object", ...} with FIELDS and nothing else. */
+static json_t *
+object_schema (const struct field *fields, enum form form)
+{
+  json_t *properties = json_object (), *required = json_array ();
+  for (const struct field *field = fields; field && field->name; field++) {
+    json_object_set_new (properties, field->name, field_schema (field, form));
+    if (!field->optional || form == FORM_STRICT)
+      json_array_append_new (required, json_string (field->name));
+  }
+  return json_pack ("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required", required,
+                    "additionalProperties", 0);
+}
+
+json_t *
+schema_input (const struct tool *tool)
+{
+  json_t *schema = json_pack ("{s:s}", "$schema", SCHEMA_DIALECT);
+  g_autoptr (json_t) object = object_schema (tool->parameters, FORM_INPUT);
+  json_object_update (schema, object);
+  return schema;
+}
+
+json_t *
+schema_input_strict (const struct tool *tool)
+{
+  return object_schema (tool->parameters, FORM_STRICT);
+}
+
+json_t *
+schema_output (const struct tool *tool)
+{
+  json_t *shapes = json_array ();
+  for (gsize i = 0; tool->replies[i]; i++)
+    json_array_append_new (shapes, object_schema (tool->replies[i], FORM_OUTPUT));
+  json_array_append_new (shapes, object_schema (error_reply, FORM_OUTPUT));
+  return json_pack ("{s:s, s:s, s:o}", "$schema", SCHEMA_DIALECT, "type", "object", "anyOf", shapes);
+}

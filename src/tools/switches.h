@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tools that are switched off, without a restart: tools.conf in the configuration folder, read at most once a
+ * second. One group with one key, names as TOOLSET.TOOL:
+ *
+ *     [tools]
+ *     disabled = compute.compute_with_python assistant.run_python
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "tools/table.h"
+
+struct switches;
+
+struct switches *switches_new (void);
+void switches_free (struct switches *switches);
+
+/* Whether the tool can be used. A file that cannot be read switches everything off, and ERROR says so; a tool
+ * that is off is ADDER_ERROR_REFUSED. May be asked from any thread. */
+gboolean switches_are_on (struct switches *switches, const struct toolset *toolset, const struct tool *tool,
+                          GError **error);
+
+/* Writes the file anew, with the tool on or off. Two writers at once: the later one wins. */
+gboolean switches_set (const struct toolset *toolset, const struct tool *tool, gboolean on, GError **error);

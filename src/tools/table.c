@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding toolsets, tools and fields by their names. */
+#include "tools/table.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "common/text.h"
+
+#define SHOWN_BYTES 64
+
+const struct toolset *const toolsets[] = {
+    &toolset_adder, &toolset_workbench, &toolset_compute, &toolset_code_executor, &toolset_assistant, NULL,
+};
+
+const struct toolset *
+toolset_find (const char *name, GError **error)
+{
+  if (!name)
+    return toolsets[0];
+  g_autoptr (GString) known = g_string_new (NULL);
+  for (gsize i = 0; toolsets[i]; i++) {
+    if (strcmp (toolsets[i]->name, name) == 0)
+      return toolsets[i];
+    g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", toolsets[i]->name);
+  }
+  g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no toolset \"%s\"; there are: %s", shown,
+               known->str);
+  return NULL;
+}
+
+const struct field *
+field_find (const struct field *fields, const char *name)
+{
+  for (; fields && fields->name; fields++)
+    if (strcmp (fields->name, name) == 0)
+      return fields;
+  return NULL;
+}
+
+/* ---- tools ---- */
+
+static const struct tool *
+find_in (const struct toolset *toolset, const char *name)
+{
+  for (gsize i = 0; i < toolset->count; i++)
+    if (strcmp (toolset->tools[i].name, name) == 0)
+      return &toolset->tools[i];
+  return NULL;
+}
+
+static gboolean
+not_there (const struct toolset *toolset, const char *name, GError **error)
+{
+  struct text_guess guess = TEXT_GUESS_NONE;
+  for (gsize t = 0; toolsets[t]; t++)
+    for (gsize i = 0; (!toolset || toolset == toolsets[t]) && i < toolsets[t]->count; i++)
+      text_consider (&guess, name, toolsets[t]->tools[i].name);
+  g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
+  g_autofree char *where = toolset ? g_strdup_printf (" in the toolset %s", toolset->name) : g_strdup ("");
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no tool \"%s\"%s%s%s%s", shown, where,
+               guess.best ? "; did you mean " : "", guess.best ? guess.best : "; adder tools lists them",
+               guess.best ? "?" : "");
+  return FALSE;
+}
+
+/* The toolset before the first dot of NAME, or NULL; *RET_REST is what follows. */
+static const struct toolset *
+split (const char *name, const char **ret_rest)
+{
+  const char *dot = strchr (name, '.');
+  g_autofree char *first = dot ? g_strndup (name, (gsize)(dot - name)) : NULL;
+  const struct toolset *found = first ? toolset_find (first, NULL) : NULL;
+  *ret_rest = found ? dot + 1 : name;
+  return found;
+}
+
+/* The only toolset that has NAME, or the first of all, if that has it. */
+static const struct toolset *
+search (const char *name, GError **error)
+{
+  if (find_in (toolsets[0], name))
+    return toolsets[0];
+  const struct toolset *found = NULL;
+  for (gsize i = 0; toolsets[i]; i++) {
+    if (!find_in (toolsets[i], name))
+      continue;
+    if (found) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                   "both toolsets %s and %s have a tool %s: name one with --toolset, or as %s.%s",
+                   found->name, toolsets[i]->name, name, found->name, name);
+      return NULL;
+    }
+    found = toolsets[i];
+  }
+  if (!found)
+    not_there (NULL, name, error);
+  return found;
+}
+
+gboolean
+tool_find (const struct toolset *toolset, const char *name, const struct toolset **ret_toolset,
+           const struct tool **ret_tool, GError **error)
+{
+  const char *rest;
+  const struct toolset *named = split (name, &rest);
+  if (toolset && named && named != toolset)
+    return not_there (toolset, name, error);
+  const struct toolset *chosen = named ? named : toolset ? toolset : search (rest, error);
+  if (!chosen)
+    return FALSE;
+  const struct tool *tool = find_in (chosen, rest);
+  if (!tool)
+    return not_there (chosen, rest, error);
+  *ret_toolset = chosen;
+  *ret_tool = tool;
+  return TRUE;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of tools: what an agent can ask for, as data. Everything that is said of a tool elsewhere
+ * (schemas, lists, prompts, documentation, the checking of arguments) is made from its row here. */
+#pragma once
+
+#include <glib.h>
+
+#include "policy/roles.h"
+
+/* What a value may be: bits, since some may be null as well. */
+enum field_type {
+  FIELD_TEXT = 1 << 0,
+  FIELD_INTEGER = 1 << 1,
+  FIELD_NUMBER = 1 << 2, /* also an integer */
+  FIELD_BOOLEAN = 1 << 3,
+  FIELD_LIST = 1 << 4,
+  FIELD_OBJECT = 1 << 5,
+  FIELD_NULL = 1 << 6,
+};
+
+/* A parameter of a tool, or a member of its reply. Lists of them end with a row without a name. */
+struct field {
+  const char *name;
+  guint types;
+  gboolean optional;           /* it may be left out; a parameter may be null as well, which means the same */
+  const char *standard;        /* a parameter that is left out, as JSON: "60", "\"\""; NULL: null */
+  gint64 minimum, maximum;     /* an integer; characters of a text; items of a list. Both 0: no bound */
+  const char *unit;            /* of an integer, for people: "s" */
+  const char *pattern;         /* of a text: a regular expression that JSON Schema and PCRE agree on */
+  const char *pattern_words;   /* what it stands for: "letters, digits, _ and -" */
+  guint items;                 /* of a list: what its items are */
+  const struct field *members; /* of an object, and of the objects in a list; NULL: any */
+  const char *text;            /* what it is */
+};
+
+enum tool_hint {
+  TOOL_READ_ONLY = 1 << 0,   /* changes nothing anywhere */
+  TOOL_DESTRUCTIVE = 1 << 1, /* may take away what cannot be had again */
+  TOOL_IDEMPOTENT = 1 << 2,  /* the same call again changes nothing more */
+  TOOL_OPEN_WORLD = 1 << 3,  /* may reach what is outside of Adder: the network, a directory of the user's */
+  TOOL_EXECUTES = 1 << 4,    /* runs code: an agent that is marked read-only does not get it */
+};
+
+struct call;
+
+struct tool {
+  const char *name; /* ^[a-zA-Z0-9_-]{1,64}$ */
+  const char *title;
+  const char *description; /* one paragraph, for a model */
+  const char *guidance;    /* for the system prompt, beside the title: when to use it, examples; or NULL */
+  enum role role;          /* the lowest that may call it */
+  guint hints;             /* of enum tool_hint */
+  const struct field *parameters;
+  /* What a reply may look like, beside the error that all tools share (schema.h); ends with NULL. */
+  const struct field *const *replies;
+  void (*handle) (struct call *call);
+};
+
+/* A selection of tools with the names and contracts that one family of agents expects. */
+struct toolset {
+  const char *name;
+  const char *title;
+  const char *prompt; /* what a model is told of it as a whole, before its tools */
+  /* The profile whose runs work in the caller's own directory, with the variables of his that it lets pass;
+   * NULL: none do. */
+  const char *directory_profile;
+  const struct tool *tools;
+  gsize count;
+};
+
+/* All of them; ends with NULL. The first is the one that is meant where none is named. */
+extern const struct toolset *const toolsets[];
+
+/* The toolset NAME (NULL: the first). ADDER_ERROR_NOT_FOUND names those that there are. */
+const struct toolset *toolset_find (const char *name, GError **error);
+
+/* Finds the tool that NAME means in TOOLSET. NAME may begin with the toolset and a dot,
+ * "compute.compute_with_python". TOOLSET NULL: the toolset of the dotted name, else the first that has it, if
+ * no other has as well. ADDER_ERROR_NOT_FOUND says what was meant, or what there is. */
+gboolean tool_find (const struct toolset *toolset, const char *name, const struct toolset **ret_toolset,
+                    const struct tool **ret_tool, GError **error);
+
+/* The row of FIELDS called NAME, or NULL. */
+const struct field *field_find (const struct field *fields, const char *name);
+
+/* The toolsets, one file each. */
+extern const struct toolset toolset_adder, toolset_workbench, toolset_compute, toolset_code_executor,
+    toolset_assistant;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What front ends call: the tools of one engine. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "adder.h"
+#include "policy/roles.h"
+#include "tools/table.h"
+
+struct tools;
+
+/* ENGINE must outlive it. May be used from any number of threads. */
+struct tools *tools_new (AdderEngine *engine);
+void tools_free (struct tools *tools);
+
+struct tool_caller {
+  const char *owner;        /* never NULL */
+  const char *conversation; /* NULL: each call is its own */
+  const char *role;         /* NULL: the configuration's */
+  gboolean read_only;       /* an agent that may look but not act */
+  int directory_fd;         /* where he works (O_PATH will do), for tools that work there too; -1: nowhere */
+  const char *directory;    /* its path, for people */
+  const json_t *variables;  /* {NAME: text} of his environment, for the same tools; NULL: none */
+  int watch_fd;             /* its run is cancelled when the peer of this socket hangs up; -1: none */
+};
+
+struct tool_reply {
+  json_t *value; /* an object of the tool's reply schema, or error_reply; the caller's */
+  gboolean is_error;
+  int exit_code; /* 0; 1 of code that failed; otherwise as docs/results.md says of what was never run */
+};
+void tool_reply_clear (struct tool_reply *reply);
+
+#define TOOL_CONVERSATION_MOST 200 /* bytes of a conversation's id */
+
+/* Calls the tool that NAME means in the toolset (both as tool_find has them). Never fails: what is wrong is
+ * the reply. */
+void tools_call (struct tools *tools, const char *toolset, const char *name, const json_t *arguments,
+                 const struct tool_caller *caller, struct tool_reply *ret_reply);
+
+/* Contexts of conversations that have not expired: they would be lost with the process. */
+guint tools_living_contexts (struct tools *tools);
+
+/* ---- without an engine ---- */
+
+struct config;
+struct switches;
+
+/* Whether the tool is on, and CALLER may call it: the same question for lists, prompts and calls. */
+gboolean tool_is_available (const struct config *config, struct switches *switches,
+                            const struct role_caller *caller, const struct toolset *toolset,
+                            const struct tool *tool, GError **error);

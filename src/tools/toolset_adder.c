@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Toolset `adder`, ours: the table. Its handlers are in adder_run.c and adder_sessions.c. */
+#include "tools/toolset_adder.h"
+
+#include "tools/shapes.h"
+
+#define ARGUMENTS_MOST 256
+
+/* clang-format off */
+#define PARAMETER_MEMORY \
+  {.name = "memory_mb", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 8, .maximum = 65536, .unit = "MiB", \
+   .text = "The most memory that it may use; the profile's limit where it is left out. Settled with a session."}
+#define PARAMETER_ENVIRONMENT \
+  {.name = "environment", .types = FIELD_TEXT, .optional = TRUE, .maximum = 64, \
+   .text = "An interpreter with its packages, such as science or system. Settled with a session."}
+#define PARAMETER_PROFILE \
+  {.name = "profile", .types = FIELD_TEXT, .optional = TRUE, .maximum = 64, \
+   .text = "A named set of limits and rules, such as standard. Settled with a session."}
+/* clang-format on */
+
+static const struct field run_parameters[] = {
+    FIELD_CODE ("The Python code. The value of its last expression comes back as well."),
+    FIELD_NAME ("session", TRUE,
+                "Go on in this session, where its variables are; without it the run is a fresh interpreter."),
+    {.name = "timeout",
+     .types = FIELD_INTEGER,
+     .optional = TRUE,
+     .minimum = 1,
+     .maximum = 3600,
+     .unit = "s",
+     .text = "The longest that the code may run; the profile's limit where it is left out."},
+    PARAMETER_MEMORY,
+    PARAMETER_ENVIRONMENT,
+    PARAMETER_PROFILE,
+    {.name = "arguments",
+     .types = FIELD_LIST,
+     .items = FIELD_TEXT,
+     .optional = TRUE,
+     .standard = "[]",
+     .maximum = ARGUMENTS_MOST,
+     .text = "What sys.argv has after the name. A session has none."},
+    {.name = "charts",
+     .types = FIELD_BOOLEAN,
+     .optional = TRUE,
+     .standard = "false",
+     .text = "Also return what matplotlib drew as data, for who cannot see pictures."},
+    FIELD_DESCRIPTION,
+    {0},
+};
+
+static const struct field error_members[] = {
+    {.name = "type", .types = FIELD_TEXT, .text = "The exception's class, or the kind of failure."},
+    {.name = "message", .types = FIELD_TEXT, .text = "One sentence."},
+    {.name = "traceback", .types = FIELD_TEXT | FIELD_NULL, .text = "With the lines of this code only."},
+    {.name = "line", .types = FIELD_INTEGER | FIELD_NULL, .text = "The line of this code."},
+    {.name = "hint", .types = FIELD_TEXT | FIELD_NULL, .text = "What to do about it, where that is known."},
+    {0},
+};
+
+static const struct field file_members[] = {
+    {.name = "name", .types = FIELD_TEXT, .text = "Relative to /work; below tmp/ for those in /tmp."},
+    {.name = "mime", .types = FIELD_TEXT | FIELD_NULL, .text = "What it looks like."},
+    {.name = "bytes", .types = FIELD_INTEGER, .text = "Its size."},
+    {.name = "file_id", .types = FIELD_TEXT | FIELD_NULL, .text = "Under which it is kept, where it is."},
+    {.name = "url", .types = FIELD_TEXT | FIELD_NULL, .text = "Where it can be had, where it is kept."},
+    {0},
+};
+
+static const struct field session_members[] = {
+    {.name = "session_id", .types = FIELD_TEXT, .text = "Its id."},
+    {.name = "name", .types = FIELD_TEXT | FIELD_NULL, .text = "Its name."},
+    {.name = "cell", .types = FIELD_INTEGER, .text = "The number of this cell."},
+    {.name = "variables", .types = FIELD_INTEGER, .text = "How many there are now."},
+    {.name = "expires_in_ms",
+     .types = FIELD_INTEGER | FIELD_NULL,
+     .text = "When it ends if nothing uses it."},
+    {.name = "status", .types = FIELD_TEXT, .text = "The same in words."},
+    {0},
+};
+
+static const struct field run_reply[] = {
+    {.name = "outcome",
+     .types = FIELD_TEXT,
+     .text = "ok, error, refused, timeout, cpu_limit, memory_limit, output_limit or crashed."},
+    {.name = "exit_code", .types = FIELD_INTEGER, .text = "The code's own, or the outcome's."},
+    {.name = "stdout", .types = FIELD_TEXT, .text = "What the code wrote; of long output head and tail."},
+    {.name = "stderr", .types = FIELD_TEXT, .text = "The same of standard error."},
+    {.name = "truncated", .types = FIELD_BOOLEAN, .text = "Whether there was more output."},
+    {.name = "result_id", .types = FIELD_TEXT | FIELD_NULL, .text = "Under which the whole output is kept."},
+    {.name = "value",
+     .types = FIELD_TEXT | FIELD_NULL,
+     .text = "The last expression's value; tables as Markdown."},
+    {.name = "displays",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .text = "What was displayed, by MIME type: Markdown or plain text, and pictures as PNG in base64."},
+    {.name = "charts",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .optional = TRUE,
+     .text = "What matplotlib drew, as data, where it was asked for."},
+    {.name = "error",
+     .types = FIELD_OBJECT | FIELD_NULL,
+     .members = error_members,
+     .text = "What went wrong."},
+    {.name = "violations",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .text = "What the profile's rules refuse, each with rule, line, column, text and hint."},
+    {.name = "denials",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .text = "What the sandbox refused, each with kind, detail and a hint what to do instead."},
+    {.name = "files",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .members = file_members,
+     .text = "Files that the code made or changed."},
+    {.name = "warnings", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "What else there is to know."},
+    {.name = "session",
+     .types = FIELD_OBJECT | FIELD_NULL,
+     .members = session_members,
+     .text = "The session that this was a cell of."},
+    {.name = "wall_ms", .types = FIELD_NUMBER, .text = "How long it took."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field *const run_replies[] = {run_reply, NULL};
+
+static const struct field session_fields[] = {
+    {.name = "session_id", .types = FIELD_TEXT, .text = "Its id."},
+    {.name = "name", .types = FIELD_TEXT | FIELD_NULL, .text = "Its name."},
+    {.name = "owner", .types = FIELD_TEXT, .text = "Whose it is."},
+    {.name = "environment", .types = FIELD_TEXT, .text = "Its interpreter and packages."},
+    {.name = "profile", .types = FIELD_TEXT, .text = "Its limits and rules."},
+    {.name = "state", .types = FIELD_TEXT, .text = "idle, busy or ended."},
+    {.name = "cells", .types = FIELD_INTEGER, .text = "How many it ran."},
+    {.name = "variables", .types = FIELD_INTEGER, .text = "How many it has."},
+    {.name = "created", .types = FIELD_TEXT, .text = "When it was made."},
+    {.name = "idle_ms", .types = FIELD_INTEGER | FIELD_NULL, .text = "Since it was used."},
+    {.name = "expires_in_ms", .types = FIELD_INTEGER | FIELD_NULL, .text = "When it ends if nobody uses it."},
+    {.name = "memory_bytes",
+     .types = FIELD_INTEGER | FIELD_NULL,
+     .text = "What it held when it was last looked at."},
+    {.name = "parent", .types = FIELD_TEXT | FIELD_NULL, .text = "The session that it is a branch of."},
+    {.name = "checkpoints",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .text = "Those that it can be put back to."},
+    {.name = "shell", .types = FIELD_TEXT | FIELD_NULL, .text = "ipython or plain."},
+    {.name = "isolation", .types = FIELD_OBJECT | FIELD_NULL, .text = "What holds it."},
+    {.name = "reason", .types = FIELD_TEXT | FIELD_NULL, .text = "Why it has ended."},
+    FIELD_RUN_ID,
+    {0},
+};
+static const struct field list_fields[] = {
+    {.name = "sessions", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "Each as session_show has it."},
+    FIELD_RUN_ID,
+    {0},
+};
+static const struct field variable_members[] = {
+    {.name = "name", .types = FIELD_TEXT, .text = "Its name."},
+    {.name = "type", .types = FIELD_TEXT, .text = "Its class."},
+    {.name = "shape",
+     .types = FIELD_LIST | FIELD_NULL,
+     .items = FIELD_INTEGER,
+     .text = "Of tables and arrays."},
+    {.name = "bytes",
+     .types = FIELD_INTEGER | FIELD_NULL,
+     .text = "With the contents for tables and arrays."},
+    {0},
+};
+static const struct field variables_fields[] = {
+    {.name = "variables",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .members = variable_members,
+     .text = "At most 1000 of them."},
+    {.name = "count", .types = FIELD_INTEGER, .text = "How many there are."},
+    FIELD_RUN_ID,
+    {0},
+};
+static const struct field history_fields[] = {
+    {.name = "cells",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .text = "Each with cell, code, outcome, started and wall_ms, the oldest first."},
+    {.name = "dropped", .types = FIELD_INTEGER, .text = "How many of the first are no longer on record."},
+    FIELD_RUN_ID,
+    {0},
+};
+static const struct field checkpoint_fields[] = {
+    {.name = "checkpoint_id", .types = FIELD_TEXT, .text = "Its id."},
+    {.name = "name", .types = FIELD_TEXT | FIELD_NULL, .text = "Its name."},
+    {.name = "cell", .types = FIELD_INTEGER, .text = "The last cell before it."},
+    {.name = "variables", .types = FIELD_INTEGER, .text = "How many there were."},
+    {.name = "created", .types = FIELD_TEXT, .text = "When it was made."},
+    {.name = "memory_bytes", .types = FIELD_INTEGER | FIELD_NULL, .text = "What it holds."},
+    {.name = "warnings",
+     .types = FIELD_LIST,
+     .items = FIELD_TEXT,
+     .text = "What both share that they should not."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field *const session_replies[] = {session_fields, NULL};
+static const struct field *const list_replies[] = {list_fields, NULL};
+static const struct field *const variables_replies[] = {variables_fields, NULL};
+static const struct field *const history_replies[] = {history_fields, NULL};
+static const struct field *const checkpoint_replies[] = {checkpoint_fields, NULL};
+
+/* clang-format off */
+#define PARAMETER_SESSION FIELD_NAME ("session", FALSE, "The session's name or id.")
+#define PARAMETER_CHECKPOINT(leave) \
+  FIELD_NAME ("checkpoint", leave, "The checkpoint's name or id.")
+/* clang-format on */
+
+static const struct field no_parameters[] = {{0}};
+static const struct field new_parameters[] = {
+    FIELD_NAME ("name", TRUE, "A name for it; without one it has an id alone."),
+    PARAMETER_ENVIRONMENT,
+    PARAMETER_PROFILE,
+    PARAMETER_MEMORY,
+    {.name = "timeout",
+     .types = FIELD_INTEGER,
+     .optional = TRUE,
+     .minimum = 1,
+     .maximum = 3600,
+     .unit = "s",
+     .text = "The longest that each cell may run; the profile's limit where it is left out."},
+    {0},
+};
+static const struct field session_parameters[] = {PARAMETER_SESSION, {0}};
+static const struct field checkpoint_parameters[] = {
+    PARAMETER_SESSION,
+    FIELD_NAME ("name", TRUE, "A name for the checkpoint; without one it has an id alone."),
+    {0},
+};
+static const struct field rollback_parameters[] = {PARAMETER_SESSION, PARAMETER_CHECKPOINT (FALSE), {0}};
+static const struct field branch_parameters[] = {
+    PARAMETER_SESSION,
+    PARAMETER_CHECKPOINT (TRUE),
+    {.name = "count",
+     .types = FIELD_INTEGER,
+     .optional = TRUE,
+     .standard = "1",
+     .minimum = 1,
+     .maximum = 64,
+     .text = "How many."},
+    {0},
+};
+
+/* ---- the table ---- */
+
+static const struct tool tools[] = {
+    {
+        .name = "run_python",
+        .title = "Run Python",
+        .description = "Runs Python code in a fresh, isolated interpreter, or as the next cell of a session "
+                       "when session is given, "
+                       "and returns what happened: outcome, output, the value of the last expression, what "
+                       "was displayed (tables as "
+                       "Markdown, figures as PNG), errors with the line, files that were made, and what the "
+                       "sandbox refused with a "
+                       "hint what to do instead. The interpreter is warm, so a call takes milliseconds. The "
+                       "code starts in an empty "
+                       "directory, /work, and has no network unless the profile gives it one. Without a "
+                       "session nothing stays for "
+                       "the next call.",
+        .guidance = "Run code rather than guess what it would do. For one question one run is enough; when "
+                    "steps build "
+                    "on each other, make a session with session_new and pass its session_id on. When outcome "
+                    "is not ok, "
+                    "read error.hint and denials, and change the code accordingly.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD,
+        .parameters = run_parameters,
+        .replies = run_replies,
+        .handle = adder_run_tool,
+    },
+    {
+        .name = "session_new",
+        .title = "Make a session",
+        .description = "Makes a session: an interpreter that stays between calls, with variables, imports "
+                       "and files. Returns it; pass its session_id to run_python. It ends when nobody uses "
+                       "it for a while (expires_in_ms), and belongs to whoever made it.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES,
+        .parameters = new_parameters,
+        .replies = session_replies,
+        .handle = adder_session_new_tool,
+    },
+    {
+        .name = "session_list",
+        .title = "List the sessions",
+        .description = "Lists your sessions: those that live, then those that ended lately with the reason.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
+        .parameters = no_parameters,
+        .replies = list_replies,
+        .handle = adder_session_list_tool,
+    },
+    {
+        .name = "session_show",
+        .title = "Show a session",
+        .description = "Shows one session: its state, how many cells it ran, how many variables it has, when "
+                       "it will end, and its checkpoints.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
+        .parameters = session_parameters,
+        .replies = session_replies,
+        .handle = adder_session_show_tool,
+    },
+    {
+        .name = "session_variables",
+        .title = "List a session's variables",
+        .description = "Lists the variables of a session with type, shape and size, without values; "
+                       "run_python shows a value.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
+        .parameters = session_parameters,
+        .replies = variables_replies,
+        .handle = adder_session_variables_tool,
+    },
+    {
+        .name = "session_history",
+        .title = "Show a session's cells",
+        .description = "Shows the code of each cell that a session ran, and how it ended. Also of a session "
+                       "that has ended.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
+        .parameters = session_parameters,
+        .replies = history_replies,
+        .handle = adder_session_history_tool,
+    },
+    {
+        .name = "session_reset",
+        .title = "Forget a session's variables",
+        .description = "Forgets all variables of a session; its files stay. Returns the session.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
+        .parameters = session_parameters,
+        .replies = session_replies,
+        .handle = adder_session_reset_tool,
+    },
+    {
+        .name = "session_interrupt",
+        .title = "Interrupt a session's cell",
+        .description = "Raises KeyboardInterrupt in the cell that a session runs, if any; variables stay. "
+                       "Returns the session.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_IDEMPOTENT,
+        .parameters = session_parameters,
+        .replies = session_replies,
+        .handle = adder_session_interrupt_tool,
+    },
+    {
+        .name = "session_checkpoint",
+        .title = "Make a checkpoint",
+        .description = "Makes a checkpoint of a session, to which it can be rolled back as often as you "
+                       "like. Make one before you try what may go wrong. Returns its checkpoint_id.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES,
+        .parameters = checkpoint_parameters,
+        .replies = checkpoint_replies,
+        .handle = adder_session_checkpoint_tool,
+    },
+    {
+        .name = "session_rollback",
+        .title = "Roll back to a checkpoint",
+        .description = "Puts a session back to one of its checkpoints: variables, files and history are "
+                       "those of then. What it is now is gone; the checkpoint stays. Returns the session.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
+        .parameters = rollback_parameters,
+        .replies = session_replies,
+        .handle = adder_session_rollback_tool,
+    },
+    {
+        .name = "session_branch",
+        .title = "Branch a session",
+        .description =
+            "Makes new sessions that go on from what a session is now, or was at a checkpoint, each its own "
+            "way, without doing the work again. Use it to try several ideas on the same data. Returns them.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES,
+        .parameters = branch_parameters,
+        .replies = list_replies,
+        .handle = adder_session_branch_tool,
+    },
+    {
+        .name = "session_end",
+        .title = "End a session",
+        .description = "Ends a session; its variables and files are gone, a cell that runs is cancelled. Its "
+                       "history can still be shown for a while. Returns the session.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
+        .parameters = session_parameters,
+        .replies = session_replies,
+        .handle = adder_session_end_tool,
+    },
+};
+
+const struct toolset toolset_adder = {
+    .name = "adder",
+    .title = "Adder's own: runs with all that a result says, and sessions",
+    .prompt = "You can run Python in isolated, warm interpreters.",
+    .tools = tools,
+    .count = G_N_ELEMENTS (tools),
+};

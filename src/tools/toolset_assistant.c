@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Toolset `assistant`: snippets, and a session for each conversation. A reply is one text, as a chat shows
+ * it. */
+#include <string.h>
+
+#include "common/json.h"
+#include "tools/call.h"
+#include "tools/shapes.h"
+#include "tools/transcript.h"
+
+#define SNIPPET_PROFILE "snippet"
+#define SESSION_PROFILE "notebook"
+#define REPLY_BYTES     4096
+#define SESSIONS_MOST   10
+#define SESSION_PREFIX  "assistant-"
+#define SESSION_MARK    "🐍 "
+#define NO_OUTPUT       "(no output)"
+
+/* ---- the table's parts ---- */
+
+static const struct field run_parameters[] = {
+    FIELD_CODE ("The Python code."),
+    {.name = "use_session",
+     .types = FIELD_BOOLEAN,
+     .optional = TRUE,
+     .standard = "false",
+     .text = "Run it in this conversation's session, where variables stay from call to call."},
+    {0},
+};
+
+static const struct field no_parameters[] = {{0}};
+
+static const struct field run_reply[] = {
+    {.name = "text", .types = FIELD_TEXT, .text = "Output, errors and values, at most 4096 bytes of them."},
+    {.name = "cell", .types = FIELD_INTEGER | FIELD_NULL, .text = "The cell's number in the session."},
+    {.name = "pictures",
+     .types = FIELD_LIST,
+     .items = FIELD_TEXT,
+     .text = "What was plotted, as PNG in base64."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field text_reply[] = {
+    {.name = "text", .types = FIELD_TEXT, .text = "What was done, or what there is."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field *const run_replies[] = {run_reply, NULL};
+static const struct field *const text_replies[] = {text_reply, NULL};
+
+/* ---- the conversation's session ---- */
+
+/* A conversation's id is the caller's own words; a session's name is not. The caller's; NULL with ERROR
+ * without a conversation. */
+static char *
+session_name (const struct call *call, GError **error)
+{
+  if (!call->caller->conversation) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "a session belongs to a conversation, and this call came without one");
+    return NULL;
+  }
+  g_autofree char *digest = g_compute_checksum_for_string (G_CHECKSUM_SHA256, call->caller->conversation, -1);
+  return g_strdup_printf (SESSION_PREFIX "%.32s", digest);
+}
+
+/* The session as it is, or NULL where it never was or nothing is known of it any more. The caller's. */
+static json_t *
+session_show (const struct call *call, const char *name)
+{
+  g_autofree char *text = adder_session_show (call->tools->engine, call->caller->owner, name, NULL);
+  return text ? json_loads (text, 0, NULL) : NULL;
+}
+
+static gboolean
+has_ended (const json_t *session)
+{
+  return g_strcmp0 (json_string_value (json_object_get (session, "state")), "ended") == 0;
+}
+
+static gboolean
+is_ours (const json_t *session)
+{
+  const char *name = json_string_value (json_object_get (session, "name"));
+  return name && g_str_has_prefix (name, SESSION_PREFIX) && !has_ended (session);
+}
+
+/* At most SESSIONS_MOST in this toolset: ends the one idle longest. */
+static void
+make_room (const struct call *call)
+{
+  g_autofree char *text = adder_session_list (call->tools->engine, call->caller->owner, NULL);
+  g_autoptr (json_t) list = text ? json_loads (text, 0, NULL) : NULL;
+  const json_t *oldest = NULL;
+  json_int_t longest = -1;
+  guint count = 0;
+  gsize index;
+  json_t *session;
+  json_array_foreach (json_object_get (list, "sessions"), index, session)
+  {
+    const json_t *idle = json_object_get (session, "idle_ms");
+    count += is_ours (session);
+    if (is_ours (session) && json_is_integer (idle) && json_integer_value (idle) > longest) {
+      oldest = session;
+      longest = json_integer_value (idle);
+    }
+  }
+  if (count >= SESSIONS_MOST && oldest)
+    adder_session_end (call->tools->engine, call->caller->owner,
+                       json_string_value (json_object_get (oldest, "session_id")), NULL);
+}
+
+static gboolean
+session_make (const struct call *call, const char *name, GError **error)
+{
+  make_room (call);
+  AdderRequest *options = call_request (call, "", SESSION_PROFILE);
+  g_autofree char *made = adder_session_new (call->tools->engine, options, name, error);
+  adder_request_free (options);
+  return made != NULL;
+}
+
+/* Sees to it that there is a session NAME. *RET_LOST: why the one that there was has ended; the caller's. */
+static gboolean
+session_ensure (const struct call *call, const char *name, char **ret_lost, GError **error)
+{
+  g_autoptr (json_t) session = session_show (call, name);
+  if (session && !has_ended (session))
+    return TRUE;
+  const char *reason = json_string_value (json_object_get (session, "reason"));
+  if (!session_make (call, name, error))
+    return FALSE;
+  *ret_lost = g_strdup (reason);
+  return TRUE;
+}
+
+/* ---- the reply of a run ---- */
+
+/* The limit that was reached, in seconds. */
+static double
+limit_seconds (const struct ran *ran)
+{
+  const char *name = ran->outcome == ADDER_OUTCOME_TIMEOUT ? "wall_ms" : "cpu_ms";
+  const json_t *limits = json_object_get (ran->result, "limits");
+  return (double)json_integer_value (json_object_get (limits, name)) / 1000;
+}
+
+/* "[Timeout] ..." and its like; the traceback otherwise. The caller's. */
+static char *
+ending_text (const struct ran *ran)
+{
+  gboolean cell = json_is_object (json_object_get (ran->result, "session"));
+  if (ran->outcome == ADDER_OUTCOME_OK)
+    return g_strdup ("");
+  if (ran->outcome == ADDER_OUTCOME_ERROR)
+    return g_strdup (ran_error (ran, "traceback"));
+  if (ran_is_timeout (ran))
+    return g_strdup_printf ("[Timeout] %s exceeded %g s and was %s.", cell ? "Cell" : "Script",
+                            limit_seconds (ran), cell ? "interrupted" : "killed");
+  const char *kind = ran->outcome == ADDER_OUTCOME_MEMORY_LIMIT ? "Out of memory" : "Error";
+  return g_strdup_printf ("[%s] %s", kind, ran_error (ran, "message"));
+}
+
+/* The session had to be made anew: that is said before all else. */
+static void
+append_session (GString *text, const struct ran *ran, const char *lost)
+{
+  const json_t *session = json_object_get (ran->result, "session");
+  if (lost) {
+    g_autofree char *line =
+        g_strdup_printf ("[a new session: the last one ended, %s, and its variables are gone]\n", lost);
+    g_string_prepend (text, line);
+  }
+  if (json_is_object (session))
+    g_string_append_printf (text, "\n[cell %" JSON_INTEGER_FORMAT "] " SESSION_MARK "%s",
+                            json_integer_value (json_object_get (session, "cell")),
+                            json_string_value (json_object_get (session, "status")));
+}
+
+static char *
+reply_text (struct transcript *transcript, const struct ran *ran, const char *lost)
+{
+  g_autofree char *ending = ending_text (ran);
+  gboolean cut, traceback = ran->outcome == ADDER_OUTCOME_ERROR;
+  transcript_end (transcript, ran->result, traceback ? ending : NULL);
+  g_autofree char *said = transcript_text (transcript, &cut);
+  GString *text = g_string_new (said);
+  if (!cut && text->len > 0 && text->str[text->len - 1] == '\n')
+    g_string_truncate (text, text->len - 1);
+  if (cut)
+    g_string_append (text, "\n[Output truncated at 4096 bytes]");
+  if (!traceback && ending[0] != '\0')
+    g_string_append_printf (text, "%s%s", text->len > 0 ? "\n" : "", ending);
+  if (text->len == 0)
+    g_string_append (text, NO_OUTPUT);
+  append_session (text, ran, lost);
+  return g_string_free (text, FALSE);
+}
+
+static void
+reply_ran (struct call *call, struct transcript *transcript, const struct ran *ran, const char *lost)
+{
+  g_autofree char *text = reply_text (transcript, ran, lost);
+  const json_t *session = json_object_get (ran->result, "session");
+  json_t *cell = json_is_object (session) ? json_incref (json_object_get (session, "cell")) : json_null ();
+  call_reply (
+      call,
+      json_pack ("{s:s, s:o, s:o}", "text", text, "cell", cell, "pictures", transcript_pictures (transcript)),
+      ran);
+}
+
+/* Pulls the events of REQUEST, which is taken, and replies. */
+static void
+run_and_reply (struct call *call, AdderRequest *request, const char *lost)
+{
+  struct transcript *transcript = transcript_new (REPLY_BYTES);
+  g_autoptr (AdderRun) run = adder_run_start (call->tools->engine, request);
+  AdderEvent event;
+  struct ran ran;
+  adder_request_free (request);
+  while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
+    transcript_add (transcript, &event);
+  if (call_take_result (call, event.result, &ran)) {
+    reply_ran (call, transcript, &ran, lost);
+    ran_clear (&ran);
+  }
+  transcript_free (transcript);
+}
+
+static void
+run_cell (struct call *call, GError **error)
+{
+  g_autofree char *lost = NULL, *name = session_name (call, error);
+  if (!name || !session_ensure (call, name, &lost, error))
+    return;
+  AdderRequest *request = call_request (call, call_text (call, "code"), NULL);
+  adder_request_set_session (request, name, TRUE);
+  run_and_reply (call, request, lost);
+}
+
+static void
+handle_run (struct call *call)
+{
+  g_autoptr (GError) problem = NULL;
+  if (call_flag (call, "use_session"))
+    run_cell (call, &problem);
+  else {
+    AdderRequest *request = call_request (call, call_text (call, "code"), SNIPPET_PROFILE);
+    run_and_reply (call, request, NULL);
+  }
+  if (problem)
+    call_fail (call, problem);
+}
+
+/* ---- /python new, reset, end and the rest ---- */
+
+static void
+reply_words (struct call *call, const char *text)
+{
+  call_reply (call, json_pack ("{s:s}", "text", text), NULL);
+}
+
+static gboolean
+session_new (struct call *call, const char *name, GError **error)
+{
+  /* Where there was none, there is nothing to end. */
+  (void)adder_session_end (call->tools->engine, call->caller->owner, name, NULL);
+  if (!session_make (call, name, error))
+    return FALSE;
+  reply_words (call, SESSION_MARK "[session active, 0 vars]");
+  return TRUE;
+}
+
+static gboolean
+session_reset (struct call *call, const char *name, GError **error)
+{
+  if (!adder_session_reset (call->tools->engine, call->caller->owner, name, error))
+    return FALSE;
+  reply_words (call, "All variables are forgotten.\n" SESSION_MARK "[session active, 0 vars]");
+  return TRUE;
+}
+
+static gboolean
+session_end (struct call *call, const char *name, GError **error)
+{
+  if (!adder_session_end (call->tools->engine, call->caller->owner, name, error))
+    return FALSE;
+  reply_words (call, "The session has ended.");
+  return TRUE;
+}
+
+/* "3 x 2", or NULL. The caller's. */
+static char *
+shape_text (const json_t *shape)
+{
+  if (!json_is_array (shape))
+    return NULL;
+  GString *text = g_string_new (NULL);
+  gsize index;
+  json_t *size;
+  json_array_foreach (shape, index, size) g_string_append_printf (
+      text, "%s%" JSON_INTEGER_FORMAT, index > 0 ? " x " : "", json_integer_value (size));
+  return g_string_free (text, FALSE);
+}
+
+static gboolean
+session_variables (struct call *call, const char *name, GError **error)
+{
+  g_autofree char *answer =
+      adder_session_variables (call->tools->engine, call->caller->owner, name, NULL, error);
+  if (!answer)
+    return FALSE;
+  g_autoptr (json_t) listed = json_loads (answer, 0, NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
+  gsize index;
+  json_t *variable;
+  json_array_foreach (json_object_get (listed, "variables"), index, variable)
+  {
+    g_autofree char *shape = shape_text (json_object_get (variable, "shape"));
+    g_string_append_printf (
+        text, "%s%s: %s%s%s", index > 0 ? "\n" : "", json_string_value (json_object_get (variable, "name")),
+        json_string_value (json_object_get (variable, "type")), shape ? ", " : "", shape ? shape : "");
+  }
+  reply_words (call, text->len > 0 ? text->str : "(no variables)");
+  return TRUE;
+}
+
+/* ---- replay ---- */
+
+/* Runs the replay's cells as long as they end well. How many did; *RET_OUTCOME is that of the last. */
+static guint
+replay_cells (AdderReplay *replay, AdderOutcome *ret_outcome)
+{
+  guint done = 0;
+  *ret_outcome = ADDER_OUTCOME_OK;
+  for (AdderRun *run; (run = adder_replay_next (replay)); adder_run_free (run)) {
+    AdderEvent event;
+    while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
+      ;
+    *ret_outcome = adder_result_outcome (event.result);
+    adder_result_free (event.result);
+    if (*ret_outcome != ADDER_OUTCOME_OK) {
+      adder_run_free (run);
+      break;
+    }
+    done++;
+  }
+  return done;
+}
+
+/* Two sessions of one name cannot live at once, so the old one ends first; its history is remembered. */
+static gboolean
+session_replay (struct call *call, const char *name, GError **error)
+{
+  AdderOutcome outcome;
+  g_autoptr (json_t) old = session_show (call, name);
+  const char *id = json_string_value (json_object_get (old, "session_id"));
+  if (id)
+    adder_session_end (call->tools->engine, call->caller->owner, id, NULL);
+  make_room (call);
+  AdderRequest *options = call_request (call, "", NULL);
+  g_autoptr (AdderReplay) replay =
+      adder_session_replay (call->tools->engine, options, id ? id : name, 0, name, error);
+  adder_request_free (options);
+  if (!replay)
+    return FALSE;
+  guint done = replay_cells (replay, &outcome);
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_string_append_printf (text, "%u cell%s run again in a fresh interpreter.", done, done == 1 ? "" : "s");
+  if (outcome != ADDER_OUTCOME_OK)
+    g_string_append_printf (text, " Cell %u ended as %s, and those after it were left out.", done + 1,
+                            adder_outcome_name (outcome));
+  reply_words (call, text->str);
+  return TRUE;
+}
+
+/* What the tools beside run_python share: the name, and what went wrong. */
+static void
+about_session (struct call *call, gboolean (*act) (struct call *call, const char *name, GError **error))
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *name = session_name (call, &problem);
+  if (name && act (call, name, &problem))
+    return;
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
+    /* The engine's words name a session that nobody here has heard of. */
+    g_clear_error (&problem);
+    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                 "this conversation has no session; run_python with use_session begins one");
+  }
+  call_fail (call, problem);
+}
+
+static void
+handle_new (struct call *call)
+{
+  about_session (call, session_new);
+}
+
+static void
+handle_reset (struct call *call)
+{
+  about_session (call, session_reset);
+}
+
+static void
+handle_end (struct call *call)
+{
+  about_session (call, session_end);
+}
+
+static void
+handle_variables (struct call *call)
+{
+  about_session (call, session_variables);
+}
+
+static void
+handle_replay (struct call *call)
+{
+  about_session (call, session_replay);
+}
+
+/* ---- the table ---- */
+
+static const struct tool tools[] = {
+    {
+        .name = "run_python",
+        .title = "Run Python, alone or in this conversation's session",
+        .description = "Runs Python code and returns what it printed, at most 4096 bytes, with tracebacks. "
+                       "Without use_session each "
+                       "call is a fresh script in an empty directory: nothing stays, there is no network, "
+                       "and it may take 10 s. With "
+                       "use_session variables stay from call to call of this conversation, a cell may take "
+                       "30 s, the value of the "
+                       "last line is shown, DataFrames as tables, and figures come back as pictures. "
+                       "Programs cannot be started "
+                       "(os.system, subprocess).",
+        .guidance = "Use it for arithmetic, dates, text and data that somebody pastes. Use a session when "
+                    "several steps "
+                    "build on each other; load and prepare data once, and look at parts of it afterwards.",
+        .role = ROLE_USER,
+        .hints = TOOL_EXECUTES,
+        .parameters = run_parameters,
+        .replies = run_replies,
+        .handle = handle_run,
+    },
+    {
+        .name = "python_new",
+        .title = "Begin a new session (/python new)",
+        .description =
+            "Ends this conversation's Python session, if there is one, and begins a new, empty one.",
+        .role = ROLE_USER,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE,
+        .parameters = no_parameters,
+        .replies = text_replies,
+        .handle = handle_new,
+    },
+    {
+        .name = "python_reset",
+        .title = "Forget the session's variables (/python reset)",
+        .description = "Forgets all variables of this conversation's Python session; its files stay.",
+        .role = ROLE_USER,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
+        .parameters = no_parameters,
+        .replies = text_replies,
+        .handle = handle_reset,
+    },
+    {
+        .name = "python_end",
+        .title = "End the session (/python end)",
+        .description = "Ends this conversation's Python session; its variables and files are gone.",
+        .role = ROLE_USER,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
+        .parameters = no_parameters,
+        .replies = text_replies,
+        .handle = handle_end,
+    },
+    {
+        .name = "python_variables",
+        .title = "List the session's variables",
+        .description = "Lists the variables of this conversation's Python session with types and shapes, "
+                       "without values.",
+        .role = ROLE_USER,
+        .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
+        .parameters = no_parameters,
+        .replies = text_replies,
+        .handle = handle_variables,
+    },
+    {
+        .name = "python_replay",
+        .title = "Run the session's cells again in a fresh interpreter",
+        .description =
+            "Ends this conversation's Python session and runs its earlier cells again, in order, in a fresh "
+            "interpreter, up to the first that fails. Also brings back a session that has ended.",
+        .role = ROLE_USER,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE,
+        .parameters = no_parameters,
+        .replies = text_replies,
+        .handle = handle_replay,
+    },
+};
+
+const struct toolset toolset_assistant = {
+    .name = "assistant",
+    .title = "Chat assistant: snippets, and a session for each conversation",
+    .prompt = "You can run Python for the person you chat with.",
+    .tools = tools,
+    .count = G_N_ELEMENTS (tools),
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Toolset `code_executor`: an assistant platform's tools, each a fresh sandbox. */
+#include <string.h>
+
+#include "common/json.h"
+#include "tools/call.h"
+#include "tools/shapes.h"
+
+#define PROFILE         "code_executor"
+#define TEXT_CHARACTERS 8000
+#define TIMED_OUT       (-1)
+#define WORKSPACE_TMP   "tmp/" /* how a result names what is in /tmp */
+
+static const struct field run_parameters[] = {
+    FIELD_CODE ("The Python code. Write files that shall come back to /tmp/output/."),
+    FIELD_TIMEOUT ("30", 60),
+    {0},
+};
+
+static const struct field file_members[] = {
+    {.name = "filename", .types = FIELD_TEXT, .text = "Its name, without directories."},
+    {.name = "url",
+     .types = FIELD_TEXT | FIELD_NULL,
+     .text = "Where it can be had; null where it is not stored."},
+    {0},
+};
+
+static const struct field run_reply[] = {
+    {.name = "stdout", .types = FIELD_TEXT, .text = "What the code printed, at most 8000 characters."},
+    {.name = "stderr",
+     .types = FIELD_TEXT,
+     .text = "What it wrote on standard error, with the traceback, at most 8000 characters."},
+    {.name = "exit_code",
+     .types = FIELD_INTEGER,
+     .text = "0 when the code ended well; -1 when time was over."},
+    {.name = "files",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .members = file_members,
+     .text = "Files that are new or changed below /tmp."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field *const run_replies[] = {run_reply, NULL};
+
+/* ---- files ---- */
+
+static const char *const endings[] = {
+    "csv", "tsv",  "json", "jsonl", "txt",  "md",   "html",    "xml", "pdf", "png",
+    "jpg", "jpeg", "svg",  "gif",   "webp", "xlsx", "parquet", "npy", "npz", "zip",
+};
+
+static gboolean
+is_in_list (const char *list, const char *word)
+{
+  g_auto (GStrv) words = g_strsplit_set (list, " \t,;", -1);
+  return g_strv_contains ((const char *const *)words, word);
+}
+
+static gboolean
+is_recognised (const struct config *config, const char *name)
+{
+  const char *dot = strrchr (name, '.');
+  if (!dot)
+    return FALSE;
+  g_autofree char *ending = g_ascii_strdown (dot + 1, -1);
+  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (strcmp (endings[i], ending) == 0)
+      return TRUE;
+  return config->file_endings && ending[0] != '\0' && is_in_list (config->file_endings, ending);
+}
+
+static json_t *
+files_of (const struct call *call, const struct ran *ran)
+{
+  json_t *files = json_array ();
+  gsize index;
+  json_t *file;
+  json_array_foreach (json_object_get (ran->result, "files"), index, file)
+  {
+    const char *name = json_string_value (json_object_get (file, "name"));
+    if (!g_str_has_prefix (name, WORKSPACE_TMP) || !is_recognised (call->tools->config, name))
+      continue;
+    g_autofree char *base = g_path_get_basename (name);
+    json_array_append_new (files, json_pack ("{s:o, s:O}", "filename", json_text_or_null (base), "url",
+                                             json_object_get (file, "url")));
+  }
+  return files;
+}
+
+/* ---- the run ---- */
+
+/* The first, or the LAST, characters of TEXT, so many as one text of the reply may have. The caller's. */
+static char *
+cut (const char *text, gboolean last)
+{
+  glong length = g_utf8_strlen (text, -1);
+  if (length <= TEXT_CHARACTERS)
+    return g_strdup (text);
+  return last ? g_utf8_substring (text, length - TEXT_CHARACTERS, length)
+              : g_utf8_substring (text, 0, TEXT_CHARACTERS);
+}
+
+static void
+handle_run (struct call *call)
+{
+  struct ran ran;
+  g_autoptr (GError) problem = NULL;
+  AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
+  if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem)) {
+    adder_request_free (request);
+    call_fail (call, problem);
+    return;
+  }
+  if (!call_run (call, request, &ran))
+    return;
+  g_autofree char *whole = ran_stderr (&ran);
+  g_autofree char *out = cut (ran_text (&ran, "stdout"), FALSE);
+  /* Its end has the error. */
+  g_autofree char *err = cut (whole, TRUE);
+  int exit_code = ran_is_timeout (&ran) ? TIMED_OUT : ran.exit_code;
+  call_reply (call,
+              json_pack ("{s:s, s:s, s:i, s:o}", "stdout", out, "stderr", err, "exit_code", exit_code,
+                         "files", files_of (call, &ran)),
+              &ran);
+  ran_clear (&ran);
+}
+
+static const struct tool tools[] = {
+    {
+        .name = "run_python",
+        .title = "Run Python",
+        .description = "Runs Python code in a fresh sandbox and returns {stdout, stderr, exit_code, files}. "
+                       "The standard library, "
+                       "numpy, pandas, matplotlib, requests, scipy and sympy are there. Only what is printed "
+                       "comes back, so use "
+                       "print(). Files written to /tmp/output/ (or /tmp/) with a common ending such as csv, "
+                       "json, png, pdf or xlsx "
+                       "come back in files; save figures there with plt.savefig(). Nothing stays for the "
+                       "next call. The network "
+                       "reaches only hosts that were allowed, in most cases none. exit_code is -1 when the "
+                       "time limit was reached.",
+        .guidance = "Use it for calculations, data work, plots and to check what you are not sure of. When "
+                    "exit_code is "
+                    "not 0, read stderr, correct the code and try again.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_OPEN_WORLD,
+        .parameters = run_parameters,
+        .replies = run_replies,
+        .handle = handle_run,
+    },
+};
+
+const struct toolset toolset_code_executor = {
+    .name = "code_executor",
+    .title = "Assistant platform: code and files",
+    .prompt = "You can run code in a sandbox that is made anew for each call.",
+    .tools = tools,
+    .count = G_N_ELEMENTS (tools),
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Toolset `workbench`: a scientist's agent, in the user's own directory. */
+#include "tools/call.h"
+#include "tools/shapes.h"
+
+#define PROFILE "workbench"
+
+static const struct field execute_parameters[] = {
+    FIELD_CODE ("The Python code. Only what it prints comes back: use print() for results and plt.savefig() "
+                "for figures."),
+    FIELD_TIMEOUT ("60", 3600),
+    FIELD_DESCRIPTION,
+    {0},
+};
+
+static const struct field execute_reply[] = {
+    {.name = "exit_code",
+     .types = FIELD_INTEGER,
+     .text = "0 when the code ended well, as a shell would see it."},
+    {.name = "stdout", .types = FIELD_TEXT, .text = "What the code wrote on standard output."},
+    {.name = "stderr", .types = FIELD_TEXT, .text = "What it wrote on standard error, with the traceback."},
+    {.name = "success", .types = FIELD_BOOLEAN, .text = "Whether exit_code is 0."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field execute_timeout[] = {
+    {.name = "error",
+     .types = FIELD_TEXT,
+     .text = "\"Timed out after 60s\", with the time limit that was asked for."},
+    {.name = "exit_code", .types = FIELD_INTEGER, .text = "124."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field *const execute_replies[] = {execute_reply, execute_timeout, NULL};
+
+static json_t *
+reply_of (const struct call *call, const struct ran *ran)
+{
+  if (ran->outcome == ADDER_OUTCOME_TIMEOUT) {
+    g_autofree char *text =
+        g_strdup_printf ("Timed out after %" G_GINT64_FORMAT "s", call_integer (call, "timeout"));
+    return json_pack ("{s:s, s:i}", "error", text, "exit_code", ran->exit_code);
+  }
+  if (ran->outcome == ADDER_OUTCOME_REFUSED)
+    return json_pack ("{s:s}", "error", ran_error (ran, "message"));
+  g_autofree char *err = ran_stderr (ran);
+  return json_pack ("{s:i, s:s, s:s, s:b}", "exit_code", ran->exit_code, "stdout", ran_text (ran, "stdout"),
+                    "stderr", err, "success", ran->exit_code == 0);
+}
+
+static void
+handle_execute (struct call *call)
+{
+  struct ran ran;
+  g_autoptr (GError) problem = NULL;
+  AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
+  if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem) ||
+      !call_set_directory (call, request, &problem)) {
+    adder_request_free (request);
+    call_fail (call, problem);
+  } else if (call_run (call, request, &ran)) {
+    call_reply (call, reply_of (call, &ran), &ran);
+    ran_clear (&ran);
+  }
+}
+
+static const struct tool tools[] = {
+    {
+        .name = "execute_python",
+        .title = "Run Python in the user's directory",
+        .description = "Runs Python code in the user's own environment and current directory and returns "
+                       "{exit_code, stdout, stderr, "
+                       "success}. What is installed there can be imported, such as pandas, numpy, "
+                       "matplotlib, pymatgen, ASE or "
+                       "scikit-learn. Every call is a fresh process: nothing stays but files. Use print() "
+                       "for what you want to see, "
+                       "and plt.savefig(\"plot.png\") for figures, which then lie in the directory. The user "
+                       "may be asked first, and "
+                       "sees the code and your description. After the time limit everything is ended and the "
+                       "reply is {error, "
+                       "exit_code: 124}; when that happens do less at once, or ask for more time.",
+        .guidance =
+            "Use it to transform, analyse and plot data instead of telling the user how to. Look at the data "
+            "before you work on it, print only what is needed, and read stderr when success is false: "
+            "correct "
+            "the cause, do not repeat the same code.",
+        .role = ROLE_USER,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD,
+        .parameters = execute_parameters,
+        .replies = execute_replies,
+        .handle = handle_execute,
+    },
+};
+
+const struct toolset toolset_workbench = {
+    .name = "workbench",
+    .title = "Research workbench: find data, then transform, analyse and plot it",
+    .prompt = "You work at a scientist's command line and can run Python in their current directory.",
+    .directory_profile = PROFILE,
+    .tools = tools,
+    .count = G_N_ELEMENTS (tools),
+};
