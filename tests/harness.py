@@ -17,6 +17,7 @@ import sys
 import time
 import uuid
 
+import jsonschema
 import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
@@ -731,6 +732,42 @@ class Sessions:
     def end_all(self):
         if self.made and self.adder.daemon():
             self.adder.call("session", "end", *self.made)
+
+
+# ---- tools ----
+
+
+class Tools:
+    """Calls of one toolset's tools. Each reply is held against the schema that `adder tools` prints for it."""
+
+    def __init__(self, adder, toolset):
+        self.adder, self.toolset = adder, toolset
+        ended = adder.call("tools", "--toolset", toolset, "--format", "mcp")
+        assert ended.returncode == 0 and ended.stderr == "", ended
+        self.table = {tool["name"]: tool for tool in strict_json(ended.stdout)}
+
+    def call(self, name, arguments=None, *options, status=0, **others):
+        """The reply of a call that must end with STATUS."""
+        text = json.dumps(arguments if arguments is not None else {})
+        ended = self.adder.call("call", name, text, "--toolset", self.toolset, *options, **others)
+        return self.parse(name, ended, status)
+
+    def parse(self, name, ended, status):
+        assert ended.stdout.endswith("\n") and ended.stdout.count("\n") == 1, f"one line: {ended}"
+        assert ended.stderr == "", ended
+        reply = strict_json(ended.stdout)
+        assert ended.returncode == status, ended
+        bare = name.rpartition(".")[2]
+        if bare in self.table:
+            jsonschema.Draft202012Validator(self.table[bare]["outputSchema"]).validate(reply)
+        return reply
+
+    def refused(self, name, arguments=None, *options, status=125):
+        """The sentence of a call that nothing came of."""
+        reply = self.call(name, arguments, *options, status=status)
+        assert set(reply) == {"error", "run_id"}, reply
+        assert "\n" not in reply["error"]
+        return reply["error"]
 
 
 # ---- what a daemon leaves ----

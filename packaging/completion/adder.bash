@@ -12,6 +12,10 @@ _adder_sessions() {
   _adder_words "$(adder session list --names 2>/dev/null)"
 }
 
+_adder_tools() {
+  _adder_words "$(adder tools 2>/dev/null | sed 's/^\([^ ]*\)  *\([^ ]*\) .*/\1.\2/')"
+}
+
 _adder_value() {
   case $prev in
     -s | --seconds) [[ $command == run ]] && _adder_sessions ;;
@@ -19,6 +23,8 @@ _adder_value() {
     -e | --env) _adder_words "$(adder env list --names 2>/dev/null)" ;;
     -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
     --role) _adder_words "guest user admin" ;;
+    --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
+    --format) _adder_words "list mcp openai anthropic markdown" ;;
     --isolation) _adder_words "auto namespaces process none" ;;
     -l | --limit)
       compopt -o nospace
@@ -38,6 +44,8 @@ _adder_sub() {
     profile) _adder_words "list show check document" ;;
     config) _adder_words "show document" ;;
     bench) _adder_words "load" ;;
+    tools) _adder_words "enable disable" ;;
+    call) _adder_tools ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
   esac
 }
@@ -47,6 +55,8 @@ _adder_options() {
     run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
       --stdin --set-env --isolation --role --json --no-daemon --conversation --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
+    tools) echo "--toolset --format --prompt --role --read-only --help" ;;
+    call) echo "--toolset -c --conversation --role --read-only --no-daemon --help" ;;
     stop) echo "--force --help" ;;
     serve) echo "--socket --background --idle-exit --help" ;;
     status) echo "--json --help" ;;
@@ -75,16 +85,18 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session serve status stop doctor env profile config bench --help --version"
+    _adder_words "run session tools call serve status stop doctor env profile config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|bench)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|bench|tools|call)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"
+  elif ((COMP_CWORD == 3)) && [[ $command == tools ]]; then
+    _adder_tools
   elif ((COMP_CWORD == 3)) && [[ $command == profile && ${COMP_WORDS[2]} == check ]]; then
     compopt -o default
   elif ((COMP_CWORD == 3)) && [[ $command == profile ]]; then

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run session serve status stop doctor env profile config bench
+set -l commands run session tools call serve status stop doctor env profile config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run Python in a fresh sandbox'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a session -d 'Keep interpreters between runs'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a call -d 'Call a tool'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a serve -d 'Answer on the local socket'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show what the daemon holds'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a stop -d 'End the daemon'
@@ -60,6 +62,18 @@ complete -c adder -n $new -l role -x -a 'guest user admin' -d 'As whom to ask'
 complete -c adder -n $new -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'
 
 complete -c adder -n '__fish_seen_subcommand_from stop' -l force -d 'Also when it keeps sessions'
+
+set -l tools '__fish_seen_subcommand_from tools call'
+set -l tool_names "(adder tools 2>/dev/null | sed 's/^\([^ ]*\)  *\([^ ]*\) .*/\1.\2/')"
+complete -c adder -n $tools -l toolset -x -a "(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" -d 'The toolset'
+complete -c adder -n $tools -l role -x -a 'guest user admin' -d 'As whom to ask'
+complete -c adder -n $tools -l read-only -d 'As an agent that may not act'
+complete -c adder -n '__fish_seen_subcommand_from tools' -l format -x -a 'list mcp openai anthropic markdown' -d 'For whom'
+complete -c adder -n '__fish_seen_subcommand_from tools' -l prompt -d 'Print the paragraph for a system prompt'
+complete -c adder -n '__fish_seen_subcommand_from tools; and not __fish_seen_subcommand_from enable disable' -a 'enable disable'
+complete -c adder -n '__fish_seen_subcommand_from enable disable call' -a $tool_names
+complete -c adder -n '__fish_seen_subcommand_from call' -s c -l conversation -x -d 'Conversation that the call belongs to'
+complete -c adder -n '__fish_seen_subcommand_from call' -l no-daemon -d 'Call in this process'
 
 set -l serve '__fish_seen_subcommand_from serve'
 complete -c adder -n $serve -l socket -r -F -d 'Socket to answer on'

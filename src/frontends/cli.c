@@ -15,6 +15,9 @@
 static const struct cli_command commands[] = {
     {"run", "[FILE | - | -c CODE] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run},
     {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session},
+    {"tools", "[enable TOOL | disable TOOL]", "list the tools for agents, as a person or a model reads them",
+     cli_tools},
+    {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status},
     {"stop", "", "end the daemon and all that it runs", cli_stop},

@@ -48,6 +48,8 @@ const char *cli_colour (FILE *stream, enum cli_colour colour);
 int cli_run (int argc, char **argv);
 int cli_session (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);
+int cli_tools (int argc, char **argv);
+int cli_call (int argc, char **argv);
 int cli_serve (int argc, char **argv);
 int cli_status (int argc, char **argv);
 int cli_stop (int argc, char **argv);

@@ -399,11 +399,12 @@ client_find (const char *socket, struct client *ret_client, GError **error)
 }
 
 json_t *
-client_ask_on (struct client *client, const json_t *question, const int *fds, gsize count, GError **error)
+client_ask (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
+            gsize count, GError **error)
 {
   struct protocol_message message;
   g_autofree char *text = json_to_text (question);
-  if (!protocol_send (client->fd, PROTOCOL_SESSION, text, strlen (text), fds, count, error) ||
+  if (!protocol_send (client->fd, kind, text, strlen (text), fds, count, error) ||
       !protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, -1, &message, error))
     return NULL;
   json_t *answer = NULL;
@@ -422,7 +423,7 @@ client_ask_session (const char *socket, const json_t *question, const int *fds, 
   struct client client;
   if (start ? !client_open (socket, &client, error) : !client_find (socket, &client, error))
     return NULL;
-  json_t *answer = client_ask_on (&client, question, fds, count, error);
+  json_t *answer = client_ask (&client, PROTOCOL_SESSION, question, fds, count, error);
   client_close (&client);
   return answer;
 }

@@ -44,11 +44,12 @@ gboolean client_start_daemon (const char *socket, const char *idle_exit, GError 
 /* As client_connect, for those who ask about sessions: without a daemon there are none. */
 gboolean client_find (const char *socket, struct client *ret_client, GError **error);
 
-/* Asks about sessions (server_session.h), with COUNT descriptors beside QUESTION. Waits as long as it takes.
- * The answer is the caller's. */
-json_t *client_ask_on (struct client *client, const json_t *question, const int *fds, gsize count,
-                       GError **error);
+/* Asks QUESTION by a frame of KIND that is answered by ANSWER (SESSION: server_session.h, CALL:
+ * server_tools.h), with COUNT descriptors beside it. Waits as long as it takes. The answer is the caller's.
+ */
+json_t *client_ask (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
+                    gsize count, GError **error);
 
-/* The same by a connection of its own. START: a daemon is started when there is none. */
+/* A question about sessions by a connection of its own. START: a daemon is started when there is none. */
 json_t *client_ask_session (const char *socket, const json_t *question, const int *fds, gsize count,
                             gboolean start, GError **error);

@@ -42,7 +42,8 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_SAVED, IN (EVENT), 64 * KIB, 0},
     {PROTOCOL_RESULT, IN (EVENT), 1024 * MIB, 0},
     {PROTOCOL_SESSION, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
-    {PROTOCOL_ANSWER, IN (ANSWER), 64 * MIB, 0},
+    {PROTOCOL_ANSWER, IN (ANSWER), 256 * MIB, 0},
+    {PROTOCOL_CALL, IN (REQUEST), 8 * MIB, 1},
 };
 
 /* The row of KIND when it is legal in STATE. */

@@ -13,6 +13,8 @@
  *     SESSION {op, ...} + descriptors     ->
  *                                         <-   ANSWER {...}        server_session.h says what is in them
  *                                         <-   STARTED ... RESULT  of each cell, after {op: replay}
+ *     CALL {tool, ...} + descriptor       ->
+ *                                         <-   ANSWER {...}        server_tools.h says what is in them
  *     STATUS                              ->
  *                                         <-   STATUS {...}
  *     STOP {only_idle, keep_sessions}     ->
@@ -34,7 +36,7 @@
 
 #include "adder.h"
 
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
 
 enum protocol_kind {
   PROTOCOL_HELLO = 1,
@@ -52,6 +54,7 @@ enum protocol_kind {
   PROTOCOL_RESULT, /* struct protocol_result, then the result as JSON text */
   PROTOCOL_SESSION,
   PROTOCOL_ANSWER,
+  PROTOCOL_CALL,
 };
 
 struct protocol_result {
@@ -65,7 +68,7 @@ enum protocol_state {
   PROTOCOL_AWAIT_HELLO,   /* daemon: nothing was said yet; client: the answer to it */
   PROTOCOL_AWAIT_REQUEST, /* daemon */
   PROTOCOL_AWAIT_CODE,    /* daemon: after RUN */
-  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, STATUS or STOP */
+  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, STATUS or STOP */
   PROTOCOL_AWAIT_EVENT,   /* client: after CODE */
 };
 

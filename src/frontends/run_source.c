@@ -240,7 +240,7 @@ run_source_replay (const char *socket, const json_t *question, const struct subm
   struct client client;
   if (!client_find (socket, &client, error))
     return NULL;
-  json_t *answer = client_ask_on (&client, question, options->fds, options->fd_count, error);
+  json_t *answer = client_ask (&client, PROTOCOL_SESSION, question, options->fds, options->fd_count, error);
   if (!answer) {
     client_close (&client);
     return NULL;

@@ -320,8 +320,8 @@ accept_one (struct server *server)
 /* ---- the loop ---- */
 
 /* Milliseconds until the idle time is over, -1 when it does not run; *IDLE_SINCE_US is kept from call to
- * call. Sessions keep a daemon, and end by themselves without a word to us: they are counted once in an idle
- * time. */
+ * call. Sessions and contexts keep a daemon, and end by themselves without a word to us: they are counted
+ * once in an idle time. */
 static int
 idle_left_ms (struct server *server, gint64 *idle_since_us)
 {
@@ -336,7 +336,7 @@ idle_left_ms (struct server *server, gint64 *idle_since_us)
   if (*idle_since_us == 0)
     *idle_since_us = now;
   gint64 left = (gint64)server->idle_exit_ms - (now - *idle_since_us) / 1000;
-  if (left <= 0 && server_living_sessions (server) > 0) {
+  if (left <= 0 && server_is_kept (server)) {
     *idle_since_us = now;
     left = (gint64)server->idle_exit_ms;
   }
@@ -430,7 +430,9 @@ server_loop (struct server *server, AdderEngine *engine, GError **error)
   if (signal_fd < 0)
     return error_from_errno (error, errno, "cannot make a signalfd");
   server->engine = engine;
+  server->tools = tools_new (engine);
   gboolean ok = accept_until_end (server, signal_fd, error);
   end_connections (server);
+  g_clear_pointer (&server->tools, tools_free);
   return ok;
 }

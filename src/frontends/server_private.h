@@ -7,6 +7,7 @@
 
 #include "frontends/protocol.h"
 #include "frontends/server.h"
+#include "tools/tools.h"
 
 struct server {
   char *path, *lock_path;
@@ -20,6 +21,7 @@ struct server {
   gint64 started_us;
   struct protocol_hello hello;
   AdderEngine *engine;
+  struct tools *tools;
 
   GMutex lock; /* what follows */
   GCond ended;
@@ -41,6 +43,9 @@ void server_wake (struct server *server);
 
 /* Sessions that live: what is in them would be lost with the daemon. */
 guint server_living_sessions (struct server *server);
+
+/* Whether anything lives that a daemon without connections must not end for: all of it expires. */
+gboolean server_is_kept (struct server *server);
 
 /* Carries out the request MESSAGE and sends its answer. FALSE with ERROR when the connection cannot go on. */
 gboolean server_answer (struct connection *connection, struct protocol_message *message,

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "frontends/server_private.h"
 #include "frontends/server_session.h"
+#include "frontends/server_tools.h"
 #include "frontends/submission.h"
 
 #define OUTPUT_FRAME_BYTES (256 * 1024)
@@ -186,6 +187,27 @@ handle_session (struct connection *connection, struct protocol_message *message,
 }
 
 static gboolean
+handle_call (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  g_autoptr (GError) refusal = NULL;
+  g_autoptr (json_t) answer = NULL;
+  g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
+  g_autofree char *owner = owner_of (connection);
+  const struct tool_caller caller = {
+      .owner = owner,
+      .watch_fd = connection->fd,
+      .directory_fd = message->fd_count > 0 ? message->fds[0] : -1,
+  };
+  if (question && begin_run (server, &refusal)) {
+    answer = server_tools_call (server->tools, &caller, question, &refusal);
+    end_run (server);
+  }
+  return answer ? protocol_send_json (connection->fd, PROTOCOL_ANSWER, answer, error)
+                : protocol_send_refused (connection->fd, refusal, error);
+}
+
+static gboolean
 handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
 {
   struct server *server = connection->server;
@@ -210,6 +232,12 @@ server_living_sessions (struct server *server)
   g_autofree char *text = adder_engine_status_json (server->engine);
   g_autoptr (json_t) status = json_loads (text, 0, NULL);
   return (guint)json_integer_value (json_object_get (json_object_get (status, "sessions"), "live"));
+}
+
+gboolean
+server_is_kept (struct server *server)
+{
+  return server_living_sessions (server) > 0 || tools_living_contexts (server->tools) > 0;
 }
 
 static gboolean
@@ -241,9 +269,8 @@ struct request_row {
 };
 
 static const struct request_row request_table[] = {
-    {PROTOCOL_RUN, FALSE, handle_run},
-    {PROTOCOL_SESSION, FALSE, handle_session},
-    {PROTOCOL_STATUS, FALSE, handle_status},
+    {PROTOCOL_RUN, FALSE, handle_run},   {PROTOCOL_SESSION, FALSE, handle_session},
+    {PROTOCOL_CALL, FALSE, handle_call}, {PROTOCOL_STATUS, FALSE, handle_status},
     {PROTOCOL_STOP, TRUE, handle_stop},
 };
 

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder call`: one call of a tool, as an agent makes it. The reply is one line of JSON on standard output,
+ * also where nothing was run. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/config.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "engine/outcome.h"
+#include "frontends/cli.h"
+#include "frontends/client.h"
+#include "frontends/run_options.h"
+#include "frontends/server_tools.h"
+
+#define ARGUMENTS_MOST (8u << 20) /* bytes */
+
+struct call_options {
+  char *toolset, *conversation, *role;
+  gboolean read_only, no_daemon;
+  const char *tool, *arguments;
+};
+
+/* ---- arguments ---- */
+
+static gboolean
+read_all (int fd, GString *text, GError **error)
+{
+  char part[64 * 1024];
+  ssize_t got;
+  while ((got = read (fd, part, sizeof part)) != 0) {
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return error_from_errno (error, errno, "cannot read the arguments");
+    g_string_append_len (text, part, got);
+    if (text->len > ARGUMENTS_MOST) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the arguments are longer than %u bytes",
+                   ARGUMENTS_MOST);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* The text that GIVEN stands for: itself, a @FILE, or standard input. */
+static gboolean
+read_given (const char *given, GString *text, GError **error)
+{
+  if (strcmp (given, "-") == 0)
+    return read_all (STDIN_FILENO, text, error);
+  if (given[0] != '@') {
+    g_string_append (text, given);
+    return TRUE;
+  }
+  autoclose int fd = open (given + 1, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return error_from_errno (error, errno, "cannot open %s", given + 1);
+  return read_all (fd, text, error);
+}
+
+static json_t *
+parse_arguments (const char *given, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  if (!given)
+    return json_object ();
+  return read_given (given, text, error)
+             ? json_parse_object (text->str, text->len, "the text of the arguments", error)
+             : NULL;
+}
+
+/* ---- the directory ---- */
+
+/* What tools that work in the caller's directory get of this process; nothing where the tool is none of them.
+ */
+struct surroundings {
+  int fd;
+  char *path;
+  json_t *variables;
+};
+
+static void
+surroundings_clear (struct surroundings *surroundings)
+{
+  fd_close (&surroundings->fd);
+  g_free (surroundings->path);
+  json_decref (surroundings->variables);
+}
+
+static const char *
+directory_profile (const struct call_options *options)
+{
+  const struct toolset *toolset = options->toolset ? toolset_find (options->toolset, NULL) : NULL;
+  const struct tool *tool;
+  return tool_find (toolset, options->tool, &toolset, &tool, NULL) ? toolset->directory_profile : NULL;
+}
+
+static gboolean
+take_surroundings (const struct call_options *options, struct surroundings *surroundings, GError **error)
+{
+  const char *profile = directory_profile (options);
+  if (!profile)
+    return TRUE;
+  surroundings->fd = open (".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (surroundings->fd < 0)
+    return error_from_errno (error, errno, "cannot open the current directory");
+  surroundings->path = g_get_current_dir ();
+  surroundings->variables = json_object ();
+  run_options_pass_variables (surroundings->variables, profile);
+  return TRUE;
+}
+
+/* ---- where the call goes ---- */
+
+static json_t *
+ask_once (const char *socket, const json_t *question, int directory_fd, GError **error)
+{
+  struct client client;
+  if (!client_open (socket, &client, error))
+    return NULL;
+  json_t *answer =
+      client_ask (&client, PROTOCOL_CALL, question, &directory_fd, directory_fd >= 0 ? 1 : 0, error);
+  client_close (&client);
+  return answer;
+}
+
+static json_t *
+ask_daemon (const json_t *question, int directory_fd, GError **error)
+{
+  struct config *config = config_load (NULL, error);
+  g_autofree char *socket = config ? config_socket (config, error) : NULL;
+  g_autoptr (GError) problem = NULL;
+  config_free (config);
+  if (!socket)
+    return NULL;
+  json_t *answer = ask_once (socket, question, directory_fd, &problem);
+  /* A daemon that is about to end has begun nothing: the next one is asked, once. */
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY))
+    return ask_once (socket, question, directory_fd, error);
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return answer;
+}
+
+static json_t *
+ask_engine (const json_t *question, int directory_fd, GError **error)
+{
+  g_autoptr (AdderEngine) engine = adder_engine_new (NULL, error);
+  if (!engine)
+    return NULL;
+  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
+  const struct tool_caller caller = {.owner = owner, .watch_fd = -1, .directory_fd = directory_fd};
+  struct tools *tools = tools_new (engine);
+  json_t *answer = server_tools_call (tools, &caller, question, error);
+  tools_free (tools);
+  return answer;
+}
+
+static json_t *
+ask (const struct call_options *options, json_t *arguments, const struct surroundings *surroundings,
+     GError **error)
+{
+  const struct tool_caller caller = {
+      .conversation = options->conversation,
+      .role = options->role,
+      .read_only = options->read_only,
+      .directory = surroundings->path,
+      .variables = surroundings->variables,
+  };
+  g_autoptr (json_t) question = server_tools_question (options->tool, options->toolset, arguments, &caller);
+  if (question)
+    return options->no_daemon ? ask_engine (question, surroundings->fd, error)
+                              : ask_daemon (question, surroundings->fd, error);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
+  return NULL;
+}
+
+static json_t *
+call (const struct call_options *options, GError **error)
+{
+  struct surroundings surroundings = {.fd = -1};
+  json_t *arguments = parse_arguments (options->arguments, error), *answer = NULL;
+  if (arguments && take_surroundings (options, &surroundings, error))
+    answer = ask (options, arguments, &surroundings, error);
+  else
+    json_decref (arguments);
+  surroundings_clear (&surroundings);
+  return answer;
+}
+
+/* ---- the command ---- */
+
+static int
+print_answer (const json_t *answer)
+{
+  cli_print_json (json_object_get (answer, "reply"));
+  return (int)json_integer_value (json_object_get (answer, "exit_code"));
+}
+
+/* What never reached a tool looks like what a tool could not do. */
+static int
+print_problem (const GError *problem)
+{
+  g_autoptr (json_t) reply =
+      json_pack ("{s:o, s:n}", "error", json_text_or_null (problem->message), "run_id");
+  cli_print_json (reply);
+  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? outcome_exit_code (ADDER_OUTCOME_BUSY)
+                                                                  : CLI_FAILED;
+}
+
+static int
+call_and_print (const struct call_options *options)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) answer = call (options, &problem);
+  return answer ? print_answer (answer) : print_problem (problem);
+}
+
+int
+cli_call (int argc, char **argv)
+{
+  struct call_options options = {0};
+  g_autoptr (GError) problem = NULL;
+  const GOptionEntry entries[] = {
+      {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
+       "The toolset that the tool is of; adder, or the only one that has it, unless it is said", "NAME"},
+      {"conversation", 'c', 0, G_OPTION_ARG_FILENAME, &options.conversation,
+       "The conversation that the call belongs to: any text, the same from call to call", "ID"},
+      {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "Call as a guest, user or admin", "ROLE"},
+      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "Call as an agent that may look but not act",
+       NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon,
+       "Call in this process, with an engine of its own: nothing is warm, and nothing stays", NULL},
+      {NULL},
+  };
+  int code;
+  if (!cli_parse (entries, 1, 2, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else {
+    options.tool = argv[1];
+    options.arguments = argc > 2 ? argv[2] : NULL;
+    code = call_and_print (&options);
+  }
+  g_free (options.toolset);
+  g_free (options.conversation);
+  g_free (options.role);
+  return code;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of tools on the local socket. CALL and its ANSWER:
+ *
+ *     tool          text       as tool_find has it
+ *     toolset       text
+ *     arguments     {...}
+ *     conversation  text
+ *     role          text
+ *     read_only     bool
+ *     directory     text       where the caller works; its descriptor comes along
+ *     variables     {...}      of his environment, texts by name
+ *
+ *     reply         {...}
+ *     exit_code     number
+ *
+ * Only "tool" must be there. What is wrong with a call is its reply; a caller that hangs up cancels it. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "tools/tools.h"
+
+/* The question for TOOL of TOOLSET (NULL: as tool_find decides) with ARGUMENTS, which are taken, by CALLER,
+ * whose owner and descriptors are not in it. NULL where a text is not UTF-8. The caller's. */
+json_t *server_tools_question (const char *tool, const char *toolset, json_t *arguments,
+                               const struct tool_caller *caller);
+
+/* Carries out QUESTION; owner and descriptors are CALLER's. NULL with ERROR where it is no question. The
+ * caller's. */
+json_t *server_tools_call (struct tools *tools, const struct tool_caller *caller, const json_t *question,
+                           GError **error);

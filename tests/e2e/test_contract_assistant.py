@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of the toolset `assistant`: snippets, and a session for each conversation."""
+import base64
+import re
+
+import pytest
+
+from harness import Tools, unique
+
+TRUNCATED = "[Output truncated at 4096 bytes]"
+FRESH = re.compile(r"\[cell (\d+)\] (🐍 \[session active, (\d+) vars?\])$")
+
+
+@pytest.fixture
+def tools(adder):
+    return Tools(adder, "assistant")
+
+
+@pytest.fixture
+def run(tools):
+    """A snippet's text."""
+
+    def call(code, status=0):
+        reply = tools.call("run_python", {"code": code}, status=status)
+        assert set(reply) == {"text", "cell", "pictures", "run_id"} and reply["cell"] is None
+        return reply["text"]
+
+    return call
+
+
+@pytest.fixture
+def chat(tools):
+    """A conversation: its cells' replies, and its other tools' texts."""
+
+    class Chat:
+        def __init__(self):
+            self.id = unique()
+
+        def cell(self, code, status=0):
+            arguments = {"code": code, "use_session": True}
+            reply = tools.call("run_python", arguments, "--conversation", self.id, status=status)
+            reply["said"], _, last = reply["text"].rpartition("\n")
+            reply["number"], reply["line"], reply["variables"] = FRESH.fullmatch(last).groups()
+            assert reply["cell"] == int(reply["number"])
+            return reply
+
+        def tool(self, name):
+            return tools.call(name, {}, "--conversation", self.id)["text"]
+
+        def refused(self, name):
+            return tools.refused(name, {}, "--conversation", self.id)
+
+    made = []
+
+    def make():
+        made.append(Chat())
+        return made[-1]
+
+    yield make
+    for one in made:
+        tools.adder.call("call", "assistant.python_end", "{}", "--conversation", one.id)
+
+
+# ---- snippets ----
+
+
+@pytest.mark.quick
+def test_compound_interest(run):
+    assert run("print(round(1000 * (1 + 0.05 / 12) ** (12 * 10), 2))") == "1647.01"
+
+
+def test_the_sum_of_a_column(run):
+    code = 'import csv, io\ntext = """A,B,C\n1,10,x\n2,20.5,y\n3,-4,z\n"""\nprint(sum(float(row["B"]) for row in csv.DictReader(io.StringIO(text))))'
+    assert run(code) == "26.5"
+
+
+def test_no_output(run):
+    assert run("x = 1") == "(no output)"
+    assert run("") == "(no output)"
+
+
+def test_stdout_and_stderr_together(run):
+    text = run("import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr, flush=True)")
+    assert sorted(text.split("\n")) == ["err", "out"]
+
+
+def test_tracebacks_come_back(run):
+    text = run("print('before')\n1/0", 1)
+    assert text.startswith("before\nTraceback (most recent call last):\n")
+    assert text.endswith("ZeroDivisionError: division by zero") and "line 2" in text
+
+
+def test_the_time_limit(run):
+    assert run("while True: pass", 1) == "[Timeout] Script exceeded 10 s and was killed."
+
+
+def test_the_cut(run):
+    assert run("print('a' * 5000)") == "a" * 4096 + "\n" + TRUNCATED
+    assert run("print('a' * 4095)") == "a" * 4095
+    # Each of these characters is three bytes: the last one that fits ends at byte 4095.
+    assert run("print('€' * 5000)") == "€" * 1365 + "\n" + TRUNCATED
+    both = run("import sys\nprint('o' * 3000, flush=True)\nprint('e' * 3000, file=sys.stderr, flush=True)")
+    assert both.endswith("\n" + TRUNCATED) and len(both) == 4096 + 1 + len(TRUNCATED)
+
+
+def test_much_output_is_cut_as_well(run):
+    text = run("import sys\nfor i in range(100000): print('x' * 100)")
+    assert text.endswith("\n" + TRUNCATED) and len(text.encode()) == 4096 + 1 + len(TRUNCATED)
+
+
+def test_nothing_persists(run):
+    run("x = 1\nopen('left.txt', 'w').write('x')")
+    assert run("import os\nprint(os.listdir(), 'x' in globals())") == "[] False"
+
+
+def test_no_network(run):
+    text = run("import urllib.request\nurllib.request.urlopen('http://example.com', timeout=5)", 1)
+    assert "Error" in text
+
+
+def test_no_proxy(run):
+    assert run("import os\nprint(os.environ['no_proxy'])") == "*"
+
+
+BLOCKED = [
+    "import os\nos.system('ls')",
+    "import os\nos.popen('ls')",
+    "import os\nos.execv('/bin/ls', ['ls'])",
+    "import os\nos.execvp('ls', ['ls'])",
+    "import os\nos.execle('/bin/ls', 'ls', {})",
+    "import subprocess",
+    "from subprocess import run",
+    "import shutil\nshutil.rmtree('/tmp/x')",
+    "import importlib",
+    "from importlib import import_module",
+]
+
+
+@pytest.mark.parametrize("code", BLOCKED)
+def test_what_raises_permission_error(run, code):
+    assert "PermissionError" in run(code, 1)
+
+
+def test_libraries_go_on_working(science, run):
+    assert run("import pandas as pd\nprint(pd.DataFrame({'a': [1, 2]}).describe().loc['mean', 'a'])") == "1.5"
+
+
+def test_its_line_in_the_list(adder):
+    lines = adder.call("tools", "--toolset", "assistant").stdout.splitlines()
+    assert len([line for line in lines if " run_python " in line]) == 1
+
+
+# ---- sessions ----
+
+
+def test_variables_stay_in_the_conversation(chat):
+    one, two = chat(), chat()
+    first = one.cell("x = 42")
+    assert first["said"] == "(no output)" and first["number"] == "1"
+    assert first["line"] == "🐍 [session active, 1 var]"
+    second = one.cell("y = x + 1\n_hidden = 2\nz = 3\nprint(y)")
+    assert second["said"] == "43" and second["number"] == "2" and second["line"] == "🐍 [session active, 3 vars]"
+    assert "NameError" in two.cell("print(x)", 1)["said"]
+
+
+def test_a_session_needs_a_conversation(tools):
+    assert "conversation" in tools.refused("run_python", {"code": "1", "use_session": True})
+
+
+def test_snippets_know_nothing_of_the_session(chat, run):
+    chat().cell("x = 42")
+    assert "NameError" in run("print(x)", 1)
+
+
+def test_pictures(science, chat):
+    reply = chat().cell("import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()")
+    assert [base64.b64decode(picture)[:4] for picture in reply["pictures"]] == [b"\x89PNG"]
+
+
+def test_tables(science, chat):
+    one = chat()
+    small = one.cell("import pandas as pd\npd.DataFrame({'n': range(20)})")["said"]
+    assert small.startswith("|  | n |\n| --- | --- |\n| 0 | 0 |") and "| 19 | 19 |" in small
+    large = one.cell("pd.DataFrame({'n': range(100)})")["said"]
+    assert "| 9 | 9 |" in large and "| 90 | 90 |" in large and "| 50 | 50 |" not in large
+    assert "80" in large and "100 rows x 1 columns" in large
+    assert "shape (4,)" in one.cell("import numpy as np\nnp.arange(4)")["said"]
+
+
+def test_output_and_tables_in_order(science, chat):
+    said = chat().cell("import pandas as pd\nprint('before')\ndisplay(pd.DataFrame({'n': [1]}))\nprint('after')")["said"]
+    assert said.index("before") < said.index("| 0 | 1 |") < said.index("after")
+
+
+def test_a_cell_has_thirty_seconds(chat):
+    one = chat()
+    one.cell("x = 1")
+    late = one.cell("while True: pass", 1)
+    assert late["said"].endswith("[Timeout] Cell exceeded 30 s and was interrupted.")
+    assert one.cell("print(x)")["said"] == "1"
+
+
+def test_new_reset_end(chat):
+    one = chat()
+    one.cell("x = 1\nopen('kept.txt', 'w').write('x')")
+    assert "🐍 [session active, 0 vars]" in one.tool("python_reset")
+    assert one.cell("import os\nprint('x' in globals(), os.listdir())")["said"] == "False ['kept.txt']"
+    assert one.tool("python_new") == "🐍 [session active, 0 vars]"
+    fresh = one.cell("import os\nprint(os.listdir())")
+    assert fresh["said"] == "[]" and fresh["number"] == "1"
+    assert one.tool("python_end") == "The session has ended."
+    assert "ended" in one.refused("python_variables")
+
+
+def test_there_is_no_session_yet(chat):
+    for name in ("python_reset", "python_end", "python_variables", "python_replay"):
+        assert chat().refused(name).startswith("this conversation has no session")
+
+
+def test_the_next_cell_begins_anew_and_says_so(chat):
+    one = chat()
+    one.cell("x = 1")
+    one.tool("python_end")
+    again = one.cell("print('x' in globals())")
+    assert again["text"].startswith("[a new session: the last one ended") and again["said"].endswith("\nFalse")
+
+
+def test_variables_are_listed_without_values(science, chat):
+    one = chat()
+    one.cell("import pandas as pd\nsecret = 'hunter2'\ndf = pd.DataFrame({'a': [1, 2, 3], 'b': [4, 5, 6]})\n_own = 1")
+    text = one.tool("python_variables")
+    assert "secret: str" in text and "df: DataFrame, 3 x 2" in text
+    assert "hunter2" not in text and "_own" not in text and "pd:" not in text
+
+
+def test_replay(chat):
+    one = chat()
+    one.cell("x = 20")
+    one.cell("y = x + 1")
+    one.tool("python_end")
+    assert one.tool("python_replay") == "2 cells run again in a fresh interpreter."
+    after = one.cell("print(x + y)")
+    assert after["said"] == "41" and after["number"] == "3"
+
+
+def test_replay_stops_at_the_first_that_fails(chat):
+    one = chat()
+    one.cell("x = 1")
+    one.cell("raise ValueError('no')", 1)
+    one.cell("y = 2")
+    text = one.tool("python_replay")
+    assert text.startswith("1 cell run again") and "Cell 2 ended as error" in text
+    assert one.cell("print(x, 'y' in globals())")["said"] == "1 False"
+
+
+@pytest.mark.slow
+def test_the_eleventh_ends_the_one_idle_longest(own_adder):
+    tools = Tools(own_adder, "assistant")
+
+    def cell(number, code):
+        arguments = {"code": code, "use_session": True}
+        return tools.call("run_python", arguments, "--conversation", f"chat {number}")["text"]
+
+    for number in range(10):
+        cell(number, f"x = {number}")
+    cell(0, "x")  # now 1 is idle longest
+    cell(10, "x = 10")
+    assert "[a new session" not in cell(0, "x") and "[a new session" not in cell(2, "x")
+    assert cell(1, "'x' in globals()").startswith("[a new session")
+
+
+def test_a_read_only_agent_gets_none(adder):
+    listed = adder.call("tools", "--toolset", "assistant", "--read-only").stdout.split()
+    assert "run_python" not in listed and "python_new" not in listed
