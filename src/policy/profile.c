@@ -7,6 +7,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "common/paths.h"
+#include "policy/guard_rules.h"
 #include "policy/profile_file.h"
 #include "policy/profile_groups.h"
 
@@ -43,6 +44,8 @@ profile_load_file (const char *name, const char *file, GError **error)
     g_clear_pointer (&profile, profile_free);
   } else if (!profile->title)
     profile->title = g_strdup (name);
+  if (profile)
+    guard_rules_settle (profile);
   return profile;
 }
 
@@ -77,6 +80,7 @@ profile_free (struct profile *profile)
   profile_groups_clear (profile);
   g_free (profile->name);
   g_free (profile->file);
+  g_free (profile->guard.text);
   g_free (profile);
 }
 

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "engine/request.h"
+#include "policy/guard_rules.h"
 #include "policy/roles.h"
 #include "sandbox/limits.h"
 
@@ -31,6 +32,7 @@ struct profile {
     guint mode;      /* the most that a run may do with one; the last is PROFILE_WORKDIR_RW */
     GStrv variables; /* of the caller's, that pass */
   } workdir;
+  struct profile_guard guard;
 };
 
 /* ADDER_ERROR_NOT_FOUND names the profiles there are; ADDER_ERROR_INVALID is the first thing that is wrong

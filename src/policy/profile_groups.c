@@ -175,6 +175,8 @@ const struct profile_group profile_groups[] = {
      "What raises PermissionError when the user's own code asks for it, while what libraries import and call "
      "goes on working.",
      profile_blocked_keys},
+    {"guard", "What code may not be: it is held against these rules before any of it runs (docs/guard.md).",
+     profile_guard_keys, .show = profile_guard_show},
     {"workdir", "Directories of the host that code works in, and what comes along with them.",
      profile_workdir_keys},
     {NULL},

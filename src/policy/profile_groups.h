@@ -43,6 +43,8 @@ extern const struct profile_group profile_groups[]; /* and then one without a na
 
 /* One file each, but for those of profile_groups.c itself. */
 extern const struct profile_key profile_blocked_keys[];
+extern const struct profile_key profile_guard_keys[];
+json_t *profile_guard_show (const struct profile *profile);
 extern const struct profile_key profile_workdir_keys[];
 
 /* What may be the name of a profile or of an environment. */
