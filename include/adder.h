@@ -130,6 +130,14 @@ ADDER_PUBLIC void adder_request_set_svg (AdderRequest *request, gboolean svg);
 ADDER_PUBLIC gboolean adder_request_set_workdir (AdderRequest *request, int directory_fd, const char *path,
                                                  const char *mode, GError **error);
 
+/* Makes the variable NAME of the code, with the value that JSON says (of contexts: what was computed before).
+ * A name is a letter, then letters, digits and underscores. */
+ADDER_PUBLIC gboolean adder_request_set_value (AdderRequest *request, const char *name, const char *json,
+                                               GError **error);
+
+/* Whether the code is only held against its profile's guard, in a sandbox, and does not run. */
+ADDER_PUBLIC void adder_request_set_check (AdderRequest *request, gboolean check);
+
 /* ---- run ---- */
 
 typedef enum {

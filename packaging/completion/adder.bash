@@ -32,7 +32,7 @@ _adder_value() {
       ;;
     -o | --out | -w | --workdir) compopt -o dirnames ;;
     -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
-    -c | --code | -t | --timeout | -m | --memory | --set-env | --conversation | --idle-exit | --module) ;;
+    -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --idle-exit | --module) ;;
     --only | -n | --name | --rounds) ;;
     *) return 1 ;;
   esac
@@ -53,7 +53,7 @@ _adder_sub() {
 _adder_options() {
   case $1 in
     run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
-      --stdin --set-env --isolation --role --json --no-daemon --conversation --help" ;;
+      --stdin --set-env --value --isolation --role --json --no-daemon --conversation --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --no-daemon --help" ;;
@@ -64,6 +64,7 @@ _adder_options() {
     bench) echo "--env --only --list --rounds --seconds --quick --check --clients --profile --code --flood --no-daemon --json --output --help" ;;
     env) echo "--json --names --python --requirements --module --help" ;;
     profile) echo "--json --names --help" ;;
+    guard) echo "-c --code -e --env -p --profile --value --json --no-daemon --help" ;;
     config) echo "--json --help" ;;
     *) echo "--help" ;;
   esac
@@ -85,7 +86,7 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session tools call serve status stop doctor env profile config bench --help --version"
+    _adder_words "run session tools call serve status stop doctor env profile guard config bench --help --version"
     return
   fi
   _adder_value && return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run session tools call serve status stop doctor env profile config bench
+set -l commands run session tools call serve status stop doctor env profile guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
@@ -14,6 +14,7 @@ complete -c adder -n "not __fish_seen_subcommand_from $commands" -a stop -d 'End
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Check what this host offers'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a env -d 'Environments'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a profile -d 'Sets of limits'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a guard -d 'Check code against the rules of a profile'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a config -d 'The configuration'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure Adder beside plain Python'
 
@@ -36,9 +37,19 @@ complete -c adder -n $run -l role -x -a 'guest user admin' -d 'As whom to ask'
 complete -c adder -n $run -s l -l limit -x -a "(adder profile show 2>/dev/null | sed -n '1,/^limit /!s/ .*/=/p')" -d 'Any limit'
 complete -c adder -n $run -l stdin -r -F -d 'Standard input of the code'
 complete -c adder -n $run -l set-env -x -d 'Environment variable of the code'
+complete -c adder -n $run -l value -x -d 'Variable of the code, as JSON'
 complete -c adder -n $run -l json -d 'Print the result as one JSON object'
 complete -c adder -n $run -l no-daemon -d 'Run in this process'
 complete -c adder -n $run -l conversation -x -d 'Conversation that the run belongs to'
+
+set -l guard '__fish_seen_subcommand_from guard'
+complete -c adder -n $guard -F
+complete -c adder -n $guard -s c -l code -x -d 'Check CODE'
+complete -c adder -n $guard -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'Environment to check in'
+complete -c adder -n $guard -s p -l profile -x -a '(adder profile list --names 2>/dev/null)' -d 'Whose rules'
+complete -c adder -n $guard -l value -x -d 'Variable of the code, as JSON'
+complete -c adder -n $guard -l json -d 'Print one JSON object'
+complete -c adder -n $guard -l no-daemon -d 'Check in this process'
 
 set -l session '__fish_seen_subcommand_from session'
 set -l about '__fish_seen_subcommand_from session; and __fish_seen_subcommand_from show vars history reset interrupt replay checkpoint rollback forget branch end'

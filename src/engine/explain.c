@@ -183,6 +183,7 @@ explain_verdict (const struct verdict *verdict, const struct facts *facts, const
   if (verdict->outcome == ADDER_OUTCOME_OK)
     return NULL;
   switch (verdict->cause) {
+  case CAUSE_GUARD:
   case CAUSE_RESULT:
     return python_error ? json_incref (python_error) : explain_left (verdict->exit_code, NULL);
   case CAUSE_EXITED:

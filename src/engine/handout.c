@@ -192,7 +192,10 @@ handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
               const struct run_request *request, const struct shape *shape, struct interrupt *interrupt,
               GError **error)
 {
-  const char *code = shape->session ? NULL : request->code;
+  /* Rules give code modules that it does not name. */
+  g_autofree char *with_rules =
+      request->guard ? g_strconcat (request->code, "\n", request->guard, NULL) : NULL;
+  const char *code = shape->session ? NULL : with_rules ? with_rules : request->code;
   struct box *box = pool_take (pool, request->owner, shape, code, interrupt, error);
   if (box && (!check_isolation (handout, engine, box, wanted_level (engine, request), error) ||
               !set_limits (box, &shape->limits, error) ||

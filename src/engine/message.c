@@ -18,6 +18,12 @@
 #define DENIALS_MOST 16
 #define DETAIL_BYTES 800
 
+/* So does the guard (runner/guard.py). */
+#define VIOLATIONS_MOST 100
+#define RULE_BYTES      40
+#define VIOLATION_BYTES 600
+#define PLACE_MOST      (1 << 30)
+
 /* numpy has 64 at most. */
 #define DIMENSIONS_MOST 64
 
@@ -272,6 +278,62 @@ one_line (const char *text, gsize length)
   return copy;
 }
 
+/* TEXT, a string, within MOST bytes and on one line; NULL for what is no string. */
+static json_t *
+short_line (json_t *text, guint64 most)
+{
+  if (!json_is_string (text))
+    return NULL;
+  g_autoptr (json_t) shortened = cut (text, most);
+  return one_line (json_string_value (shortened), json_string_length (shortened));
+}
+
+static gboolean
+is_place (const json_t *value)
+{
+  return json_is_integer (value) && json_integer_value (value) >= 0 &&
+         json_integer_value (value) <= PLACE_MOST;
+}
+
+static json_t *
+copy_violation (const json_t *violation)
+{
+  json_t *line = json_object_get (violation, "line"), *column = json_object_get (violation, "column");
+  json_t *hint = json_object_get (violation, "hint");
+  g_autoptr (json_t) rule = short_line (json_object_get (violation, "rule"), RULE_BYTES);
+  g_autoptr (json_t) text = short_line (json_object_get (violation, "text"), VIOLATION_BYTES);
+  g_autoptr (json_t) advice = json_is_null (hint) ? json_null () : short_line (hint, VIOLATION_BYTES);
+  if (!rule || !text || !advice || !is_place (line) || !is_place (column))
+    return NULL;
+  return json_pack ("{s:O, s:O, s:O, s:O, s:O}", "rule", rule, "line", line, "column", column, "text", text,
+                    "hint", advice);
+}
+
+/* LIST, which may be missing and is not empty, in *RET_COPY. FALSE when it is not as it must be. */
+static gboolean
+copy_violations (const json_t *list, json_t **ret_copy)
+{
+  g_autoptr (json_t) copies = json_array ();
+  gsize index;
+  json_t *violation;
+  if (!list)
+    return TRUE;
+  if (!json_is_array (list) || json_array_size (list) == 0)
+    return FALSE;
+  json_array_foreach (list, index, violation)
+  {
+    json_t *copy = copy_violation (violation);
+    if (!copy)
+      return FALSE;
+    if (index < VIOLATIONS_MOST)
+      json_array_append_new (copies, copy);
+    else
+      json_decref (copy);
+  }
+  *ret_copy = g_steal_pointer (&copies);
+  return TRUE;
+}
+
 /* LIST, which may be missing, with the known fields alone; NULL when it is not as it must be. */
 static json_t *
 copy_denials (const json_t *list)
@@ -361,6 +423,10 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
       (variables && !is_count (variables)) || !read_threads (json_object_get (root, "threads"), &threads))
     return FALSE;
 
+  g_autoptr (json_t) violations = NULL;
+  if (!copy_violations (json_object_get (root, "violations"), &violations) || (violations && !copy))
+    return FALSE;
+
   /* Before the initializers below, which are evaluated in no certain order. */
   gboolean out_of_memory = copy && json_is_true (json_object_get (root, "out_of_memory"));
   *ret_result = (struct message_result){
@@ -370,6 +436,7 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
       .error = g_steal_pointer (&copy),
       .denials = g_steal_pointer (&denials),
       .limits_met = limits_met,
+      .violations = g_steal_pointer (&violations),
       .variables = (guint64)json_integer_value (variables),
       .threads = g_steal_pointer (&threads),
   };
@@ -382,6 +449,7 @@ message_result_clear (struct message_result *result)
   g_clear_pointer (&result->value, json_decref);
   g_clear_pointer (&result->error, json_decref);
   g_clear_pointer (&result->denials, json_decref);
+  g_clear_pointer (&result->violations, json_decref);
   g_clear_pointer (&result->threads, g_strfreev);
 }
 
@@ -499,6 +567,29 @@ add_code (json_t *object, const struct run_request *request)
   json_object_set_new (object, "code", json_stringn (request->code, request->code_length));
   if (request->svg)
     json_object_set_new (object, "svg", json_true ());
+  if (request->check)
+    json_object_set_new (object, "check", json_true ());
+}
+
+static void
+add_values (json_t *object, const struct run_request *request)
+{
+  if (request->values)
+    json_object_set (object, "values", request->values);
+}
+
+/* OBJECT as text, with the rules that the code is held against. They come from a profile as text and go so:
+ * reading and writing them would cost more than a short check. */
+static char *
+write_with_guard (json_t *object, const struct run_request *request, gsize *ret_length)
+{
+  g_autofree char *text = write_text (object, ret_length);
+  if (!request->guard)
+    return g_steal_pointer (&text);
+  text[*ret_length - 1] = '\0';
+  char *whole = g_strconcat (text, ", \"guard\": ", request->guard, "}", NULL);
+  *ret_length = strlen (whole);
+  return whole;
 }
 
 char *
@@ -506,13 +597,16 @@ message_write_request (const struct run_request *request, gsize *ret_length)
 {
   json_t *object = surroundings (request);
   add_code (object, request);
-  return write_text (object, ret_length);
+  add_values (object, request);
+  return write_with_guard (object, request, ret_length);
 }
 
 char *
 message_write_open (const struct run_request *request, gsize *ret_length)
 {
-  return write_text (surroundings (request), ret_length);
+  json_t *object = surroundings (request);
+  add_values (object, request);
+  return write_with_guard (object, request, ret_length);
 }
 
 char *
@@ -521,6 +615,7 @@ message_write_cell (const struct run_request *request, guint64 number, gsize *re
   json_t *object = json_pack ("{s:I, s:I}", "cell", (json_int_t)number, "value_bytes",
                               (json_int_t)request->limits.value[LIMIT_VALUE]);
   add_code (object, request);
+  add_values (object, request);
   return write_text (object, ret_length);
 }
 

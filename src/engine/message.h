@@ -15,8 +15,9 @@ struct message_result {
   gboolean out_of_memory; /* the error is a MemoryError, or a system call's ENOMEM */
   json_t *denials;        /* an array of {kind, detail}, each kind known, each detail one line */
   guint32 limits_met;     /* 1 << enum limit */
-  guint64 variables;      /* of a cell: how many the session holds; else 0 */
-  GStrv threads;          /* of a cell: names of those that go on, each one line; else NULL */
+  json_t *violations; /* an array of {rule, line, column, text, hint}, or NULL: the guard let the code run */
+  guint64 variables;  /* of a cell: how many the session holds; else 0 */
+  GStrv threads;      /* of a cell: names of those that go on, each one line; else NULL */
 };
 void message_result_clear (struct message_result *result);
 

@@ -53,6 +53,12 @@ result_after_oom (const struct facts *facts)
 }
 
 static gboolean
+result_refused (const struct facts *facts)
+{
+  return facts->has_result && facts->result_refused;
+}
+
+static gboolean
 result_fine (const struct facts *facts)
 {
   return facts->has_result && !facts->result_has_error && facts->result_exit_code == 0;
@@ -124,6 +130,7 @@ struct row {
 };
 
 static const struct row verdict_table[] = {
+    {result_refused, STOP_NONE, ADDER_OUTCOME_REFUSED, CAUSE_GUARD},
     {result_without_memory, STOP_NONE, ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_MEMORY_ERROR},
     {result_after_oom, STOP_NONE, ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_OOM_KILL},
     {result_fine, STOP_NONE, ADDER_OUTCOME_OK, CAUSE_RESULT},

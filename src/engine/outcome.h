@@ -29,6 +29,7 @@ struct facts {
   gboolean interrupted; /* or after it, because the code of a cell was asked to end for it */
   int result_exit_code;
   gboolean result_has_error;
+  gboolean result_refused;       /* the guard did not let the code run */
   gboolean result_out_of_memory; /* the error is a MemoryError */
   gboolean has_exit;             /* the zygote reported how the worker ended */
   struct wire_exit exit;
@@ -40,6 +41,7 @@ struct facts {
 /* What a verdict rests on, so that the message to people is chosen by it and nothing is decided twice. */
 enum cause {
   CAUSE_RESULT, /* the result message says all */
+  CAUSE_GUARD,  /* so it does of code that did not run */
   CAUSE_EXITED, /* the process left by itself, without a result */
   CAUSE_SIGNAL,
   CAUSE_STOP, /* facts.stop */

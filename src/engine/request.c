@@ -52,6 +52,8 @@ request_free (struct run_request *request)
   g_free (request->conversation);
   fd_close (&request->workdir.fd);
   g_free (request->workdir.path);
+  g_free (request->guard);
+  json_decref (request->values);
   g_clear_error (&request->invalid);
   g_free (request);
 }
@@ -77,6 +79,8 @@ request_settled (const struct run_request *request)
   settled->session_idle_ms = request->session_idle_ms;
   settled->min_isolation = request->min_isolation;
   settled->isolation = request->isolation;
+  settled->guard = g_strdup (request->guard);
+  settled->values = json_deep_copy (request->values);
   return settled;
 }
 

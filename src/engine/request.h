@@ -4,6 +4,7 @@
 #pragma once
 
 #include <glib.h>
+#include <jansson.h>
 
 #include "engine/workdir.h"
 #include "sandbox/isolation.h"
@@ -45,6 +46,9 @@ struct run_request {
   gboolean session_wait;  /* for its turn there */
   gboolean svg;           /* figures come as SVG as well */
   struct workdir workdir; /* /work, where it is not the sandbox's own */
+  char *guard;            /* its profile's rules, one JSON object; NULL: there are none */
+  gboolean check;         /* the code is held against them and does not run */
+  json_t *values;         /* variables of the code: an object; NULL: there are none */
   GError *invalid;        /* why it cannot be run at all, found out before it came here */
 };
 

@@ -114,7 +114,7 @@ result_to_json (const struct result_parts *parts)
       {"displays", parts->displays ? json_incref (parts->displays) : json_array ()},
       {"charts", parts->charts ? json_incref (parts->charts) : json_array ()},
       {"error", own_or_null (parts->error)},
-      {"violations", json_array ()},
+      {"violations", parts->violations ? json_incref (parts->violations) : json_array ()},
       {"denials", parts->denials ? json_incref (parts->denials) : json_array ()},
       {"files", files (parts->artifacts)},
       {"changes", parts->changes ? json_incref (parts->changes) : json_array ()},

@@ -267,6 +267,7 @@ take_result (struct adder_run *run, const char *text, gsize length)
   run->facts.interrupted = run->facts.stop != STOP_NONE;
   run->facts.result_exit_code = run->message.exit_code;
   run->facts.result_has_error = run->message.error != NULL;
+  run->facts.result_refused = run->message.violations != NULL;
   run->facts.result_out_of_memory = run->message.out_of_memory;
 }
 
@@ -523,6 +524,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .session = session,
       .denials = denials,
       .changes = changes,
+      .violations = run->message.violations,
       .warnings = run->warnings,
       .artifacts = run->artifacts,
       .queue_us = (run->handed_us ? run->handed_us : run->ended_us) - run->asked_us,

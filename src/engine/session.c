@@ -167,6 +167,7 @@ session_reason (const struct session *session, const struct verdict *verdict, co
     return g_strdup_printf ("its process left by itself (os._exit, code %d)%s", verdict->exit_code, where);
   case CAUSE_ZYGOTE:
     return g_strdup_printf ("the zygote of the environment %s ended%s", session->environment, where);
+  case CAUSE_GUARD:
   case CAUSE_RESULT:
   case CAUSE_CPU:
   case CAUSE_NO_END:

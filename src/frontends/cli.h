@@ -56,5 +56,6 @@ int cli_stop (int argc, char **argv);
 int cli_doctor (int argc, char **argv);
 int cli_env (int argc, char **argv);
 int cli_profile (int argc, char **argv);
+int cli_guard (int argc, char **argv);
 int cli_config (int argc, char **argv);
 int cli_bench (int argc, char **argv);

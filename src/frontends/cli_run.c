@@ -7,7 +7,6 @@
 
 #include "adder.h"
 #include "base/fd.h"
-#include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "engine/explain.h"
@@ -103,17 +102,6 @@ static AdderOutcome
 outcome_of (const GError *problem)
 {
   return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? ADDER_OUTCOME_BUSY : ADDER_OUTCOME_FAILED;
-}
-
-static struct run_source *
-open_source (const struct run_options *options, const struct submission *request, GError **error)
-{
-  if (options->no_daemon)
-    return run_source_local (request, error);
-  struct config *config = config_load (NULL, error);
-  g_autofree char *socket = config ? config_socket (config, error) : NULL;
-  config_free (config);
-  return socket ? run_source_daemon (socket, request, error) : NULL;
 }
 
 /* The whole result of what never became a run. The caller's. */
@@ -223,7 +211,7 @@ static int
 run (const struct run_options *options, const struct submission *request, GError **error)
 {
   struct canceller *canceller = canceller_start ();
-  struct run_source *source = open_source (options, request, error);
+  struct run_source *source = run_source_open (!options->no_daemon, request, error);
   if (!source)
     return -1;
   canceller_set (canceller, source);

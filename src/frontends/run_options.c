@@ -19,6 +19,7 @@
 /* ---- the table ---- */
 
 #define BOTH (RUN_OPTIONS_RUN | RUN_OPTIONS_SESSION)
+#define ALL  (BOTH | RUN_OPTIONS_GUARD)
 
 struct option_row {
   guint commands; /* of enum run_options_for */
@@ -33,6 +34,7 @@ struct option_row {
 
 static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN, PLACE (code), {"code", 'c', TEXT, "Run CODE", "CODE"}},
+    {RUN_OPTIONS_GUARD, PLACE (code), {"code", 'c', TEXT, "Check CODE", "CODE"}},
     {RUN_OPTIONS_SESSION, PLACE (session_name), {"name", 'n', TEXT, "Name of the session", "NAME"}},
     {BOTH,
      PLACE (files),
@@ -60,8 +62,8 @@ static const struct option_row option_table[] = {
      PLACE (no_wait),
      {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
     {RUN_OPTIONS_RUN, PLACE (svg), {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}},
-    {BOTH, PLACE (environment), {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"}},
-    {BOTH, PLACE (profile), {"profile", 'p', TEXT, "Set of limits (adder profile list)", "NAME"}},
+    {ALL, PLACE (environment), {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"}},
+    {ALL, PLACE (profile), {"profile", 'p', TEXT, "Set of limits and rules (adder profile list)", "NAME"}},
     {BOTH,
      PLACE (timeout),
      {"timeout", 't', TEXT, "Wall clock limit in seconds, or as in 500ms, 2min", "TIME"}},
@@ -75,6 +77,9 @@ static const struct option_row option_table[] = {
     {BOTH,
      PLACE (variables),
      {"set-env", 0, TEXTS, "Environment variable of the code; may be repeated", "NAME=VALUE"}},
+    {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
+     PLACE (values),
+     {"value", 0, TEXTS, "Variable of the code with a value in JSON; may be repeated", "NAME=JSON"}},
     {BOTH,
      PLACE (isolation),
      {"isolation", 0, TEXT, "Kind of sandbox: auto, namespaces, process, or none (nothing is confined)",
@@ -82,8 +87,8 @@ static const struct option_row option_table[] = {
     {BOTH,
      PLACE (role),
      {"role", 0, TEXT, "As whom to ask: guest, user, admin (see [roles] of adder.conf)", "ROLE"}},
-    {BOTH, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
-    {RUN_OPTIONS_RUN,
+    {ALL, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
+    {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
      PLACE (no_daemon),
      {"no-daemon", 0, SWITCH, "Run in this process, without a daemon", NULL}},
     {RUN_OPTIONS_RUN,
@@ -123,6 +128,7 @@ run_options_clear (struct run_options *options)
   g_strfreev (options->files);
   g_strfreev (options->limits);
   g_strfreev (options->variables);
+  g_strfreev (options->values);
 }
 
 static gboolean invalid (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -382,6 +388,28 @@ add_variables (struct submission *request, const struct run_options *options, GE
 }
 
 static gboolean
+add_values (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->values)
+    return TRUE;
+  json_t *values = json_object ();
+  json_object_set_new (request->body, "values", values);
+  for (gsize i = 0; options->values[i]; i++) {
+    const char *text = options->values[i], *equals = strchr (text, '=');
+    if (!equals || equals == text)
+      return invalid (error, "--value takes NAME=JSON, not \"%s\"", text);
+    g_autofree char *name = g_strndup (text, (gsize)(equals - text));
+    json_error_t problem;
+    json_t *value = json_loads (equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &problem);
+    if (!value)
+      return invalid (error, "--value %s: %s; text stands in quotes, as in '\"abc\"'", name, problem.text);
+    if (json_object_set_new (values, name, value) < 0)
+      return invalid (error, "the name \"%s\" is not UTF-8", name);
+  }
+  return TRUE;
+}
+
+static gboolean
 add_arguments (struct submission *request, const struct run_options *options, GError **error)
 {
   json_t *arguments = json_array ();
@@ -444,6 +472,8 @@ run_options_fill (struct submission *request, const struct run_options *options,
   g_autoptr (AdderRequest) checked = NULL;
   if (options->no_wait)
     json_object_set_new (request->body, "wait", json_false ());
+  if (options->check)
+    json_object_set_new (request->body, "check", json_true ());
   if (options->svg)
     json_object_set_new (request->body, "svg", json_true ());
   if (!take_code (request, options, error) ||
@@ -453,9 +483,10 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !set_text (request, "role", options->role, error) ||
       !set_text (request, "conversation", options->conversation, error) ||
       !set_text (request, "session", options->session, error) || !add_limits (request, options, error) ||
-      !add_variables (request, options, error) || !add_arguments (request, options, error) ||
-      !add_files (request, options, error) || !add_stdin (request, options, error) ||
-      !add_workdir (request, options, error) || !add_directory (request, options, error))
+      !add_variables (request, options, error) || !add_values (request, options, error) ||
+      !add_arguments (request, options, error) || !add_files (request, options, error) ||
+      !add_stdin (request, options, error) || !add_workdir (request, options, error) ||
+      !add_directory (request, options, error))
     return FALSE;
   /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
   checked = submission_build (request, error);

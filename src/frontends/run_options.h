@@ -12,14 +12,16 @@ struct run_options {
   char *conversation;
   char *session, *session_name;
   char *workdir;
-  char **files, **limits, **variables;
+  char **files, **limits, **variables, **values;
   gboolean json, no_daemon, no_wait, svg, review;
+  gboolean check;   /* `adder guard`: no option of its own */
   const char *file; /* FILE or "-", or NULL */
   char **arguments; /* what follows "--"; argv's, or NULL */
 };
 
 enum run_options_for {
   RUN_OPTIONS_RUN = 1 << 0,     /* `adder run` */
+  RUN_OPTIONS_GUARD = 1 << 2,   /* `adder guard` */
   RUN_OPTIONS_SESSION = 1 << 1, /* `adder session new`, `replay` and their like */
 };
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/config.h"
 #include "common/json.h"
 #include "frontends/client.h"
 
@@ -329,4 +330,15 @@ run_source_local (const struct submission *request, GError **error)
   source->engine = g_steal_pointer (&engine);
   source->run = adder_run_start (source->engine, asked);
   return &source->base;
+}
+
+struct run_source *
+run_source_open (gboolean daemon, const struct submission *request, GError **error)
+{
+  if (!daemon)
+    return run_source_local (request, error);
+  struct config *config = config_load (NULL, error);
+  g_autofree char *socket = config ? config_socket (config, error) : NULL;
+  config_free (config);
+  return socket ? run_source_daemon (socket, request, error) : NULL;
 }

@@ -35,6 +35,9 @@ struct run_source {
 struct run_source *run_source_daemon (const char *socket, const struct submission *request, GError **error);
 struct run_source *run_source_local (const struct submission *request, GError **error);
 
+/* One of them: the daemon on the usual socket, or none. */
+struct run_source *run_source_open (gboolean daemon, const struct submission *request, GError **error);
+
 /* The cells of a replay, one after the other: a result is followed by the events of the next cell, as many as
  * *RET_ANSWER, the caller's, says in "cells", unless it stops at one that fails (server_session.h). QUESTION
  * and OPTIONS' descriptors are what is asked. */

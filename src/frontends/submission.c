@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fd.h"
+#include "common/json.h"
 
 void
 submission_init (struct submission *request)
@@ -202,6 +203,31 @@ set_svg (struct building *building, const json_t *value, GError **error)
   return TRUE;
 }
 
+static gboolean
+set_check (struct building *building, const json_t *value, GError **error)
+{
+  if (!json_is_boolean (value))
+    return submission_wrong_type ("check", "true or false", error);
+  adder_request_set_check (building->result, json_is_true (value));
+  return TRUE;
+}
+
+static gboolean
+set_values (struct building *building, const json_t *value, GError **error)
+{
+  if (!json_is_object (value))
+    return submission_wrong_type ("values", "an object", error);
+  const char *name;
+  json_t *item;
+  json_object_foreach ((json_t *)value, name, item)
+  {
+    g_autofree char *text = json_to_text (item);
+    if (!adder_request_set_value (building->result, name, text, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 struct field {
   const char *name;
   void (*set_text) (AdderRequest *request, const char *text); /* for a text or null; otherwise: */
@@ -220,6 +246,8 @@ static const struct field field_table[] = {
     {"session", NULL, set_session},
     {"wait", NULL, set_wait},
     {"svg", NULL, set_svg},
+    {"check", NULL, set_check},
+    {"values", NULL, set_values},
     {"arguments", NULL, set_arguments},
     {"variables", NULL, set_variables},
     {"limits", NULL, set_limits},

@@ -17,11 +17,15 @@
 #define STANDARD_PROFILE "standard"
 #define STANDARD_NAME    "main.py"
 
+#define VALUES_MOST      256
+#define VALUE_NAME_BYTES 64
+
 struct adder_request {
   char *code;
   gsize code_length;
   char *environment, *profile, *isolation, *name, *owner, *conversation, *session, *role;
-  gboolean session_wait, svg;
+  gboolean session_wait, svg, check;
+  json_t *values; /* an object, or NULL */
   GStrv arguments;
   GHashTable *variables;
   gboolean limit_is_set[LIMIT_COUNT];
@@ -73,6 +77,7 @@ adder_request_free (AdderRequest *request)
   g_free (request->role);
   g_strfreev (request->arguments);
   g_hash_table_unref (request->variables);
+  json_decref (request->values);
   g_array_unref (request->files);
   fd_close (&request->stdin_fd);
   fd_close (&request->watch_fd);
@@ -242,6 +247,49 @@ adder_request_set_workdir (AdderRequest *request, int directory_fd, const char *
   return TRUE;
 }
 
+void
+adder_request_set_check (AdderRequest *request, gboolean check)
+{
+  request->check = check;
+}
+
+/* As Python has it, but for those that begin with an underscore, which no value has use for. */
+static gboolean
+is_variable (const char *name)
+{
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+  return g_ascii_isalpha (name[0]) && strlen (name) <= VALUE_NAME_BYTES &&
+         name[strspn (name, letters)] == '\0';
+}
+
+gboolean
+adder_request_set_value (AdderRequest *request, const char *name, const char *json, GError **error)
+{
+  g_autofree char *shown = text_one_line (name, VALUE_NAME_BYTES);
+  if (!is_variable (name)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "\"%s\" is not the name of a value: a letter, then letters, digits and underscores", shown);
+    return FALSE;
+  }
+  json_error_t problem;
+  json_t *value = json_loads (json, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &problem);
+  if (!value) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value %s is not JSON: %s", shown,
+                 problem.text);
+    error_make_printable (error);
+    return FALSE;
+  }
+  if (!request->values)
+    request->values = json_object ();
+  if (json_object_size (request->values) >= VALUES_MOST && !json_object_get (request->values, name)) {
+    json_decref (value);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a run can have %d values at most", VALUES_MOST);
+    return FALSE;
+  }
+  json_object_set_new (request->values, name, value);
+  return TRUE;
+}
+
 /* ---- what the engine gets ---- */
 
 static int
@@ -314,7 +362,11 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->maxima = profile->maxima;
     resolved->min_isolation = (guint)profile->min_isolation;
     copy_rules (resolved, profile);
+    resolved->guard = g_strdup (profile->guard.text);
   }
+  if (request->check && profile && !profile->guard.text && !resolved->invalid)
+    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the profile %s has no guard: there is nothing to hold the code against", name);
   resolved->profile = g_strdup (name);
   const char *environment = request->environment;
   if (!environment && profile)
@@ -384,6 +436,8 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   resolved->session = g_strdup (request->session);
   resolved->session_wait = request->session_wait;
   resolved->svg = request->svg;
+  resolved->check = request->check;
+  resolved->values = json_deep_copy (request->values);
   if (request->session)
     check_session (resolved, engine, request);
   else
@@ -421,6 +475,8 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
     set_text (&resolved->environment, like->environment);
   if (!request->profile)
     resolved->min_isolation = like->min_isolation;
+  if (!resolved->values)
+    resolved->values = json_deep_copy (like->values);
   if (!request->isolation)
     resolved->isolation = like->isolation;
   if (!resolved->arguments)

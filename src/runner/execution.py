@@ -17,8 +17,10 @@ import types
 
 import _thread
 
-from adder_runner import blocked, denials, display, figures, places, tracebacks
+from adder_runner import blocked, denials, display, figures, guard, places, tracebacks
 
+
+REFUSED = 126  # the exit code of what did not run, as shells have it
 
 # json.loads looks for an encoding and for white space with a regular expression, which in a process that never used one costs
 # a tenth of a short run. The daemon sends UTF-8 that begins with the object.
@@ -41,7 +43,7 @@ def execute(request):
     display.start(request)
     if "blocked" in request:
         blocked.start(request["blocked"], name)
-    outcome.guard(lambda: outcome.show(run_main(request["code"], name)))
+    outcome.guard(lambda: run_request(request, outcome))
     if figures.are_open():
         outcome.guard(figures.show_open)
     denials.look_at_limits()
@@ -67,6 +69,17 @@ def rehearse():
     return outcome.message()
 
 
+def run_request(request, outcome):
+    if "guard" in request:
+        from adder_runner import guarded
+
+        guarded.run(request, outcome)
+    elif "check" in request:
+        raise ValueError("there are no rules to hold the code against")
+    else:
+        outcome.show(run_main(request["code"], request["name"], request.get("values")))
+
+
 class Outcome:
     """How the code ended so far. The first failure counts: what fails while the process winds down cannot hide it."""
 
@@ -74,12 +87,15 @@ class Outcome:
         self.name, self.limit = name, limit
         self.exit_code, self.error, self.value, self.out_of_memory = 0, None, None, False
         self.warnings = []
+        self.violations = None
 
     def guard(self, action):
         try:
             action()
         except SystemExit as error:
             self.leave(error)
+        except guard.Refused as error:
+            self.refuse(error)
         except BaseException as error:  # whatever the code raised is what we are here to report
             self.fail(error)
 
@@ -89,6 +105,15 @@ class Outcome:
             self.error = tracebacks.describe(error, self.name, self.limit)
             denials.explain(error)
             self.out_of_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+
+    def refuse(self, error):
+        """Nothing ran."""
+        self.violations = error.violations
+        self.exit_code = REFUSED
+        first, more = error.violations[0], len(error.violations) - 1
+        others = f", and {more} more violation{'s' if more > 1 else ''}" if more else ""
+        message = f"the guard refuses the code, and nothing ran: {first['rule']}: {first['text']} (line {first['line']}){others}"
+        self.error = {"type": "Refused", "message": message, "traceback": None, "line": first["line"], "hint": first["hint"]}
 
     def leave(self, error):
         """sys.exit as Python has it: None is 0, a number is the exit status, anything else is printed and is 1."""
@@ -125,8 +150,16 @@ class Outcome:
             display.publish(whole, details)
         self.value = self.value or None
 
+    def say(self, value):
+        """VALUE is an expression's, which is its text whatever it is."""
+        item = tracebacks.clean(str(value))
+        text = tracebacks.shorten(item, self.limit)
+        self.value = {"text/plain": text}
+        if text is not item:
+            self.warnings.append(f"the value is cut: it is longer than {self.limit} bytes (value_bytes)")
+
     def message(self):
-        return {
+        message = {
             "exit_code": self.exit_code,
             "value": self.value,
             "error": self.error,
@@ -134,6 +167,9 @@ class Outcome:
             "warnings": self.warnings + display.take_warnings() if display.warnings else self.warnings,
             **denials.collect(),
         }
+        if self.violations:
+            message["violations"] = self.violations
+        return message
 
 
 # How most runs end, ready to be sent.
@@ -156,20 +192,29 @@ def prepare_process(request):
     sys.path.insert(0, places.work)
 
 
-def run_main(code, name):
-    """Executes CODE as the module __main__. Returns the value of its last statement where that is an expression."""
+def run_main(code, name, values=None):
+    """Executes CODE as the module __main__, in which VALUES are variables. Returns the value of its last statement where that is
+    an expression."""
     code = code.removeprefix("\ufeff")  # some editors begin a file with a byte order mark
     # Both parts before either runs: code that does not compile must not run in part.
+    main = make_main(code, name)
     body, tail = compile_parts(code, name)
+    if values:
+        main.__dict__.update(values)
+    if body:
+        exec(body, main.__dict__)
+    return eval(tail, main.__dict__) if tail else None
+
+
+def make_main(code, name):
+    """The module __main__, whose source is CODE."""
     lines = (code + "\n").splitlines(keepends=True)  # tracebacks place their marks by lines that end
     linecache.cache[name] = (len(code), None, lines, name)
     main = types.ModuleType("__main__")
     main.__file__ = os.path.join(places.work, name)
     main.__builtins__ = sys.modules["builtins"]
     sys.modules["__main__"] = main
-    if body:
-        exec(body, main.__dict__)
-    return eval(tail, main.__dict__) if tail else None
+    return main
 
 
 def compile_parts(code, name):
@@ -189,7 +234,11 @@ def compile_parts(code, name):
 
 
 def compile_tree(code, name):
-    tree, last = ast.parse(code, name), None
+    return compile_parts_of(ast.parse(code, name), name)
+
+
+def compile_parts_of(tree, name):
+    last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
     body = compile(tree, name, "exec", dont_inherit=True) if tree.body else None

@@ -7,6 +7,7 @@ signals wait while none of the user's code runs, what the loop needs is bound be
 within the loop all the same becomes the answer that the daemon waits for."""
 
 import ast
+import contextlib
 import inspect
 import json
 import linecache
@@ -19,7 +20,7 @@ import types
 import _signal
 import _thread
 
-from adder_runner import _adder, blocked, branches, children, denials, display, execution, figures, places, shell, tracebacks, variables
+from adder_runner import _adder, blocked, branches, children, denials, display, execution, figures, guard, guarded, places, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MOST = 20
@@ -49,10 +50,15 @@ def serve(payload):
     execution.prepare_process(request)
     if places.are_own():
         children.keep_places()
-    session = Session(shell.take())
+    rules = guard.Rules(request["guard"]) if "guard" in request else None
+    # What IPython makes of a cell that is no Python, no rule foresees.
+    session = Session(shell.take() if rules is None else None)
     session.enter()
     if "blocked" in request:
         session.block(request["blocked"], request["name"])
+    if rules is not None:
+        session.keep_to(rules)
+    session.names.update(request.get("values", {}))
     send(_adder.ANSWER, {"shell": session.kind, "version": session.version})
     # The first cell finds its memory touched; nobody waits for this one.
     encode(session.cell({"code": "", "cell": 0, "value_bytes": 0}, -1))
@@ -85,6 +91,7 @@ class Session:
         self.threads = []
         self.number = 0
         self.value_bytes = 0
+        self.rules, self.watched = None, contextlib.nullcontext
 
     def enter(self):
         """Becomes the one session of this process."""
@@ -99,6 +106,12 @@ class Session:
         blocked.start(rules, name)
         if self.shell is not None and not STARTERS.isdisjoint(rules["calls"] + rules["modules"]):
             self.shell.block(blocked.refusal)
+
+    def keep_to(self, rules):
+        """From now on cells are held against RULES."""
+        self.rules = rules
+        self.watched = lambda: guarded.watched(rules)
+        guarded.furnish(self.names, rules)
 
     # ---- frames ----
 
@@ -162,7 +175,7 @@ class Session:
         _adder.forget_limits()
         denials.start(title)
         display.start(request)
-        self.run(number, outcome, lambda: self.execute(request["code"], title, number, outcome))
+        self.run(number, outcome, lambda: self.execute(request, title, number, outcome))
         figures_left = figures.are_open()
         if figures_left:
             self.run(number, outcome, figures.show_open)
@@ -174,8 +187,9 @@ class Session:
         threads = self.look_at_threads(outcome)
         return {**outcome.message(), "cell": number, "variables": variables.count(self.names, self.hidden()), "threads": threads}
 
-    def execute(self, code, title, number, outcome):
-        code = code.removeprefix("\ufeff")
+    def execute(self, request, title, number, outcome):
+        code = request["code"].removeprefix("\ufeff")
+        self.names.update(request.get("values", {}))
         if self.shell is not None:
             self.shell.begin(number, code)
         tree, text = self.parse(code, title)
@@ -184,18 +198,29 @@ class Session:
         shown = self.shell.ast_node_interactivity if self.shell is not None else "last_expr"
         portions = [self.compiled(nodes, title) for nodes in parts(tree, shown)]  # all, before any runs
         hidden = portions[-1][0] if portions and ends_quietly(text) else None
-        if any(code.co_flags & inspect.CO_COROUTINE for code, _ in portions):
-            self.wait(self.steps(portions, hidden, outcome))
-        else:
-            for code, is_value in portions:
-                value = eval(code, self.names)
-                if is_value and code is not hidden:
-                    self.show(value, outcome)
+        if "check" in request:
+            if self.rules is None:
+                raise ValueError("there are no rules to hold the code against")
+            return
+        with self.watched():
+            self.step(portions, hidden, outcome)
         if self.shell is not None:
             self.shell.end(outcome)
 
+    def step(self, portions, hidden, outcome):
+        if any(code.co_flags & inspect.CO_COROUTINE for code, _ in portions):
+            self.wait(self.steps(portions, hidden, outcome))
+            return
+        for code, is_value in portions:
+            value = eval(code, self.names)
+            if is_value and code is not hidden:
+                self.show(value, outcome)
+
     def parse(self, code, title):
         """The syntax tree of CODE, and the text it was made from: what is not Python may be IPython's."""
+        if self.rules is not None:
+            tree = guard.check(code, title, self.rules, self.names)
+            return ast.Module([ast.Expr(tree.body)], []) if self.rules.expression else tree, code
         flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | self.future
         if self.shell is None or not self.shell.may_be_magic(code):
             try:
@@ -243,6 +268,9 @@ class Session:
             raise
 
     def show(self, value, outcome):
+        if self.rules is not None and self.rules.expression:
+            outcome.say(value)
+            return
         if value is None:
             return
         if outcome.value is not None:  # more than one is shown; the last is the cell's
@@ -339,7 +367,8 @@ def rehearse(own_shell):
             for number, code in enumerate(("x = 1", "x", "%time 1", "1 / 0"), 1):
                 title = f"<cell {number}>"
                 outcome = Outcome(title, 65536)
-                outcome.guard(lambda code=code, title=title, number=number, outcome=outcome: rehearsed.execute(code, title, number, outcome))
+                request = {"code": code}
+                outcome.guard(lambda request=request, title=title, number=number, outcome=outcome: rehearsed.execute(request, title, number, outcome))
                 variables.count(rehearsed.names, rehearsed.hidden())
                 encode(outcome.message())
                 linecache.cache.pop(title, None)

@@ -13,7 +13,7 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [__file__.rpartition("/")[0]]
 sys.modules["adder_runner"] = package
 
-from adder_runner import _adder, children, denials, display, execution, patches, places, reseed, session, shell, warmup  # noqa: E402
+from adder_runner import _adder, children, denials, display, execution, guarded, patches, places, reseed, session, shell, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -48,6 +48,7 @@ def prepare(modules):
     _adder.watch(denials.audit)
     if modules:  # a bare zygote serves while the other loads, and must not take as long
         session.rehearse(shell.prepare())
+        guarded.prepare()
     warmup.settle()
     reseed.settle()
     children.watch()

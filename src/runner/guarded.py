@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code that the guard let through runs with what its profile gives it: some builtins, some modules' names, gates where only
+running code shows what is meant, and events that are refused."""
+
+import ast
+import builtins
+import contextlib
+import os
+import sys
+import types
+
+from adder_runner import denials, execution, guard, places, tracebacks
+
+# C code of libraries imports by the builtins of whoever called it: strptime, JSON's errors, named characters, long numbers.
+# What it finds so, code itself cannot name.
+OF_LIBRARIES = ("_strptime", "time", "_pydatetime", "re", "json", "unicodedata", "_pylong", "copyreg", "warnings", "decimal", "numbers", "encodings", "dateutil", "pytz", "zoneinfo", "pyarrow")
+
+# Reading what Python is made of is nothing that code does.
+READS = frozenset(("open", "os.listdir", "os.scandir"))
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+TABLES = (".csv", ".tsv")
+
+attributes = guard.Words(())
+most_steps = None
+
+
+class ReadOnly(types.ModuleType):
+    """Some names of a module."""
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{self.__name__} can only be read")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"{self.__name__} can only be read")
+
+    def __getattr__(self, name):
+        name_of_module = self.__name__
+        there = hasattr(sys.modules.get(name_of_module), name)
+        raise AttributeError(f"{name_of_module}.{name} is not to be had here" if there else f"module '{name_of_module}' has no attribute '{name}'")
+
+    def __repr__(self):
+        return f"<module '{self.__name__}'>"
+
+
+# ---- modules ----
+
+
+def import_real(name):
+    __import__(name)
+    return sys.modules[name]
+
+
+def public_names(module):
+    listed = getattr(module, "__all__", None)
+    return listed if listed is not None else [name for name in vars(module) if not name.startswith("_")]
+
+
+def is_offered(rules, module, alias, name):
+    """Whether NAME of MODULE, which the code knows as ALIAS, is the code's to use."""
+    value = getattr(module, name, None)
+    if isinstance(value, types.ModuleType) and value.__name__ not in rules.given.get("submodules", ()):
+        return False
+    return name not in rules.attributes and f"{alias}.{name}" not in rules.paths
+
+
+def is_withheld(rules, alias, path):
+    """Whether the attribute PATH ("io.common") of what the code knows as ALIAS is there, but not for it."""
+    try:
+        module = import_real(rules.modules[alias])
+    except ImportError:
+        return False
+    name, _, rest = path.partition(".")
+    if not hasattr(module, name):
+        return False
+    if not is_offered(rules, module, alias, name) or name not in public_names(module):
+        return True
+    value = getattr(module, name)
+    return bool(rest) and isinstance(value, types.ModuleType) and is_withheld_below(rules, value, f"{alias}.{name}", rest)
+
+
+def is_withheld_below(rules, module, alias, path):
+    name = path.partition(".")[0]
+    return hasattr(module, name) and (not is_offered(rules, module, alias, name) or name not in public_names(module))
+
+
+def read_only(rules, module, alias, made):
+    """MODULE with the names that are offered. MADE holds those there are, by name."""
+    if module.__name__ not in made:
+        shown = made[module.__name__] = ReadOnly(module.__name__)
+        names = vars(shown)
+        names.clear()
+        names["__name__"] = module.__name__
+        for name in public_names(module):
+            if is_offered(rules, module, alias, name) and hasattr(module, name):
+                value = getattr(module, name)
+                names[name] = read_only(rules, value, f"{alias}.{name}", made) if isinstance(value, types.ModuleType) else value
+    return made[module.__name__]
+
+
+# ---- gates ----
+
+
+def refuse(what):
+    raise PermissionError(f"{what} is refused by the rules of this profile")
+
+
+def format_gate(value, name):
+    """The method NAME (format, format_map) of VALUE, which for texts reaches no attributes."""
+    found = getattr(value, name)
+    if isinstance(value, str):
+
+        def checked(*arguments, **named):
+            look_at_format(value)
+            return found(*arguments, **named)
+
+        return checked
+    if isinstance(value, type) and issubclass(value, str):
+
+        def checked_unbound(text, *arguments, **named):
+            if isinstance(text, str):
+                look_at_format(text)
+            return found(text, *arguments, **named)
+
+        return checked_unbound
+    return found
+
+
+def look_at_format(text):
+    for attribute in guard.format_attributes(text):
+        refuse(f"the format string's {attribute}")
+
+
+def text_gate(value, name):
+    """The method NAME of VALUE, one that takes other methods by their names."""
+    found = getattr(value, name)
+
+    def checked(*arguments, **named):
+        if name in ("pivot_table", "crosstab"):
+            texts = [*arguments[3:], named.get("aggfunc")]
+        else:
+            pairs = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in named.values()]
+            texts = [*arguments, *pairs]
+        look_at_texts(texts, 0)
+        return found(*arguments, **named)
+
+    return checked
+
+
+def look_at_texts(values, depth):
+    for value in values:
+        if isinstance(value, str):
+            if value in attributes:
+                refuse(f".{value}")
+        elif depth < 5 and isinstance(value, (list, tuple, set, frozenset)):
+            look_at_texts(value, depth + 1)
+        elif depth < 5 and isinstance(value, dict):
+            look_at_texts(value.values(), depth + 1)
+
+
+def range_gate(*arguments):
+    steps = range(*arguments)
+    # len() cannot say more than a machine's word.
+    if steps and (steps[-1] - steps[0]) // steps.step + 1 > most_steps:
+        raise ValueError(f"{steps!r} has more than {most_steps} steps (max_range)")
+    return steps
+
+
+def checked_getattr(value, name, *default):
+    if isinstance(name, str):
+        if name in attributes:
+            refuse(f".{name}")
+        if name in guard.FORMATS:
+            return format_gate(value, name)
+    return getattr(value, name, *default)
+
+
+def checked_hasattr(value, name):
+    if isinstance(name, str) and name in attributes:
+        refuse(f".{name}")
+    return hasattr(value, name)
+
+
+def checked_setattr(value, name, item):
+    if isinstance(name, str) and name in attributes:
+        refuse(f".{name}")
+    setattr(value, name, item)
+
+
+def checked_delattr(value, name):
+    if isinstance(name, str) and name in attributes:
+        refuse(f".{name}")
+    delattr(value, name)
+
+
+CHECKED = {"getattr": checked_getattr, "hasattr": checked_hasattr, "setattr": checked_setattr, "delattr": checked_delattr}
+
+
+def importer(rules, made):
+    """__import__ for code whose import statements were checked, and for C code of libraries, which asks for it by name."""
+    of_given = tuple({name.partition(".")[0] for name in rules.modules.values()})
+    aliases = {name: alias for alias, name in rules.modules.items()}
+    real = builtins.__import__
+
+    def __import__(name, names=None, locals=None, fromlist=(), level=0):
+        if "Import" in rules.nodes or rules.imports is not None and name not in rules.imports:
+            if name.partition(".")[0] not in (*OF_LIBRARIES, *of_given):
+                raise ImportError(f"{name} cannot be imported under the rules of this profile")
+            return real(name, names, locals, fromlist, level)
+        module = real(name, names, locals, fromlist, level)
+        return read_only(rules, module, aliases[module.__name__], made) if module.__name__ in aliases else module
+
+    return __import__
+
+
+# ---- pandas ----
+
+
+def watch_pandas(rules):
+    """Texts that pandas evaluates keep to the rules, however they came to it."""
+    module = sys.modules.get("pandas.core.computation.eval")
+    if module is None or getattr(module.eval, "is_guarded", False):
+        return
+    real = module.eval
+
+    def checked(expr, *arguments, **named):
+        if isinstance(expr, str):
+            for _, found in guard.query_faults(expr, rules):
+                refuse(f"{found} in an expression")
+        # It looks for variables in the frame that many steps up.
+        named["level"] = named.get("level", 0) + 1
+        return real(expr, *arguments, **named)
+
+    checked.is_guarded = True
+    module.eval = checked
+
+
+def read_tables():
+    """The tables among the files that were given, by name, in the order of their names."""
+    import pandas
+
+    found = {}
+    for name in sorted(os.listdir(places.work)):
+        if name.lower().endswith(TABLES):
+            path = os.path.join(places.work, name)
+            found[name] = pandas.read_csv(path, sep="\t" if name.lower().endswith(".tsv") else ",", low_memory=False)
+    return found
+
+
+# ---- events ----
+
+
+class Watch:
+    """Refuses events, for as long as code runs."""
+
+    def __init__(self, words):
+        self.refused = guard.Words(words)
+        self.known = {}
+        self.active = False
+        roots = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), "/usr/share/zoneinfo", "/usr/lib", *sys.path}
+        self.roots = tuple(root.rstrip("/") + "/" for root in roots if root and not root.startswith(places.work))
+        sys.addaudithook(self.hook)
+
+    def hook(self, event, arguments):
+        if not self.active:
+            return
+        refused = self.known.get(event)
+        if refused is None:
+            refused = self.known[event] = event in self.refused
+        if not refused or (event in READS and self.is_libraries(arguments)):
+            return
+        asked = sys._getframe(1).f_code.co_filename
+        # What a library does while it is loaded is its own, and denials.py looks what is to be had.
+        if not asked.startswith(tracebacks.RUNNER) and denials.caller() != denials.IMPORT:
+            refuse(f"{event}{' ' + str(arguments[0]) if arguments and isinstance(arguments[0], str) else ''}")
+
+    def is_libraries(self, arguments):
+        path = arguments[0] if arguments else None
+        flags = arguments[2] if len(arguments) > 2 else 0
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if not isinstance(path, str) or (isinstance(flags, int) and flags & WRITING) or ".." in path:
+            return False
+        return (path + "/").startswith(self.roots)
+
+
+def prepare():
+    """To be called in the zygote: what checks and the modules of expressions need is there when the first comes."""
+    for name in ("_string", "datetime", "decimal", "fractions", "json", "re", "statistics"):
+        import_real(name)
+    rules = guard.Rules({"mode": "expression", "refused_attributes": ["_*"], "modules": ["math"], "max_repeat": 10, "max_range": 10, "max_power_bits": 10})
+    tree = guard.check("str(len('a' * 2)).format(*[2 ** 2 for x in range(3)])", "main.py", rules)
+    compile(tree, "main.py", "eval", dont_inherit=True)
+    furnish({}, rules)
+
+
+watching = None
+
+
+@contextlib.contextmanager
+def watched(rules):
+    global watching
+    words = rules.given.get("refused_events")
+    if not words:
+        yield
+        return
+    if watching is None:
+        watching = Watch(words)
+    watching.active = True
+    try:
+        yield
+    finally:
+        watching.active = False
+
+
+# ---- the whole ----
+
+
+def furnish(names, rules, used=None):
+    """Puts into NAMES, of the module that code runs in, what RULES give: of modules and tables those alone that are USED, or
+    all."""
+    global attributes, most_steps
+    attributes, most_steps = rules.attributes, rules.given.get("max_range")
+    made = {}
+    offered = {name: getattr(builtins, name) for name in rules.builtins}
+    offered.update((name, function) for name, function in CHECKED.items() if name in offered)
+    offered["__build_class__"] = builtins.__build_class__
+    offered["__import__"] = importer(rules, made)
+    offered.update({guard.FORMAT_GATE: format_gate, guard.TEXT_GATE: text_gate, guard.RANGE_GATE: range_gate})
+    names["__builtins__"] = offered
+    for alias, name in rules.modules.items():
+        if used is not None and alias not in used:
+            continue
+        with contextlib.suppress(ImportError) if used is None else contextlib.nullcontext():
+            names[alias] = read_only(rules, import_real(name), alias, made)
+    if rules.tables and (used is None or not used.isdisjoint(("df", "dfs"))):
+        tables = read_tables()
+        names["dfs"] = tables
+        if tables:
+            names["df"] = next(iter(tables.values()))
+    if rules.queries and "pandas" in sys.modules:
+        import_real("pandas.core.computation.eval")
+        watch_pandas(rules)
+
+
+def run(request, outcome):
+    """Checks the code of REQUEST and, unless no more was asked for, runs it; OUTCOME gets its value."""
+    rules, name = guard.Rules(request["guard"]), request["name"]
+    values = request.get("values", {})
+    code = request["code"].removeprefix("\ufeff")
+    main = execution.make_main(code, name)
+    tree = guard.check(code, name, rules, values)
+    if request.get("check"):
+        return
+    names = main.__dict__
+    furnish(names, rules, {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
+    names.update(values)
+    if rules.expression:
+        body, tail = None, compile(tree, name, "eval", dont_inherit=True)
+    else:
+        body, tail = execution.compile_parts_of(tree, name)
+    with watched(rules):
+        if body:
+            exec(body, names)
+        value = eval(tail, names) if tail else None
+        if rules.expression:
+            outcome.say(value)
+    if not rules.expression:
+        outcome.show(value)
