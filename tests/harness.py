@@ -57,6 +57,7 @@ FIELDS = {
     "error": (dict, NULL),
     "violations": list,
     "denials": list,
+    "network": list,
     "files": list,
     "changes": list,
     "warnings": list,
@@ -110,6 +111,10 @@ LIMITS = {
     "files_depth",
     "stdin_bytes",
     "code_bytes",
+    "network_connections",
+    "network_in_bytes",
+    "network_out_bytes",
+    "network_ms",
 }
 
 

@@ -200,6 +200,16 @@ static const struct config_row config_table[] = {
     {"roles", "user_profiles", CONFIG_TEXT, AT (user_profiles), "*",
      .text = "The same for the role `user`. An admin may use all."},
     {"roles", "user_tools", CONFIG_TEXT, AT (user_tools), "*", .text = "The same for the role `user`."},
+    {"network", "parked", CONFIG_COUNT, AT (network_parked), "1", .minimum = 0, .maximum = 64,
+     .text =
+         "Sandboxes that each environment keeps parked for runs that may reach chosen hosts, once there was "
+         "one: theirs have another shape."},
+    {"network", "max_connections", CONFIG_COUNT, AT (network_connections), "256", .minimum = 1,
+     .maximum = 4096, .text = "Connections of all runs together that the proxy carries at once."},
+    {"network", "private_networks", CONFIG_TEXT, AT (private_networks), "none",
+     .text = "Private networks that runs may reach where their profile allows a host in them: `10.1.0.0/16`, "
+             "`fd00:1::/32`, between blanks. All other private, local and special addresses are refused, "
+             "whatever name leads to them."},
     {"log", "level", CONFIG_CHOICE, AT (log_level), "info", .choices = log_levels,
      .text = "The least important messages that are still logged."},
     {"log", "format", CONFIG_CHOICE, AT (log_format), "auto", .choices = log_formats,

@@ -58,6 +58,10 @@ struct config {
   char *role_default;                 /* "guest", "user", "admin": of a caller that names none */
   char *guest_profiles, *guest_tools; /* patterns of names */
   char *user_profiles, *user_tools;
+  /* [network] */
+  guint64 network_parked;      /* parked sandboxes of each environment that can reach chosen hosts */
+  guint64 network_connections; /* of all runs together */
+  char *private_networks;      /* that may be reached although they are private; "none" */
   /* [log] */
   char *log_level;   /* "error", "warning", "info", "debug" */
   char *log_format;  /* "text", "json"; "auto": text at a terminal */

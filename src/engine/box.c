@@ -18,6 +18,7 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "engine/process.h"
+#include "engine/proxy.h"
 
 /* How long a dead process may stay unreaped by its init, before nobody waits to know how it ended. */
 #define REAP_WAIT_MS 200
@@ -89,7 +90,7 @@ new_box (struct pool *pool, const struct shape *shape, guint64 number)
   box->shape.directory_fd = -1;
   box->number = number;
   box->socket_fd = box->stdout_fd = box->stderr_fd = box->exit_fd = -1;
-  box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = -1;
+  box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = box->listener_fd = -1;
   box->link.data = box;
   box->members = 1;
   channel_init (&box->channel, -1);
@@ -101,7 +102,7 @@ box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, 
          GError **error)
 {
   struct box *box = new_box (pool, shape, box_next_number ());
-  int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1};
+  int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1, -1};
   if (!make_socket (&box->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
       !make_pipe (&box->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
       !make_pipe (&box->stderr_fd, &spawn[WIRE_SPAWN_STDERR], "stderr", error) ||
@@ -115,6 +116,7 @@ box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, 
   spawn[WIRE_SPAWN_DIRECTORY] = shape->lent > 0 ? shape->directory_fd : -1;
   (void)fcntl (box->exit_fd, F_SETPIPE_SZ, EXIT_PIPE_BYTES);
   channel_init (&box->channel, box->socket_fd);
+  box->channel.takes_fd = shape->network == NETWORK_ALLOW;
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     ret_spawn[i] = spawn[i];
   return box;
@@ -331,10 +333,13 @@ box_free (struct box *box)
   if (box->cgroup && !weakened (LAYER_CLEANUP) && cgroup_remove (box->cgroup, &fault) < 0)
     log_warning ("%s: %s", fault.step, g_strerror (fault.err));
   channel_clear (&box->channel);
-  int *const fds[] = {&box->socket_fd, &box->stdout_fd, &box->stderr_fd,    &box->exit_fd,
-                      &box->worker_fd, &box->init_fd,   &box->workspace_fd, &box->memory_fd};
+  int *const fds[] = {&box->socket_fd, &box->stdout_fd,    &box->stderr_fd, &box->exit_fd,    &box->worker_fd,
+                      &box->init_fd,   &box->workspace_fd, &box->memory_fd, &box->listener_fd};
   for (gsize i = 0; i < G_N_ELEMENTS (fds); i++)
     fd_close (fds[i]);
+  if (box->gate)
+    proxy_close (box->gate);
+  gate_unref (box->gate);
   scratch_place_free (box->place);
   zygote_info_unref (box->info);
   if (box->trunk && box->trunk->workspace_fd >= 0)

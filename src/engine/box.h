@@ -13,6 +13,7 @@
 #include "runner/wire.h"
 #include "sandbox/cgroup.h"
 
+struct gate;
 struct pool;
 struct zygote;
 
@@ -34,6 +35,7 @@ struct box {
   int socket_fd, stdout_fd, stderr_fd, exit_fd;
   int worker_fd, init_fd; /* pidfds */
   int workspace_fd;
+  int listener_fd;             /* where the proxy answers, in a network namespace of its own; else -1 */
   struct scratch_place *place; /* the workspace's, when it is a directory of the host */
   pid_t worker_pid, init_pid;  /* on the host; without namespaces there is no init: 0 */
 
@@ -41,6 +43,9 @@ struct box {
   struct wire_ready ready;
   struct usage_mark parked;
   struct workspace_mark workspace_mark;
+
+  struct gate *gate; /* what may be reached through listener_fd, once a run or session has the box; or NULL.
+                        Of a branch its trunk's alone */
 
   struct cgroup *cgroup; /* NULL: there is none */
   int memory_fd; /* readable when the group is out of memory and the kernel kills but one process; or -1 */

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "engine/gate.h"
 #include "engine/run_private.h"
 
 static gboolean
@@ -43,6 +44,8 @@ begin (struct adder_run *run)
     for (gsize i = 0; run->box->info->warnings[i]; i++)
       g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
   usage_mark_again (run->box);
+  if (box_trunk (run->box)->gate)
+    gate_begin (box_trunk (run->box)->gate, &request->limits);
   run->begun_us = g_get_real_time ();
   run_hand_out (run);
   char *text = message_write_cell (request, run->cell, &length);

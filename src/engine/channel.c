@@ -16,7 +16,7 @@
 void
 channel_init (struct channel *channel, int socket_fd)
 {
-  *channel = (struct channel){.socket_fd = socket_fd, .out_fd = -1};
+  *channel = (struct channel){.socket_fd = socket_fd, .out_fd = -1, .in_fd = -1};
 }
 
 void
@@ -25,6 +25,7 @@ channel_clear (struct channel *channel)
   g_clear_pointer (&channel->out, g_free);
   g_clear_pointer (&channel->in, g_free);
   fd_close (&channel->out_fd);
+  fd_close (&channel->in_fd);
 }
 
 gboolean
@@ -100,8 +101,14 @@ static enum channel_state
 receive_some (struct channel *channel, void *data, gsize size, gsize *ret_got)
 {
   gssize got;
+  gsize count = 0;
   do
-    got = recv (channel->socket_fd, data, size, MSG_DONTWAIT);
+    if (channel->takes_fd && channel->in_fd < 0) {
+      got = fd_receive_flags (channel->socket_fd, data, size, MSG_DONTWAIT, &channel->in_fd, 1, &count);
+      errno = got < 0 ? (int)-got : 0;
+    } else {
+      got = recv (channel->socket_fd, data, size, MSG_DONTWAIT);
+    }
   while (got < 0 && errno == EINTR);
   if (got > 0) {
     *ret_got = (gsize)got;

@@ -19,6 +19,8 @@ struct channel {
   gsize header_got;
   char *in; /* grows as bytes come, not as the header promises */
   gsize in_got, in_room;
+  gboolean takes_fd; /* a descriptor may come with a frame, which is in_fd then (-1: none) */
+  int in_fd;
 };
 
 enum channel_state {
@@ -45,6 +47,6 @@ typedef gint64 (*channel_bound) (uint32_t kind);
 
 /* Reads what is there, up to the end of one frame. With CHANNEL_FRAME, *RET_KIND, *RET_LENGTH and *RET_DATA
  * are set; the data is the caller's (g_free) and a zero byte follows it. Descriptors that were sent along are
- * closed by the kernel, because none are asked for. */
+ * closed by the kernel, because none are asked for, unless the channel takes one. */
 enum channel_state channel_receive (struct channel *channel, channel_bound bound, uint32_t *ret_kind,
                                     char **ret_data, gsize *ret_length);

@@ -37,6 +37,10 @@ static const struct {
     {LIMIT_SHM, "space", "used up", "Write less to /dev/shm, or write to the current directory"},
     {LIMIT_FILE_SIZE, "file_size", "reached by a file", "Write several smaller files"},
     {LIMIT_OPEN_FILES, "open_files", "open at once", "Close files that are no longer needed"},
+    {LIMIT_NETWORK_CONNECTIONS, "network", "open through the proxy", "Open fewer connections at once"},
+    {LIMIT_NETWORK_IN, "network", "used up", "Fetch less"},
+    {LIMIT_NETWORK_OUT, "network", "used up", "Send less"},
+    {LIMIT_NETWORK_TIME, "network", "reached by a connection", "Do not keep connections for so long"},
     {LIMIT_MEMORY, "memory", "used up, and a process was killed for it", "Work on the data in parts"},
 };
 
@@ -47,6 +51,17 @@ hint_of (const char *kind)
     if (strcmp (kinds[i].kind, kind) == 0)
       return kinds[i].hint;
   return NULL;
+}
+
+/* Beside a proxy, what the sandbox itself reports are tries to do without it. */
+static const char *
+hint_for (const char *kind, const struct network_rules *network)
+{
+  if (network_rules_shape (network) == NETWORK_ALLOW && strcmp (kind, "network") == 0)
+    return "The only way out is the proxy that http_proxy and https_proxy name, to the hosts that the "
+           "profile "
+           "allows ([network] allow): use urllib, requests or curl, which heed these variables.";
+  return hint_of (kind);
 }
 
 gboolean
@@ -81,7 +96,7 @@ add_limit (json_t *list, gsize which, const struct limits *limits, const struct 
 
 json_t *
 denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
-             const struct limits *limits, const struct limits *maxima)
+             const struct limits *limits, const struct limits *maxima, const struct network_rules *network)
 {
   json_t *list = reported ? json_deep_copy (reported) : json_array ();
   gsize index;
@@ -89,7 +104,7 @@ denial_list (const json_t *reported, guint32 limits_met, const struct verdict *v
   if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGSYS)
     denial_add (list, "call", json_string ("ended by SIGSYS"));
   json_array_foreach (list, index, denial) json_object_set_new (
-      denial, "hint", json_string (hint_of (json_string_value (json_object_get (denial, "kind")))));
+      denial, "hint", json_string (hint_for (json_string_value (json_object_get (denial, "kind")), network)));
 
   if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGXFSZ)
     limits_met |= 1u << LIMIT_FILE_SIZE;

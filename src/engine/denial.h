@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "engine/network_rules.h"
 #include "engine/outcome.h"
 #include "sandbox/limits.h"
 
@@ -17,6 +18,8 @@ void denial_add (json_t *list, const char *kind, json_t *detail);
 
 /* The denials of a run that ended as VERDICT: those that the sandbox REPORTED (an array of {kind, detail}, or
  * NULL), each with its hint, and one for each limit in LIMITS_MET (1 << enum limit), except for what the
- * verdict itself says. MAXIMA: how far limits may be raised. The caller's. */
+ * verdict itself says. MAXIMA: how far limits may be raised. NETWORK is what the run had of it, or NULL. The
+ * caller's. */
 json_t *denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
-                     const struct limits *limits, const struct limits *maxima);
+                     const struct limits *limits, const struct limits *maxima,
+                     const struct network_rules *network);

@@ -7,6 +7,7 @@
 
 #include "adder.h"
 #include "common/config.h"
+#include "engine/proxy.h"
 #include "engine/sessions.h"
 
 /* What is larger goes back to the system when it is freed. Left alone, the C library keeps pieces of the size
@@ -43,8 +44,10 @@ engine_new (struct config *config, GError **error)
   struct engine *engine = g_new0 (struct engine, 1);
   g_atomic_ref_count_init (&engine->references);
   engine->host = host;
-  engine->sessions = sessions_new (host, error);
+  engine->proxy = proxy_new (host, error);
+  engine->sessions = engine->proxy ? sessions_new (host, error) : NULL;
   if (!engine->sessions) {
+    proxy_free (engine->proxy);
     host_free (host);
     g_free (engine);
     return NULL;
@@ -68,6 +71,7 @@ engine_unref (struct engine *engine)
     return;
   sessions_free (engine->sessions);
   pools_free (engine->pools);
+  proxy_free (engine->proxy);
   host_free (engine->host);
   g_free (engine);
 }
@@ -86,7 +90,7 @@ engine_warm (struct engine *engine, const char *environment, GError **error)
   if (!host_check (engine->host, ISOLATION_AUTO, host_least_level (engine->host, ISOLATION_AUTO), error))
     return FALSE;
   struct pool *pool = pools_get (engine->pools, environment ? environment : engine->host->config->environment,
-                                 ISOLATION_AUTO, error);
+                                 ISOLATION_AUTO, NETWORK_NONE, error);
   return pool && pool_warm (pool, error);
 }
 

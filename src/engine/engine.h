@@ -15,6 +15,7 @@ struct engine {
   struct host *host;
   struct pools *pools;
   struct sessions *sessions;
+  struct proxy *proxy;
   gint64 started_us;
   gint runs[ADDER_OUTCOME_FAILED + 1]; /* by outcome; atomic */
 };

@@ -7,6 +7,7 @@
 
 #include "adder.h"
 #include "common/error.h"
+#include "engine/proxy.h"
 
 /* RLIMIT_CPU comes in whole seconds, and late: the daemon's own count, in milliseconds, shall be first. */
 #define CPU_GRACE_S 2
@@ -138,10 +139,12 @@ static gboolean
 check_isolation (struct handout *handout, const struct engine *engine, const struct box *box, guint wanted,
                  GError **error)
 {
+  /* That one mechanism is not there because the profile says so keeps nothing from running, and is told. */
+  guint32 given_up = box->shape.network == NETWORK_FULL ? WIRE_NET_NAMESPACE : 0;
   const char *reason = engine->host->cgroup_reason;
   handout->has_isolation = TRUE;
   handout->isolation_level = host_isolation (box->ready.mechanisms, box->cgroup != NULL, handout->missing);
-  if (handout->isolation_level >= wanted)
+  if (host_isolation (box->ready.mechanisms | given_up, box->cgroup != NULL, NULL) >= wanted)
     return TRUE;
   handout->refused = TRUE;
   g_ptr_array_add (handout->missing, NULL);
@@ -155,17 +158,44 @@ check_isolation (struct handout *handout, const struct engine *engine, const str
 
 /* ---- taking ---- */
 
+struct shape
+handout_shape (const struct run_request *request, gboolean session)
+{
+  return (struct shape){
+      .limits = request->limits,
+      .session = session,
+      .network = network_rules_shape (request->network),
+      .directory_fd = -1,
+  };
+}
+
+/* The proxy stands in a namespace of the sandbox's own: elsewhere nothing would lead to it alone. */
+static gboolean
+check_network (const struct host *host, const struct run_request *request, GError **error)
+{
+  enum isolation isolation = request->isolation == ISOLATION_AUTO ? host->isolation : request->isolation;
+  if (network_rules_shape (request->network) != NETWORK_ALLOW || isolation == ISOLATION_NAMESPACES)
+    return TRUE;
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+      "the profile %s lets code reach chosen hosts ([network] mode = allow), for which a sandbox needs a "
+      "network namespace of its own: isolation \"namespaces\" (level 2), and not \"%s\"",
+      request->network->profile, isolation_names[isolation]);
+  return FALSE;
+}
+
 struct pool *
 handout_pool (struct handout *handout, struct engine *engine, const struct run_request *request,
               GError **error)
 {
   if (!host_check (engine->host, request->isolation, wanted_level (engine, request), error) ||
-      !check_quota (engine->host, &request->limits, error) ||
+      !check_network (engine->host, request, error) || !check_quota (engine->host, &request->limits, error) ||
       !pools_check_memory (engine->pools, &request->limits, error)) {
     handout->refused = TRUE;
     return NULL;
   }
-  return pools_get (engine->pools, request->environment, request->isolation, error);
+  return pools_get (engine->pools, request->environment, request->isolation,
+                    network_rules_shape (request->network), error);
 }
 
 gboolean
@@ -187,6 +217,17 @@ handout_put_files (struct handout *handout, struct box *box, const struct host *
   return TRUE;
 }
 
+/* From now on the sandbox is answered. */
+static gboolean
+open_gate (struct box *box, struct engine *engine, const struct run_request *request,
+           const struct limits *limits, GError **error)
+{
+  if (box->shape.network != NETWORK_ALLOW)
+    return TRUE;
+  box->gate = proxy_open (engine->proxy, box->listener_fd, request->network, limits, error);
+  return box->gate != NULL;
+}
+
 struct box *
 handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
               const struct run_request *request, const struct shape *shape, struct interrupt *interrupt,
@@ -197,9 +238,10 @@ handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
       request->guard ? g_strconcat (request->code, "\n", request->guard, NULL) : NULL;
   const char *code = shape->session ? NULL : with_rules ? with_rules : request->code;
   struct box *box = pool_take (pool, request->owner, shape, code, interrupt, error);
-  if (box && (!check_isolation (handout, engine, box, wanted_level (engine, request), error) ||
-              !set_limits (box, &shape->limits, error) ||
-              !handout_put_files (handout, box, engine->host, request, interrupt, error)))
+  if (box &&
+      (!check_isolation (handout, engine, box, wanted_level (engine, request), error) ||
+       !set_limits (box, &shape->limits, error) || !open_gate (box, engine, request, &shape->limits, error) ||
+       !handout_put_files (handout, box, engine->host, request, interrupt, error)))
     pool_discard (g_steal_pointer (&box));
   return box;
 }

@@ -19,6 +19,9 @@ struct handout {
 void handout_init (struct handout *handout);
 void handout_clear (struct handout *handout);
 
+/* The shape of a sandbox for REQUEST, or for a SESSION that it describes. */
+struct shape handout_shape (const struct run_request *request, gboolean session);
+
 /* The pool for REQUEST, when this host may run it. */
 struct pool *handout_pool (struct handout *handout, struct engine *engine, const struct run_request *request,
                            GError **error);

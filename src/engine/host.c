@@ -183,7 +183,7 @@ count_cpus (void)
 }
 
 /* What a box and a zygote's share cost at most; beyond that, what a program has open anyway. */
-#define DESCRIPTORS_OF_A_BOX 16
+#define DESCRIPTORS_OF_A_BOX 18
 #define DESCRIPTORS_BESIDE   200
 
 guint64
@@ -272,27 +272,39 @@ choose_isolation (const struct host *host)
 
 /* The control groups are known by now: what they do not count, the filter refuses. */
 static gboolean
-build_filter (struct host *host, enum isolation isolation, GError **error)
+build_filter (struct host *host, enum isolation isolation, enum network network, GError **error)
 {
   const struct seccomp_host seccomp = {
       .landlock_abi = host->probe.landlock_abi,
       .memory_counted = host->cgroups != NULL,
       .shared = isolation != ISOLATION_NAMESPACES,
+      .network = network,
   };
   struct fault fault;
-  return seccomp_build (&seccomp, &host->filter_fd[isolation], &fault) == 0 ||
+  return seccomp_build (&seccomp, &host->filter_fd[isolation][network], &fault) == 0 ||
          error_from_fault (&fault, error);
 }
 
 gboolean
-host_prepare (struct host *host, enum isolation isolation, GError **error)
+host_prepare (struct host *host, enum isolation isolation, enum network network, GError **error)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&host->lock);
-  if (host->filter_fd[isolation] < 0 && !build_filter (host, isolation, error))
+  if (host->filter_fd[isolation][network] < 0 && !build_filter (host, isolation, network, error))
     return FALSE;
   if (isolation != ISOLATION_NAMESPACES && !host->scratch)
     host->scratch = scratch_new (&host->owner, error);
   return isolation == ISOLATION_NAMESPACES || host->scratch != NULL;
+}
+
+int
+host_open_filter (struct host *host, enum isolation isolation, enum network network, GError **error)
+{
+  if (!host_prepare (host, isolation, network, error))
+    return -1;
+  int fd = fcntl (host->filter_fd[isolation][network], F_DUPFD_CLOEXEC, 0);
+  if (fd < 0)
+    error_from_errno (error, errno, "cannot hand over the seccomp program");
+  return fd;
 }
 
 struct host *
@@ -303,8 +315,8 @@ host_new (struct config *config, GError **error)
   host->config = config;
   host->init_fd = -1;
   g_mutex_init (&host->lock);
-  for (int i = 0; i < ISOLATIONS; i++)
-    host->filter_fd[i] = -1;
+  for (int i = 0; i < ISOLATIONS * NETWORKS; i++)
+    host->filter_fd[i / NETWORKS][i % NETWORKS] = -1;
   host->cpus = count_cpus ();
   check_descriptors (config);
   probe_host (&host->probe, flags);
@@ -326,8 +338,8 @@ host_free (struct host *host)
   if (!host)
     return;
   cgroup_node_close (host->cgroups);
-  for (int i = 0; i < ISOLATIONS; i++)
-    fd_close (&host->filter_fd[i]);
+  for (int i = 0; i < ISOLATIONS * NETWORKS; i++)
+    fd_close (&host->filter_fd[i / NETWORKS][i % NETWORKS]);
   scratch_unref (host->scratch);
   g_mutex_clear (&host->lock);
   fd_close (&host->init_fd);

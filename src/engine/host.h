@@ -10,6 +10,7 @@
 #include "runner/wire.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/isolation.h"
+#include "sandbox/network.h"
 #include "sandbox/probe.h"
 
 struct host {
@@ -26,8 +27,8 @@ struct host {
 
   /* Made when a kind of isolation is first wanted, under the lock, and then as lasting as the rest. */
   GMutex lock;
-  int filter_fd[ISOLATIONS]; /* sealed memfds: the seccomp program of its sandboxes */
-  struct scratch *scratch;   /* workspaces, where sandboxes have no mounts of their own */
+  int filter_fd[ISOLATIONS][NETWORKS]; /* sealed memfds: the seccomp programs of its sandboxes */
+  struct scratch *scratch;             /* workspaces, where sandboxes have no mounts of their own */
 };
 
 /* CONFIG becomes the host's. Returns NULL with ERROR when something that every run needs is not there: the
@@ -46,8 +47,11 @@ guint host_least_level (const struct host *host, enum isolation isolation);
  * is asked for: FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how to get it. */
 gboolean host_check (const struct host *host, enum isolation isolation, guint wanted, GError **error);
 
-/* Makes ready what zygotes of ISOLATION need. */
-gboolean host_prepare (struct host *host, enum isolation isolation, GError **error);
+/* Makes ready what zygotes of ISOLATION need whose sandboxes have NETWORK. */
+gboolean host_prepare (struct host *host, enum isolation isolation, enum network network, GError **error);
+
+/* A descriptor of the seccomp program of single sandboxes with NETWORK, the caller's; or -1 with ERROR. */
+int host_open_filter (struct host *host, enum isolation isolation, enum network network, GError **error);
 
 /* The isolation level of a sandbox that REACHED those mechanisms (enum wire_mechanism). The names of what it
  * lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a control group. */

@@ -23,7 +23,6 @@ static const struct plan_step fixed_steps[] = {
     {PLAN_TEXT, PASSWD, "/etc/passwd"},
     {PLAN_TEXT, GROUP, "/etc/group"},
     {PLAN_TEXT, "passwd: files\ngroup: files\nhosts: files dns\n", "/etc/nsswitch.conf"},
-    {PLAN_TEXT, "127.0.0.1 localhost adder\n::1 localhost adder\n", "/etc/hosts"},
     {PLAN_COPY, "/etc/ld.so.cache", "/etc/ld.so.cache"},
     {PLAN_COPY, "/etc/localtime", "/etc/localtime"},
     {PLAN_COPY, "/etc/mime.types", "/etc/mime.types"},
@@ -42,6 +41,13 @@ static const struct plan_step fixed_steps[] = {
     {PLAN_LINK, "/proc/self/fd/0", "/dev/stdin"},
     {PLAN_LINK, "/proc/self/fd/1", "/dev/stdout"},
     {PLAN_LINK, "/proc/self/fd/2", "/dev/stderr"},
+};
+
+/* How names become addresses, by what a zygote's sandboxes have of the network. */
+static const struct plan_step name_steps[NETWORKS][2] = {
+    [NETWORK_NONE] = {{PLAN_TEXT, "127.0.0.1 localhost adder\n::1 localhost adder\n", "/etc/hosts"}},
+    [NETWORK_FULL] = {{PLAN_COPY, "/etc/hosts", "/etc/hosts"},
+                      {PLAN_COPY, "/etc/resolv.conf", "/etc/resolv.conf"}},
 };
 
 /* Links into /usr on merged systems, directories of their own on others. */
@@ -207,7 +213,7 @@ add_readable (struct layout *layout)
 
 struct layout *
 layout_new (const struct host *host, const struct environment *environment, enum isolation isolation,
-            gboolean bare)
+            enum network network, gboolean bare)
 {
   gboolean own_tree = isolation == ISOLATION_NAMESPACES;
   struct layout *layout = g_new0 (struct layout, 1);
@@ -220,6 +226,9 @@ layout_new (const struct host *host, const struct environment *environment, enum
     add_whole_host (layout);
   else
     g_array_append_vals (layout->steps, fixed_steps, G_N_ELEMENTS (fixed_steps));
+  for (gsize i = 0; i < G_N_ELEMENTS (name_steps[network]) && !weakened (LAYER_TREE); i++)
+    if (name_steps[network][i].target)
+      g_array_append_val (layout->steps, name_steps[network][i]);
   add_merged (layout);
   if (!weakened (LAYER_TREE))
     add_roots (layout, environment);
@@ -234,6 +243,7 @@ layout_new (const struct host *host, const struct environment *environment, enum
 
   layout->plan = (struct plan){
       .isolation = isolation,
+      .network = network,
       .host_uid = host->owner.uid,
       .host_gid = host->owner.gid,
       .steps = (struct plan_step *)(void *)layout->steps->data,

@@ -20,9 +20,9 @@ struct layout {
 /* Where the runner's folder is in a sandbox. */
 #define LAYOUT_RUNNER "/adder/runner"
 
-/* Builds the layout of ENVIRONMENT on HOST for sandboxes of ISOLATION; BARE: with no modules loaded ahead.
- * Without namespaces there is no tree: paths are the host's, and what the plan would have bound is named to
- * the runner as readable. The caller frees it. */
+/* Builds the layout of ENVIRONMENT on HOST for sandboxes of ISOLATION and NETWORK; BARE: with no modules
+ * loaded ahead. Without namespaces there is no tree: paths are the host's, and what the plan would have bound
+ * is named to the runner as readable. The caller frees it. */
 struct layout *layout_new (const struct host *host, const struct environment *environment,
-                           enum isolation isolation, gboolean bare);
+                           enum isolation isolation, enum network network, gboolean bare);
 void layout_free (struct layout *layout);

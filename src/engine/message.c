@@ -545,11 +545,29 @@ write_text (json_t *object, gsize *ret_length)
   return text;
 }
 
+/* Where programs look for the proxy. Curl heeds the lower case of the first alone, others either. What the
+ * run brings itself wins. */
+static void
+add_proxy (json_t *variables)
+{
+  static const struct {
+    const char *name, *value;
+  } rows[] = {
+      {"http_proxy", NETWORK_PROXY_URL},  {"https_proxy", NETWORK_PROXY_URL},
+      {"HTTP_PROXY", NETWORK_PROXY_URL},  {"HTTPS_PROXY", NETWORK_PROXY_URL},
+      {"no_proxy", NETWORK_PROXY_BESIDE}, {"NO_PROXY", NETWORK_PROXY_BESIDE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (!json_object_get (variables, rows[i].name))
+      json_object_set_new (variables, rows[i].name, json_string (rows[i].value));
+}
+
 /* What the runner needs to know before any code. */
 static json_t *
 surroundings (const struct run_request *request)
 {
   const struct request_blocked *blocked = &request->blocked;
+  enum network network = network_rules_shape (request->network);
   json_t *object = json_pack ("{s:s, s:o, s:o, s:s, s:I}", "name", request->name, "arguments",
                               string_array ((const char *const *)request->arguments), "variables",
                               string_object (request->variables), "environment", request->environment,
@@ -558,6 +576,10 @@ surroundings (const struct run_request *request)
     json_object_set_new (object, "blocked",
                          json_pack ("{s:o, s:o}", "calls", string_array ((const char *const *)blocked->calls),
                                     "modules", string_array ((const char *const *)blocked->modules)));
+  if (network != NETWORK_NONE)
+    json_object_set_new (object, "network", json_string (network_names[network]));
+  if (network == NETWORK_ALLOW)
+    add_proxy (json_object_get (object, "variables"));
   return object;
 }
 

@@ -36,19 +36,20 @@ pool_free (gpointer data)
   g_free (pool);
 }
 
-/* Pools by what they are for: an environment and a kind of isolation. */
+/* Pools by what they are for: an environment, a kind of isolation, and whether the network is the host's. */
 static guint
 hash_pool (gconstpointer key)
 {
   const struct pool *pool = key;
-  return g_str_hash (pool->name) + (guint)pool->isolation;
+  return g_str_hash (pool->name) + (guint)pool->isolation * NETWORKS + (guint)pool->network;
 }
 
 static gboolean
 equal_pools (gconstpointer a, gconstpointer b)
 {
   const struct pool *one = a, *other = b;
-  return one->isolation == other->isolation && g_str_equal (one->name, other->name);
+  return one->isolation == other->isolation && one->network == other->network &&
+         g_str_equal (one->name, other->name);
 }
 
 struct pools *
@@ -120,12 +121,15 @@ pools_free (struct pools *pools)
 
 /* Takes ENVIRONMENT. */
 static struct pool *
-pool_new (struct pools *pools, struct environment *environment, enum isolation isolation, GError **error)
+pool_new (struct pools *pools, struct environment *environment, enum isolation isolation,
+          enum network network, GError **error)
 {
   struct pool *pool = g_new0 (struct pool, 1);
   pool->pools = pools;
   pool->name = g_strdup (environment->name);
   pool->isolation = isolation;
+  pool->network = network;
+  pool->keeps[SHAPE_PLAIN] = TRUE;
   pool->environment = environment;
   pool->draining = g_ptr_array_new ();
   g_rw_lock_init (&pool->environment_lock);
@@ -152,11 +156,14 @@ find_pool (struct pools *pools, const struct pool *key)
 }
 
 struct pool *
-pools_get (struct pools *pools, const char *name, enum isolation isolation, GError **error)
+pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
+           GError **error)
 {
   if (isolation == ISOLATION_AUTO)
     isolation = pools->host->isolation;
-  const struct pool key = {.name = (char *)(guintptr)name, .isolation = isolation};
+  if (network == NETWORK_ALLOW)
+    network = NETWORK_NONE; /* its zygotes can make both */
+  const struct pool key = {.name = (char *)(guintptr)name, .isolation = isolation, .network = network};
   struct pool *pool = find_pool (pools, &key);
   if (pool)
     return pool;
@@ -170,7 +177,7 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, GErr
   if (!pool && pools->closed) {
     set_closed (error);
   } else if (!pool) {
-    pool = pool_new (pools, g_steal_pointer (&environment), isolation, error);
+    pool = pool_new (pools, g_steal_pointer (&environment), isolation, network, error);
     if (pool)
       g_hash_table_add (pools->pools, pool);
   }
@@ -549,7 +556,9 @@ take (struct pool *pool, const char *owner, const struct shape *shape, const cha
   g_autoptr (GError) refusal = NULL;
 
   g_mutex_lock (&pools->lock);
-  pool->keeps_sessions |= waiter.shape.session;
+  enum shape_kind kind = shape_kind (&waiter.shape, pool->isolation);
+  if (kind != SHAPE_OTHER)
+    pool->keeps[kind] = TRUE;
   gboolean starting = !pool->serving || pool->stale || pool->bare;
   g_mutex_unlock (&pools->lock);
   waiter.needs_modules = starting && (!code || names_module (pool, code));

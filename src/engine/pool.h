@@ -25,9 +25,10 @@ gboolean pools_are_closed (struct pools *pools);
 /* After pools_close, and when no run holds a box any more. NULL is allowed. */
 void pools_free (struct pools *pools);
 
-/* The pool of the environment NAME with sandboxes of ISOLATION (ISOLATION_AUTO: the host's best), made when
- * it is first asked for; good until pools_free. */
-struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, GError **error);
+/* The pool of the environment NAME with sandboxes of ISOLATION (ISOLATION_AUTO: the host's best) that can
+ * have NETWORK, made when it is first asked for; good until pools_free. */
+struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
+                        GError **error);
 
 /* The kind of its sandboxes, never ISOLATION_AUTO. */
 enum isolation pool_isolation (const struct pool *pool);

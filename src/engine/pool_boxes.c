@@ -212,10 +212,27 @@ claim (const struct waiter *waiter, GQueue *boxes, GHashTable *taken)
 }
 
 static void
-count_kept (const struct pool *pool, const struct box *box, guint *kept, guint *sessions)
+count_kept (const struct pool *pool, const struct box *box, guint64 kept[SHAPE_KINDS + 1])
 {
-  if (shape_is_kept (&box->shape, pool->isolation))
-    ++*(box->shape.session ? sessions : kept);
+  kept[shape_kind (&box->shape, pool->isolation)]++;
+}
+
+/* How many boxes of KIND shall be parked. */
+static guint64
+kept_most (const struct pool *pool, enum shape_kind kind)
+{
+  const struct config *config = pool->pools->host->config;
+  const guint64 most[SHAPE_KINDS] = {
+      [SHAPE_PLAIN] = config->parked,
+      [SHAPE_SESSION] = config->sessions_parked,
+      [SHAPE_NETWORK] = config->network_parked,
+  };
+  if (!pool->keeps[kind])
+    return 0;
+  if (!pool->current->bare)
+    return most[kind];
+  /* While the processors have modules to load, one more than is waited for is enough. */
+  return kind == SHAPE_PLAIN ? MIN (most[kind], 1) : 0;
 }
 
 /* What the next sandbox should be, and reserves memory for it: of the shape that the first caller waits for
@@ -228,10 +245,10 @@ choose_shape (struct pool *pool, struct shape *ret_shape, gboolean *ret_calm)
   g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
   struct budget_round round = {.budget = &pools->budget};
   gboolean chosen = FALSE, waited = FALSE;
-  guint kept = 0, sessions = 0;
+  guint64 kept[SHAPE_KINDS + 1] = {0};
   guint64 promised = 0;
   for (GList *link = pool->parking.head; link; link = link->next)
-    count_kept (pool, link->data, &kept, &sessions);
+    count_kept (pool, link->data, kept);
 
   g_mutex_lock (&pools->lock);
   for (struct queue_place *place = queue_first (pools->queue); place && !chosen; place = queue_next (place)) {
@@ -260,21 +277,15 @@ choose_shape (struct pool *pool, struct shape *ret_shape, gboolean *ret_calm)
   /* Of other shapes none stays parked. Old ones are few, or soon to be replaced. */
   for (GList *link = pool->parked.head; link; link = link->next)
     if (!pool->old_parked || ((struct box *)link->data)->zygote == pool->current)
-      count_kept (pool, link->data, &kept, &sessions);
-  /* While the processors have modules to load, one more than is waited for is enough. */
-  guint64 parked = pool->current->bare ? MIN (pools->host->config->parked, 1) : pools->host->config->parked;
-  *ret_calm = !waited && kept + MAX (parked / 4, 1) >= parked;
-  if (!chosen && kept < parked && !round.first_short && budget_may_park (&pools->budget, promised)) {
-    *ret_shape = shape_default ();
-    chosen = TRUE;
-  }
-  if (!chosen && pool->keeps_sessions && !pool->current->bare &&
-      sessions < pools->host->config->sessions_parked && !round.first_short &&
-      budget_may_park (&pools->budget, promised)) {
-    *ret_shape = shape_default ();
-    ret_shape->session = TRUE;
-    chosen = TRUE;
-  }
+      count_kept (pool, link->data, kept);
+  guint64 parked = kept_most (pool, SHAPE_PLAIN);
+  *ret_calm = !waited && kept[SHAPE_PLAIN] + MAX (parked / 4, 1) >= parked;
+  gboolean room = !round.first_short && budget_may_park (&pools->budget, promised);
+  for (enum shape_kind kind = 0; kind < SHAPE_KINDS && !chosen && room; kind++)
+    if (kept[kind] < kept_most (pool, kind)) {
+      *ret_shape = shape_of_kind (kind, pool->network);
+      chosen = TRUE;
+    }
   if (chosen)
     budget_park (&pools->budget);
   g_mutex_unlock (&pools->lock);
@@ -312,10 +323,24 @@ static uint32_t
 spawn_flags (const struct pool *pool, const struct shape *shape, gboolean calm)
 {
   uint32_t flags = (shape->session ? WIRE_SPAWN_SESSION : 0) | (shape->lent > 0 ? WIRE_SPAWN_LENT : 0) |
-                   (shape->overlay ? WIRE_SPAWN_OVERLAY : 0);
+                   (shape->overlay ? WIRE_SPAWN_OVERLAY : 0) |
+                   (shape->network != NETWORK_NONE ? WIRE_SPAWN_ONLINE : 0) |
+                   (shape->network == NETWORK_ALLOW ? WIRE_SPAWN_NETWORK : 0);
   if (!pool->pools->host->config->touch_ahead)
     return flags | WIRE_SPAWN_UNTOUCHED;
   return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);
+}
+
+/* A sandbox that has another network than its zygote comes with a seccomp program of its own. */
+static gboolean
+add_filter (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS], GError **error)
+{
+  if (shape->network != NETWORK_ALLOW)
+    return TRUE;
+  spawn[WIRE_SPAWN_FILTER] = host_open_filter (pool->pools->host, pool->isolation, shape->network, error);
+  for (int i = 0; i < WIRE_SPAWN_FDS && spawn[WIRE_SPAWN_FILTER] < 0; i++)
+    fd_close (&spawn[i]);
+  return spawn[WIRE_SPAWN_FILTER] >= 0;
 }
 
 void
@@ -330,9 +355,10 @@ pool_spawn_next (struct pool *pool)
     return;
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
   struct box *box = box_new (pool, &shape, scratch, spawn, &error);
-  if (!box) {
-    fd_close (&shape.directory_fd);
-    drop_chosen (pool, NULL);
+  if (!box || !add_filter (pool, &shape, spawn, &error)) {
+    if (!box)
+      fd_close (&shape.directory_fd);
+    drop_chosen (pool, box);
     pool_spawn_failed (pool, shape.lent, error);
     return;
   }
@@ -430,8 +456,8 @@ park (struct pool *pool, struct box *box)
     pool->parkings += !bare;
     g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
-    wanted = box->taken ||
-             (shape_is_kept (&box->shape, pool->isolation) && (!box->shape.session || pool->keeps_sessions));
+    enum shape_kind kind = shape_kind (&box->shape, pool->isolation);
+    wanted = box->taken || (kind != SHAPE_OTHER && pool->keeps[kind]);
     if (!wanted)
       g_queue_unlink (&pool->parked, &box->link);
   }
@@ -447,6 +473,8 @@ static gint64
 parking_bound (uint32_t kind)
 {
   switch (kind) {
+  case WIRE_LISTENER:
+    return 0;
   case WIRE_READY:
     return sizeof (struct wire_ready);
   case WIRE_FAULT:
@@ -467,7 +495,9 @@ take_ready (struct box *box, uint32_t kind, const char *data, gsize length, GErr
 {
   if (kind == WIRE_READY && length == sizeof box->ready) {
     memcpy (&box->ready, data, sizeof box->ready);
-    if (box->ready.version == WIRE_VERSION)
+    /* What comes from now on may be code's. */
+    box->channel.takes_fd = FALSE;
+    if (box->ready.version == WIRE_VERSION && (box->shape.network != NETWORK_ALLOW || box->listener_fd >= 0))
       return TRUE;
   }
   struct fault fault;
@@ -500,6 +530,10 @@ pool_box_speaks (struct pool *pool, struct box *box)
   case CHANNEL_WAIT:
     return;
   case CHANNEL_FRAME:
+    if (kind == WIRE_LISTENER) {
+      box->listener_fd = fd_steal (&box->channel.in_fd);
+      return;
+    }
     if (!take_ready (box, kind, data, length, &error))
       break;
     /* Without an id it was dead when we heard of it. */

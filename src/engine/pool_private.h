@@ -25,13 +25,14 @@ struct pools {
   struct budget budget;
   guint resuming; /* callers in the queue who have a box */
   gboolean closed;
-  GHashTable *pools; /* struct pool -> the same, by name and isolation */
+  GHashTable *pools; /* struct pool -> the same, by name, isolation and network */
 };
 
 struct pool {
   struct pools *pools;
   char *name; /* of the environment */
   enum isolation isolation;
+  enum network network; /* of its zygotes: the host's (FULL), or NONE */
   GThread *thread;
   int wake_fd;   /* eventfd */
   int parked_fd; /* epoll: the exit pipes of parked boxes, of which there may be hundreds */
@@ -44,13 +45,13 @@ struct pool {
 
   /* under pools->lock */
   GQueue parked, discarded;
-  gboolean wanted;         /* somebody asked for a sandbox since the last failed start */
-  gboolean stale;          /* the environment changed: no sandbox of the present zygote may be handed out */
-  gboolean serving;        /* there is a zygote that serves */
-  gboolean bare;           /* it is a bare one */
-  gboolean keeps_sessions; /* somebody asked for a session: some are kept parked */
-  GError *failure;         /* why the last start failed; gone with the next one that does not */
-  gint64 retry_us;         /* when the next start may be tried */
+  gboolean wanted;  /* somebody asked for a sandbox since the last failed start */
+  gboolean stale;   /* the environment changed: no sandbox of the present zygote may be handed out */
+  gboolean serving; /* there is a zygote that serves */
+  gboolean bare;    /* it is a bare one */
+  gboolean keeps[SHAPE_KINDS]; /* somebody asked for one of that kind: some are kept parked */
+  GError *failure;             /* why the last start failed; gone with the next one that does not */
+  gint64 retry_us;             /* when the next start may be tried */
   guint zygotes, parking_count;
   guint waiting;                      /* callers in the queue */
   guint64 starts, parkings, refusals; /* refusals: times that callers were told of an error */

@@ -110,7 +110,8 @@ static void
 start_bare (struct pool *pool)
 {
   g_autoptr (GError) error = NULL;
-  pool->bare_next = zygote_start (pool->pools->host, pool->environment, pool->isolation, TRUE, &error);
+  pool->bare_next =
+      zygote_start (pool->pools->host, pool->environment, pool->isolation, pool->network, TRUE, &error);
   if (!pool->bare_next)
     log_warning ("%s", error->message);
 }
@@ -133,10 +134,12 @@ start_next (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   pool->starts++;
   g_mutex_unlock (&pool->pools->lock);
-  if (host_prepare (pool->pools->host, pool->isolation, &error) && renew_environment (pool, &error)) {
+  if (host_prepare (pool->pools->host, pool->isolation, pool->network, &error) &&
+      renew_environment (pool, &error)) {
     if (wants_bare (pool))
       start_bare (pool);
-    pool->next = zygote_start (pool->pools->host, pool->environment, pool->isolation, FALSE, &error);
+    pool->next =
+        zygote_start (pool->pools->host, pool->environment, pool->isolation, pool->network, FALSE, &error);
   }
   if (!pool->next)
     pool_start_failed (pool, error);

@@ -42,6 +42,7 @@ request_free (struct run_request *request)
   g_hash_table_unref (request->variables);
   g_free (request->environment);
   g_free (request->profile);
+  network_rules_unref (request->network);
   g_free (request->session);
   g_strfreev (request->blocked.calls);
   g_strfreev (request->blocked.modules);
@@ -70,6 +71,7 @@ request_settled (const struct run_request *request)
   settled->arguments = g_strdupv (request->arguments);
   settled->environment = g_strdup (request->environment);
   settled->profile = g_strdup (request->profile);
+  settled->network = network_rules_ref (request->network);
   settled->limits = request->limits;
   settled->limits_set = request->limits_set;
   settled->maxima = request->maxima;

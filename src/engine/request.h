@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "engine/network_rules.h"
 #include "engine/workdir.h"
 #include "sandbox/isolation.h"
 #include "sandbox/limits.h"
@@ -33,9 +34,10 @@ struct run_request {
   guint32 limits_set;   /* 1 << enum limit: asked for by name, not the profile's */
   struct limits maxima; /* the most that may be asked for: the profile's */
   struct request_blocked blocked;
-  guint role_needed;        /* who may use the profile (policy/roles.h): for the cells of a session */
-  gboolean session_allowed; /* whether it may make a session */
-  guint64 session_idle_ms;  /* which then ends when it was not used for so long; 0: the configuration's */
+  struct network_rules *network; /* NULL: none */
+  guint role_needed;             /* who may use the profile (policy/roles.h): for the cells of a session */
+  gboolean session_allowed;      /* whether it may make a session */
+  guint64 session_idle_ms; /* which then ends when it was not used for so long; 0: the configuration's */
   guint min_isolation;
   enum isolation isolation;
   GArray *files; /* struct request_file */

@@ -116,6 +116,7 @@ result_to_json (const struct result_parts *parts)
       {"error", own_or_null (parts->error)},
       {"violations", parts->violations ? json_incref (parts->violations) : json_array ()},
       {"denials", parts->denials ? json_incref (parts->denials) : json_array ()},
+      {"network", parts->network ? json_incref (parts->network) : json_array ()},
       {"files", files (parts->artifacts)},
       {"changes", parts->changes ? json_incref (parts->changes) : json_array ()},
       {"warnings", strings (parts->warnings)},

@@ -26,7 +26,7 @@ struct result_parts {
   const char *run_id;
   struct verdict verdict;
   const struct capture *output, *errors; /* stdout and stderr */
-  json_t *value, *error, *displays, *charts, *denials, *session, *changes, *violations;
+  json_t *value, *error, *displays, *charts, *denials, *network, *session, *changes, *violations;
   const GPtrArray *warnings;  /* strings */
   const GPtrArray *artifacts; /* struct artifact */
   gint64 queue_us, wall_us;

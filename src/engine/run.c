@@ -26,6 +26,7 @@
 #include "common/json.h"
 #include "engine/denial.h"
 #include "engine/explain.h"
+#include "engine/proxy.h"
 
 #define BUFFER_BYTES ((gsize)64 << 10)
 
@@ -137,6 +138,8 @@ run_free (struct adder_run *run)
     capture_clear (&run->streams[i].capture);
   message_result_clear (&run->message);
   json_decref (run->displays);
+  json_decref (run->visits);
+  json_decref (run->refusals);
   g_ptr_array_unref (run->warnings);
   handout_clear (&run->handout);
   g_clear_pointer (&run->display_ids, g_hash_table_unref);
@@ -497,7 +500,7 @@ judge (struct adder_run *run)
 static guint32
 limits_met (const struct adder_run *run)
 {
-  guint32 limits = run->message.limits_met;
+  guint32 limits = run->message.limits_met | run->network_limits_met;
   if (run->usage.pids_refused > 0)
     limits |= 1u << LIMIT_PIDS;
   if (run->usage.oom_kills > 0)
@@ -525,6 +528,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .denials = denials,
       .changes = changes,
       .violations = run->message.violations,
+      .network = run->visits,
       .warnings = run->warnings,
       .artifacts = run->artifacts,
       .queue_us = (run->handed_us ? run->handed_us : run->ended_us) - run->asked_us,
@@ -560,6 +564,18 @@ make_failure (struct adder_run *run)
   return make_result (run, &verdict, error, NULL);
 }
 
+/* What the proxy tells of the run. A run of its own reaches nothing more; a session's connections live on. */
+static void
+ask_gate (struct adder_run *run)
+{
+  struct gate *gate = box_trunk (run->box)->gate;
+  if (!gate)
+    return;
+  if (!run->session)
+    proxy_close (gate);
+  gate_report (gate, &run->visits, &run->refusals, &run->network_limits_met);
+}
+
 static struct adder_result *
 conclude (struct adder_run *run)
 {
@@ -568,12 +584,16 @@ conclude (struct adder_run *run)
     return make_failure (run);
   }
   run->kind->collect (run);
+  ask_gate (run);
   struct verdict verdict = judge (run);
   g_autoptr (json_t) error =
       explain_verdict (&verdict, &run->facts, &run->request->limits, &run->request->maxima,
                        run->request->environment, run->message.error);
-  g_autoptr (json_t) denials = denial_list (run->message.denials, limits_met (run), &verdict,
-                                            &run->request->limits, &run->request->maxima);
+  g_autoptr (json_t) denials =
+      denial_list (run->message.denials, limits_met (run), &verdict, &run->request->limits,
+                   &run->request->maxima, run->request->network);
+  if (run->refusals)
+    json_array_extend (denials, run->refusals);
   run->kind->leave (run, &verdict);
   return make_result (run, &verdict, error, denials);
 }

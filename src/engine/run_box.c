@@ -47,9 +47,8 @@ begin (struct adder_run *run)
   struct pool *pool = handout_pool (&run->handout, run->engine, request, &run->failure);
   if (!pool || !run_read_stdin (run, &stdin_fd))
     return FALSE;
-  struct shape shape = shape_default ();
+  struct shape shape = handout_shape (request, FALSE);
   autoclose int mount_fd = -1;
-  shape.limits = request->limits;
   if (request->workdir.fd >= 0 && !workdir_lend (&request->workdir, run->engine->host, pool_isolation (pool),
                                                  &shape, &mount_fd, &run->failure)) {
     run->handout.refused = g_error_matches (run->failure, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);

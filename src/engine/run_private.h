@@ -81,6 +81,8 @@ struct adder_run {
   struct change_set *changes; /* of an overlay of a work directory; or NULL */
   struct usage usage;
   struct handout handout;
+  json_t *visits, *refusals;  /* of the network, from the proxy; or NULL */
+  guint32 network_limits_met; /* 1 << enum limit */
 
   /* of a cell */
   struct session *session; /* our reference */

@@ -363,9 +363,7 @@ make (struct session *session, struct engine *engine, const struct run_request *
   handout_init (&handout);
   struct pool *pool = handout_pool (&handout, engine, options, error);
   /* Its processor time is counted for each cell; the kernel would count all of its life. */
-  struct shape shape = shape_default ();
-  shape.limits = session->limits;
-  shape.session = TRUE;
+  struct shape shape = handout_shape (options, TRUE);
   shape.limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
   struct box *box = pool ? handout_take (&handout, engine, pool, options, &shape, interrupt, error) : NULL;
   if (box)

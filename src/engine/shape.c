@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes, compared. */
+/* Shapes, made and compared. */
 #include "engine/shape.h"
 
 struct shape
-shape_default (void)
+shape_of_kind (enum shape_kind kind, enum network network)
 {
-  return (struct shape){.limits = limits_default (), .directory_fd = -1};
+  return (struct shape){
+      .limits = limits_default (),
+      .session = kind == SHAPE_SESSION,
+      .network = kind == SHAPE_NETWORK ? NETWORK_ALLOW : network,
+      .directory_fd = -1,
+  };
 }
 
 /* Where the sandbox itself holds limits, they cannot be set from outside. */
@@ -22,13 +27,18 @@ limits_same (const struct limits *a, const struct limits *b, enum isolation isol
 gboolean
 shape_same (const struct shape *a, const struct shape *b, enum isolation isolation)
 {
-  return a->session == b->session && a->lent == b->lent && limits_same (&a->limits, &b->limits, isolation);
+  return a->session == b->session && a->network == b->network && a->lent == b->lent &&
+         limits_same (&a->limits, &b->limits, isolation);
 }
 
-gboolean
-shape_is_kept (const struct shape *shape, enum isolation isolation)
+enum shape_kind
+shape_kind (const struct shape *shape, enum isolation isolation)
 {
-  struct shape kept = shape_default ();
-  kept.session = shape->session;
-  return shape_same (shape, &kept, isolation);
+  enum network network = shape->network == NETWORK_FULL ? NETWORK_FULL : NETWORK_NONE;
+  for (enum shape_kind kind = 0; kind < SHAPE_KINDS; kind++) {
+    const struct shape kept = shape_of_kind (kind, network);
+    if (shape_same (shape, &kept, isolation))
+      return kind;
+  }
+  return SHAPE_OTHER;
 }

@@ -51,7 +51,7 @@ start (struct zygote *zygote, const struct host *host, const struct layout *layo
   const struct launcher_fd fds[] = {
       {their_message, STDERR_FILENO},
       {their_control, WIRE_LAUNCH_CONTROL},
-      {host->filter_fd[zygote->isolation], WIRE_LAUNCH_FILTER},
+      {host->filter_fd[zygote->isolation][zygote->network], WIRE_LAUNCH_FILTER},
       {host->init_fd, WIRE_LAUNCH_INIT},
   };
   gboolean started =
@@ -62,10 +62,11 @@ start (struct zygote *zygote, const struct host *host, const struct layout *layo
 
 struct zygote *
 zygote_start (const struct host *host, const struct environment *environment, enum isolation isolation,
-              gboolean bare, GError **error)
+              enum network network, gboolean bare, GError **error)
 {
   struct zygote *zygote = g_new0 (struct zygote, 1);
   zygote->isolation = isolation;
+  zygote->network = network;
   zygote->bare = bare;
   zygote->environment = g_strdup (environment->name);
   zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = -1;
@@ -73,7 +74,7 @@ zygote_start (const struct host *host, const struct environment *environment, en
   zygote->messages = g_string_new (NULL);
   g_queue_init (&zygote->crashes);
 
-  struct layout *layout = layout_new (host, environment, isolation, bare);
+  struct layout *layout = layout_new (host, environment, isolation, network, bare);
   gboolean started = start (zygote, host, layout, error);
   layout_free (layout);
   if (!started) {

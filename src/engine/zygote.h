@@ -18,7 +18,8 @@ enum zygote_state {
 struct zygote {
   enum zygote_state state;
   enum isolation isolation;
-  gboolean bare; /* it has no modules loaded ahead, though its environment names some */
+  enum network network; /* FULL: its sandboxes have the host's */
+  gboolean bare;        /* it has no modules loaded ahead, though its environment names some */
   char *environment;
   int control_fd, message_fd; /* message_fd is -1 once nothing more can come */
   int process_fd;             /* its pidfd, or -1 as long as it is not LAUNCHED */
@@ -35,9 +36,10 @@ struct zygote {
 };
 
 /* Starts the zygote of ENVIRONMENT, or a BARE one, for sandboxes of ISOLATION, for which HOST was prepared.
+ * NETWORK is FULL where they shall have the host's, else NONE.
  * It must be told to end by the thread that started it, because it dies with that thread. */
 struct zygote *zygote_start (const struct host *host, const struct environment *environment,
-                             enum isolation isolation, gboolean bare, GError **error);
+                             enum isolation isolation, enum network network, gboolean bare, GError **error);
 
 enum zygote_news {
   ZYGOTE_NEWS_NONE,
@@ -53,8 +55,8 @@ enum zygote_news zygote_read (struct zygote *zygote, struct box **ret_box, GErro
 /* To be called when message_fd can be read. */
 void zygote_read_messages (struct zygote *zygote);
 
-/* Asks for a sandbox; BOX and SPAWN come from box_new, and SPAWN is closed in any case. FALSE: the zygote is
- * gone. */
+/* Asks for a sandbox; BOX and SPAWN come from box_new, and SPAWN, where -1 stands for what does not go along,
+ * is closed in any case. FALSE: the zygote is gone. */
 gboolean zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS], uint32_t flags,
                        GError **error);
 

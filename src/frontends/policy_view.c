@@ -118,6 +118,17 @@ values_json (const struct seccomp_value *values)
   return list;
 }
 
+/* Further conditions, which must hold as well. */
+static json_t *
+conditions_json (const struct seccomp_condition *conditions)
+{
+  json_t *list = json_array ();
+  for (const struct seccomp_condition *at = conditions; at && at->argument_name; at++)
+    json_array_append_new (list, json_pack ("{s:i, s:s, s:o}", "number", (int)at->argument, "name",
+                                            at->argument_name, "values", values_json (at->values)));
+  return list;
+}
+
 static json_t *
 rule_json (const struct seccomp_rule *rule, unsigned facts)
 {
@@ -125,10 +136,11 @@ rule_json (const struct seccomp_rule *rule, unsigned facts)
   json_t *argument = rule->argument_name ? json_pack ("{s:i, s:s}", "number", (int)rule->argument, "name",
                                                       rule->argument_name)
                                          : json_null ();
-  return json_pack ("{s:s, s:s, s:o, s:o, s:s, s:o, s:s, s:b}", "verdict", verdict_name (rule->verdict),
+  return json_pack ("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:b}", "verdict", verdict_name (rule->verdict),
                     "reason", rule->reason, "calls", words_json (rule->calls), "argument", argument,
-                    "compare", compare_name (rule->compare), "values", values_json (rule->values), "when",
-                    when, "applies", seccomp_applies (rule, facts));
+                    "compare", compare_name (rule->compare), "values", values_json (rule->values), "also",
+                    conditions_json (rule->conditions), "when", when, "applies",
+                    seccomp_applies (rule, facts));
 }
 
 static void
@@ -171,6 +183,13 @@ print_words (const char *words, FILE *stream)
   fputc ('\n', stream);
 }
 
+static void
+append_values (GString *text, const struct seccomp_value *values)
+{
+  for (const struct seccomp_value *value = values; value && value->name; value++)
+    g_string_append_printf (text, "%s %s", value == values ? "" : " or", value->name);
+}
+
 /* "ioctl where request is TCGETS or TCSETS" */
 static char *
 calls_text (const struct seccomp_rule *rule)
@@ -178,8 +197,11 @@ calls_text (const struct seccomp_rule *rule)
   GString *text = g_string_new (rule->calls);
   if (rule->argument_name)
     g_string_append_printf (text, " where %s %s", rule->argument_name, compare_name (rule->compare));
-  for (const struct seccomp_value *value = rule->values; value && value->name; value++)
-    g_string_append_printf (text, "%s %s", value == rule->values ? "" : " or", value->name);
+  append_values (text, rule->values);
+  for (const struct seccomp_condition *at = rule->conditions; at && at->argument_name; at++) {
+    g_string_append_printf (text, " and %s %s", at->argument_name, compare_name (COMPARE_MASKED));
+    append_values (text, at->values);
+  }
   return g_string_free (text, FALSE);
 }
 

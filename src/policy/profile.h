@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "engine/network_rules.h"
 #include "engine/request.h"
 #include "policy/guard_rules.h"
 #include "policy/roles.h"
@@ -24,6 +25,11 @@ struct profile {
   guint role;            /* enum role: the lowest that may use it */
   GHashTable *variables; /* name -> value: given to each run */
   struct request_blocked blocked;
+  struct profile_network {
+    guint mode; /* enum network */
+    GStrv allow;
+    char *secret_host, *secret_header, *secret_file, *secret_variable;
+  } network;
   struct profile_session {
     gboolean allowed; /* whether there may be sessions with it */
     guint64 idle_ms;  /* one that nobody used for so long ends; 0: the configuration's */
@@ -47,6 +53,9 @@ GStrv profile_names (void);
  * means a busy one as well, unless the profile keeps it below the wall clock on purpose. 0: nothing, the
  * profile's is enough. */
 guint64 profile_cpu_ms (const struct profile *profile, guint64 wall_ms);
+
+/* What its group [network] comes to; NULL: no network. The caller's. */
+struct network_rules *profile_network_rules (const struct profile *profile);
 
 /* "name", "file", the keys of [profile], and each other group as an object of its own. The caller's. */
 json_t *profile_to_json (const struct profile *profile);

@@ -179,6 +179,8 @@ const struct profile_group profile_groups[] = {
      profile_guard_keys, .show = profile_guard_show},
     {"workdir", "Directories of the host that code works in, and what comes along with them.",
      profile_workdir_keys},
+    {"network", "What the code can reach (docs/network.md).", profile_network_keys,
+     .check = profile_network_check},
     {NULL},
 };
 

@@ -46,6 +46,8 @@ extern const struct profile_key profile_blocked_keys[];
 extern const struct profile_key profile_guard_keys[];
 json_t *profile_guard_show (const struct profile *profile);
 extern const struct profile_key profile_workdir_keys[];
+extern const struct profile_key profile_network_keys[];
+gboolean profile_network_check (const struct profile *profile, const char **ret_key, GError **error);
 
 /* What may be the name of a profile or of an environment. */
 gboolean profile_is_name (const char *name);

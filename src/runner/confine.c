@@ -17,12 +17,14 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/frame.h"
 #include "base/weaken.h"
 #include "runner/wire.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
 #include "sandbox/memory.h"
 #include "sandbox/mounts.h"
+#include "sandbox/network.h"
 #include "sandbox/places.h"
 #include "sandbox/rlimits.h"
 
@@ -72,6 +74,22 @@ enter_namespaces (struct state *state, struct fault *fault)
     state->mechanisms |= left[i].mechanism;
   }
   return 0;
+}
+
+/* The listening socket is the daemon's alone: who is confined later never had it. */
+static int
+enter_network (struct state *state, struct fault *fault)
+{
+  autoclose int listener = -1;
+  if (!state->want->network)
+    return 0;
+  int r = network_enter (&listener, fault);
+  if (r < 0)
+    return r;
+  if (namespaces_look ().inode[NAMESPACE_NET] == state->want->zygote->inode[NAMESPACE_NET])
+    return fault_set (fault, EPERM, "the network namespace is still the zygote's");
+  r = frame_send (state->socket_fd, WIRE_LISTENER, NULL, 0, &listener, 1);
+  return r < 0 ? fault_set (fault, -r, "cannot hand over the proxy's socket") : 0;
 }
 
 static int
@@ -291,9 +309,10 @@ enforce_landlock (struct state *state, struct fault *fault)
   if (state->want->landlock_abi <= 0)
     return LACKING;
   if (state->flags & WIRE_READY_PLACES)
-    return landlock_confine (state->want->landlock_abi, landlock_session_rules, landlock_session_rules_count,
-                             fault);
-  return landlock_confine (state->want->landlock_abi, landlock_tree_rules, landlock_tree_rules_count, fault);
+    return landlock_confine (state->want->landlock_abi, state->want->online, landlock_session_rules,
+                             landlock_session_rules_count, fault);
+  return landlock_confine (state->want->landlock_abi, state->want->online, landlock_tree_rules,
+                           landlock_tree_rules_count, fault);
 }
 
 /* Where landlock is all that stands before the host's files. The workspace is where we are. */
@@ -318,7 +337,7 @@ enforce_landlock_alone (struct state *state, struct fault *fault)
       return fault_set (fault, E2BIG, "there are more than %d places to read from", READABLE_MAX);
     rules[count++] = (struct landlock_rule){*path, LANDLOCK_READ, true};
   }
-  return landlock_confine (state->want->landlock_abi, rules, count, fault);
+  return landlock_confine (state->want->landlock_abi, state->want->online, rules, count, fault);
 }
 
 /* That the links lead to the places, and not past them. */
@@ -344,6 +363,7 @@ struct confine_step {
 
 static const struct confine_step namespaces_steps[] = {
     {enter_namespaces, 0, LAYERS},
+    {enter_network, 0, LAYERS},
     {leave_zygote, 0, LAYERS},
     {mount_own, 0, LAYERS},
     {settle_descriptors, 0, LAYERS},

@@ -53,7 +53,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 noted = []
 met = set()
-main = {"name": None, "work": None, "own": ()}
+main = {"name": None, "work": None, "own": (), "network": None}
 addresses = {}  # what a thread resolved last, of numbers and local names: the socket that follows is refused
 
 
@@ -69,6 +69,11 @@ def start(name):
         main.update(name=name, work=places.work, own=(places.work + "/", places.temporary + "/", "/dev/shm/"))
         for left in (noted, met, addresses):
             left.clear()
+
+
+def connect_by(network):
+    """NETWORK is what the profile gives: "allow" (a proxy, and no way around it), "full" or None."""
+    main["network"] = network
 
 
 def note(kind, detail):
@@ -167,16 +172,21 @@ def family_name(family):
     return next((name for name in ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET") if getattr(_socket, name, None) == family), str(int(family)))
 
 
+def leads_nowhere():
+    """No name can be looked up, be it that there are no sockets for it or nobody to ask."""
+    return main["network"] == "allow" or is_refused(_socket.AF_INET)
+
+
 def on_resolve(host, port=None, *options):
     if isinstance(host, (bytes, bytearray)):
         host = host.decode("ascii", "replace")
-    if not isinstance(host, str) or not host or not is_refused(_socket.AF_INET) or caller() == IMPORT:
+    if not isinstance(host, str) or not host or not leads_nowhere() or caller() == IMPORT:
         return
     if isinstance(port, bytes):
         port = port.decode("ascii", "replace")
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     if is_numeric(host) or is_local(host):
-        if port:
+        if port and main["network"] is None:
             addresses[threading.get_ident()] = address
     else:
         note("network", f"connect {address}" if port else f"resolve {host}")
@@ -198,12 +208,16 @@ def is_numeric(host):
 
 def on_reverse(address):
     """A name will do as well, and that of this host is asked for by socket.getfqdn()."""
-    if not is_local(address) and is_refused(_socket.AF_INET) and caller() != IMPORT:
+    if not is_local(address) and leads_nowhere() and caller() != IMPORT:
         note("network", f"resolve {address}")
 
 
 def on_connect(socket, address):
-    """A socket there is, so it is a local one: the host's are not to be seen."""
+    """A local socket, for the host's are not to be seen; or one that leads past the proxy, and so nowhere."""
+    if isinstance(address, tuple) and main["network"] == "allow":
+        host, port = str(address[0]), address[1]
+        if not (is_local(host) or host.startswith("127.") or host in ("", "0.0.0.0", "::")) and caller() != IMPORT:
+            note("network", f"connect [{host}]:{port}" if ":" in host else f"connect {host}:{port}")
     if isinstance(address, str) and address.startswith("/") and is_hidden(address) and caller() != IMPORT:
         note("network", f"connect {address}")
 

@@ -187,6 +187,8 @@ def prepare_process(request):
     sys.argv = [request["name"], *request["arguments"]]
     for variable, value in request["variables"].items():
         os.environ[variable] = value
+    if "network" in request:
+        denials.connect_by(request["network"])
     if "TZ" in request["variables"]:
         __import__("time").tzset()
     sys.path.insert(0, places.work)

@@ -92,7 +92,7 @@ offer_to_oom_killer (void)
 static int
 enter_own_tree (const struct plan *plan, struct fault *fault)
 {
-  int r = namespaces_leave_host (fault);
+  int r = namespaces_leave_host (plan->network == NETWORK_FULL, fault);
   if (r < 0)
     return r;
 

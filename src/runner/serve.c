@@ -398,6 +398,7 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
       [WIRE_SPAWN_EXIT] = true,
       [WIRE_SPAWN_WORKSPACE] = zygote->isolation != ISOLATION_NAMESPACES,
       [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT,
+      [WIRE_SPAWN_FILTER] = wanted->flags & WIRE_SPAWN_NETWORK,
   };
   size_t expected = 0;
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
@@ -429,7 +430,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
   struct wire_spawn wanted;
   struct spawned spawned = {.worker_fd = -1, .init_fd = -1, .workspace_fd = -1};
   struct fault fault = {0};
-  int fds[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1};
+  int fds[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1, -1};
   size_t count = 0;
   ssize_t size = fd_receive (WIRE_LAUNCH_CONTROL, &wanted, sizeof wanted, fds, WIRE_SPAWN_FDS, &count);
   if (size == 0 || (size < 0 && size != -EMSGSIZE)) {

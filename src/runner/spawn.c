@@ -71,14 +71,17 @@ static void
 become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds, int init_fd,
                 int workspace_fd, struct sandbox *ret_sandbox)
 {
+  struct filter_program program = zygote->program;
   const struct confinement confinement = {
       .isolation = zygote->isolation,
       .readable = zygote->readable,
       .limits = &wanted->limits,
-      .program = &zygote->program,
+      .program = &program,
       .zygote = &zygote->namespaces,
       .landlock_abi = zygote->landlock_abi,
       .session = wanted->flags & WIRE_SPAWN_SESSION,
+      .online = wanted->flags & WIRE_SPAWN_ONLINE,
+      .network = wanted->flags & WIRE_SPAWN_NETWORK,
       .init_fd = init_fd,
       .socket_fd = fds[WIRE_SPAWN_SOCKET],
       .stdout_fd = fds[WIRE_SPAWN_STDOUT],
@@ -89,8 +92,9 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
   };
   struct fault fault = {0};
   uint32_t mechanisms = 0, flags = 0;
-  int socket = -1;
-  if (confine (&confinement, &mechanisms, &flags, &socket, &fault) < 0) {
+  int socket = fds[WIRE_SPAWN_SOCKET];
+  if ((fds[WIRE_SPAWN_FILTER] >= 0 && filter_load (fds[WIRE_SPAWN_FILTER], &program, &fault) < 0) ||
+      confine (&confinement, &mechanisms, &flags, &socket, &fault) < 0) {
     frame_send (socket, WIRE_FAULT, &fault, sizeof fault, NULL, 0);
     _exit (EXIT_FAULT);
   }

@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "sandbox/limits.h"
 
-#define WIRE_VERSION 2u
+#define WIRE_VERSION 3u
 
 /* ---- control socket: daemon and zygote ---- */
 
@@ -40,6 +40,9 @@ enum {
   WIRE_SPAWN_UNTOUCHED = 1 << 2, /* touch nothing ahead */
   WIRE_SPAWN_LENT = 1 << 3,      /* a directory of the host comes along, and is /work */
   WIRE_SPAWN_OVERLAY = 1 << 4,   /* with it: what is changed there stays in the workspace, below "upper" */
+  WIRE_SPAWN_ONLINE = 1 << 5,    /* with a network, its own or the host's */
+  WIRE_SPAWN_NETWORK = 1 << 6,   /* with a network namespace of its own (sandbox/network.h), whose listening
+                                    socket comes with LISTENER. Needs namespaces; ignored without */
 };
 
 struct wire_spawn {
@@ -60,6 +63,7 @@ enum wire_spawn_fd {
                       sandbox */
   WIRE_SPAWN_WORKSPACE, /* without namespaces only: a directory with work, tmp and tmp/output in it */
   WIRE_SPAWN_DIRECTORY, /* with WIRE_SPAWN_LENT only: a mount that is attached nowhere */
+  WIRE_SPAWN_FILTER,    /* with WIRE_SPAWN_NETWORK only: a sealed memfd, its seccomp program */
   WIRE_SPAWN_FDS,
 };
 
@@ -110,6 +114,7 @@ enum wire_frame {
   WIRE_ASK,       /* daemon: JSON, a question about the session */
   WIRE_ANSWER,    /* sandbox: JSON */
   WIRE_BRANCH,    /* daemon: JSON, with the descriptors of enum wire_branch_fd */
+  WIRE_LISTENER,  /* sandbox, before READY: no data, with the socket on which its proxy shall answer */
   WIRE_SEEN, /* daemon, after each DISPLAY: uint32_t, how many it has of this run or cell. The code's main
                 thread waits for it: nothing else tells what it printed before from what it prints next */
 };
@@ -126,7 +131,7 @@ enum wire_mechanism {
   WIRE_USER_NAMESPACE = 1 << 0, /* the nested one: further ones refused with ENOSPC */
   WIRE_PID_NAMESPACE = 1 << 1,
   WIRE_MOUNT_NAMESPACE = 1 << 2, /* read-only tree, own tmpfs */
-  WIRE_NET_NAMESPACE = 1 << 3,   /* empty, loopback down */
+  WIRE_NET_NAMESPACE = 1 << 3,   /* empty but for loopback */
   WIRE_IPC_NAMESPACE = 1 << 4,
   WIRE_UTS_NAMESPACE = 1 << 5,
   WIRE_CGROUP_NAMESPACE = 1 << 6,

@@ -89,13 +89,13 @@ add_rule (int ruleset, const struct landlock_rule *rule, uint64_t handled, struc
 }
 
 int
-landlock_confine (int abi, const struct landlock_rule *rules, size_t count, struct fault *fault)
+landlock_confine (int abi, bool online, const struct landlock_rule *rules, size_t count, struct fault *fault)
 {
   struct syscalls_landlock_ruleset ruleset = {0};
   size_t size = 0;
   for (size_t i = 0; i < sizeof versions / sizeof versions[0] && versions[i].abi <= abi; i++) {
     ruleset.handled_access_fs |= versions[i].fs;
-    ruleset.handled_access_net |= versions[i].net;
+    ruleset.handled_access_net |= online ? 0 : versions[i].net;
     ruleset.scoped |= versions[i].scoped;
     size = versions[i].size;
   }

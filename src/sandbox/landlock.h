@@ -38,6 +38,8 @@ extern const size_t landlock_session_rules_count;
  * be truncated. */
 #define LANDLOCK_ABI_ALONE 3
 
-/* Confines the calling thread to COUNT RULES, and to no TCP, no abstract sockets of others and no signals to
- * others; to the letter that ABI (at least 1) knows. Needs no_new_privs, and all mounting to be done. */
-int landlock_confine (int abi, const struct landlock_rule *rules, size_t count, struct fault *fault);
+/* Confines the calling thread to COUNT RULES, and to no TCP unless it is ONLINE, no abstract sockets of
+ * others and no signals to others; to the letter that ABI (at least 1) knows. Needs no_new_privs, and all
+ * mounting to be done. */
+int landlock_confine (int abi, bool online, const struct landlock_rule *rules, size_t count,
+                      struct fault *fault);

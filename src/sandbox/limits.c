@@ -43,6 +43,14 @@ const struct limit_row limit_table[LIMIT_COUNT] = {
                            "directory levels in which files are looked for"},
     [LIMIT_STDIN] = {"stdin_bytes", UNIT_BYTES, false, false, 0, 64 * MIB, 1 * GIB, "standard input"},
     [LIMIT_CODE] = {"code_bytes", UNIT_BYTES, false, false, 1, 1 * MIB, 1 * MIB, "the code itself"},
+    [LIMIT_NETWORK_CONNECTIONS] = {"network_connections", UNIT_COUNT, false, false, 1, 32, 256,
+                                   "connections through the proxy at once"},
+    [LIMIT_NETWORK_IN] = {"network_in_bytes", UNIT_BYTES, false, false, 0, 256 * MIB, 64 * GIB,
+                          "what comes through the proxy from all hosts together"},
+    [LIMIT_NETWORK_OUT] = {"network_out_bytes", UNIT_BYTES, false, false, 0, 16 * MIB, 16 * GIB,
+                           "what goes through the proxy to all hosts together"},
+    [LIMIT_NETWORK_TIME] = {"network_ms", UNIT_MS, false, false, 1, 300 * SECOND, 24 * 3600 * SECOND,
+                            "time that one connection through the proxy may last"},
 };
 
 struct limits

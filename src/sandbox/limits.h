@@ -18,16 +18,20 @@ enum limit {
   LIMIT_FILE_SIZE,   /* bytes, one file (RLIMIT_FSIZE) */
   LIMIT_OPEN_FILES,  /* descriptors of one process */
   LIMIT_WORKSPACE,   /* bytes of the workspace: /work and /tmp together */
-  LIMIT_WORKSPACE_FILES, /* inodes of the workspace */
-  LIMIT_SHM,             /* bytes of /dev/shm */
-  LIMIT_OUTPUT,          /* bytes drained from stdout and stderr together before the run is ended */
-  LIMIT_REPLY,           /* bytes of each stream kept for the reply, as head and tail */
-  LIMIT_VALUE,           /* bytes of one representation of the value or of a traceback */
-  LIMIT_FILES,           /* files taken out of the workspace */
-  LIMIT_FILES_BYTES,     /* bytes of all of them together */
-  LIMIT_FILES_DEPTH,     /* directory levels below the workspace that are looked at */
-  LIMIT_STDIN,           /* bytes of standard input */
-  LIMIT_CODE,            /* bytes of code */
+  LIMIT_WORKSPACE_FILES,     /* inodes of the workspace */
+  LIMIT_SHM,                 /* bytes of /dev/shm */
+  LIMIT_OUTPUT,              /* bytes drained from stdout and stderr together before the run is ended */
+  LIMIT_REPLY,               /* bytes of each stream kept for the reply, as head and tail */
+  LIMIT_VALUE,               /* bytes of one representation of the value or of a traceback */
+  LIMIT_FILES,               /* files taken out of the workspace */
+  LIMIT_FILES_BYTES,         /* bytes of all of them together */
+  LIMIT_FILES_DEPTH,         /* directory levels below the workspace that are looked at */
+  LIMIT_STDIN,               /* bytes of standard input */
+  LIMIT_CODE,                /* bytes of code */
+  LIMIT_NETWORK_CONNECTIONS, /* at once, through the proxy */
+  LIMIT_NETWORK_IN,          /* bytes from all hosts together; of a session, in one cell */
+  LIMIT_NETWORK_OUT,         /* bytes to them */
+  LIMIT_NETWORK_TIME,        /* ms that one connection may last */
   LIMIT_COUNT,
 };
 

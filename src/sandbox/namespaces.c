@@ -60,10 +60,10 @@ namespaces_map (int proc_fd, const char *process, uid_t inside_uid, uid_t outsid
 }
 
 int
-namespaces_leave_host (struct fault *fault)
+namespaces_leave_host (bool net_stays, struct fault *fault)
 {
   int flags = CLONE_NEWNS;
-  if (!weakened (LAYER_NET))
+  if (!net_stays && !weakened (LAYER_NET))
     flags |= CLONE_NEWNET;
   if (!weakened (LAYER_CGROUP_NAMESPACE))
     flags |= CLONE_NEWCGROUP;

@@ -18,9 +18,10 @@
 int namespaces_map (int proc_fd, const char *process, uid_t inside_uid, uid_t outside_uid, gid_t inside_gid,
                     gid_t outside_gid, struct fault *fault);
 
-/* For a zygote, in its new user and pid namespace: leaves the host's mount, net, ipc, uts and cgroup
- * namespaces, cuts mount propagation both ways and takes a neutral host name. */
-int namespaces_leave_host (struct fault *fault);
+/* For a zygote, in its new user and pid namespace: leaves the host's mount, ipc, uts and cgroup namespaces,
+ * and that of the network unless NET_STAYS, cuts mount propagation both ways and takes a neutral host name.
+ */
+int namespaces_leave_host (bool net_stays, struct fault *fault);
 
 enum namespace {
   NAMESPACE_MOUNT,

@@ -37,7 +37,7 @@ plan_to_arguments (const struct plan *plan)
 {
   size_t environment = count_strings (plan->environment), program = count_strings (plan->program);
   /* argv[0], --isolation KIND, --map UID GID, --, NULL; four words for each step, two for each variable */
-  size_t words = 1 + 2 + 3 + 4 * plan->step_count + 2 * environment + 1 + program + 1;
+  size_t words = 1 + 2 + 2 + 3 + 4 * plan->step_count + 2 * environment + 1 + program + 1;
   char **list = malloc (words * sizeof *list + 2 * NUMBER_BYTES);
   if (!list)
     return NULL;
@@ -49,6 +49,8 @@ plan_to_arguments (const struct plan *plan)
   *at++ = "adder-zygote";
   *at++ = "--isolation";
   *at++ = isolation_names[plan->isolation];
+  *at++ = "--network";
+  *at++ = network_names[plan->network];
   *at++ = "--map";
   *at++ = number;
   *at++ = number + NUMBER_BYTES;
@@ -154,6 +156,14 @@ plan_from_arguments (struct plan *ret_plan, int argc, char **argv, struct fault 
         goto fail;
       }
       plan.isolation = (enum isolation)kind;
+      i += 2;
+    } else if (strcmp (argv[i], "--network") == 0 && left >= 1) {
+      int network = network_find (argv[i + 1]);
+      if (network < 0) {
+        r = fault_set (fault, EINVAL, "--network takes a kind, not %.40s", argv[i + 1]);
+        goto fail;
+      }
+      plan.network = (enum network)network;
       i += 2;
     } else if (strcmp (argv[i], "--step") == 0 && left >= 3) {
       r = parse_step (&plan.steps[plan.step_count], argv + i + 1, fault);

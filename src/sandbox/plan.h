@@ -3,7 +3,8 @@
  * daemon builds it, hands it to the launcher (adder-zygote) as arguments, as bubblewrap does, so that `ps`
  * and a log line show it whole; the launcher reads it back and carries it out in a short loop.
  *
- *     adder-zygote --isolation namespaces --map UID GID --step bind /usr /usr --step link usr/bin /bin ...
+ *     adder-zygote --isolation namespaces --network none --map UID GID --step bind /usr /usr --step link
+ * usr/bin /bin ...
  * --env NAME=VALUE ... -- PYTHON ARG...
  */
 #pragma once
@@ -14,6 +15,7 @@
 
 #include "base/fault.h"
 #include "sandbox/isolation.h"
+#include "sandbox/network.h"
 
 enum plan_kind {
   PLAN_BIND, /* "bind": source, a directory or file of the host, appears read-only, nosuid, nodev, with all
@@ -37,6 +39,7 @@ struct plan_step {
 
 struct plan {
   enum isolation isolation; /* without namespaces there is no tree: paths are the host's, and no steps */
+  enum network network;     /* FULL: the host's network namespace stays */
   uid_t host_uid; /* what uid and gid 0 of the zygote are on the host; the caller's own when it is not root */
   gid_t host_gid;
   struct plan_step *steps;

@@ -29,9 +29,18 @@ action_of (int verdict)
   return SCMP_ACT_ERRNO (verdict == SECCOMP_POLICY_PRETEND ? 0 : (uint16_t)verdict);
 }
 
-/* Adds VERDICT for each of CALLS, at most under one comparison. */
+/* A system call has so many arguments, and each is compared once at most. */
+#define ARGUMENTS 6
+
+/* Comparisons that must all hold. */
+struct comparisons {
+  struct scmp_arg_cmp list[ARGUMENTS];
+  unsigned count;
+};
+
+/* Adds VERDICT for each of CALLS. */
 static int
-add_calls (scmp_filter_ctx context, const char *calls, int verdict, const struct scmp_arg_cmp *compare,
+add_calls (scmp_filter_ctx context, const char *calls, int verdict, const struct comparisons *compare,
            struct fault *fault)
 {
   char name[64];
@@ -48,7 +57,7 @@ add_calls (scmp_filter_ctx context, const char *calls, int verdict, const struct
     int number = seccomp_syscall_resolve_name (name);
     if (number < 0)
       continue;
-    int r = seccomp_rule_add_array (context, action_of (verdict), number, compare ? 1 : 0, compare);
+    int r = seccomp_rule_add_array (context, action_of (verdict), number, compare->count, compare->list);
     if (r < 0)
       return fault_set (fault, -r, "cannot add a seccomp rule for %s", name);
   }
@@ -70,18 +79,38 @@ comparison (const struct seccomp_rule *rule, const struct seccomp_value *value)
   return SCMP_CMP64 (rule->argument, SCMP_CMP_NE, value->value);
 }
 
+/* One rule of the library for each choice of values: it knows no "or". There are few conditions. */
+static int
+add_choices (scmp_filter_ctx context, const struct seccomp_rule *rule,
+             const struct seccomp_condition *conditions, struct comparisons *compare, struct fault *fault)
+{
+  if (!conditions || !conditions->argument_name)
+    return add_calls (context, rule->calls, rule->verdict, compare, fault);
+  int r = 0;
+  unsigned place = compare->count++;
+  for (const struct seccomp_value *value = conditions->values; value->name && r == 0; value++) {
+    compare->list[place] =
+        SCMP_CMP64 (conditions->argument, SCMP_CMP_MASKED_EQ, conditions->mask, value->value);
+    r = add_choices (context, rule, conditions + 1, compare, fault);
+  }
+  compare->count = place;
+  return r;
+}
+
 static int
 add_rule (scmp_filter_ctx context, const struct seccomp_rule *rule, struct fault *fault)
 {
+  struct comparisons compare = {.count = 0};
   /* What happens anyway cannot be added, and need not. */
   if (rule->verdict == SECCOMP_DEFAULT_VERDICT)
     return 0;
   if (rule->compare == COMPARE_NONE)
-    return add_calls (context, rule->calls, rule->verdict, NULL, fault);
+    return add_calls (context, rule->calls, rule->verdict, &compare, fault);
   int r = 0;
   for (const struct seccomp_value *value = rule->values; value->name && r == 0; value++) {
-    struct scmp_arg_cmp compare = comparison (rule, value);
-    r = add_calls (context, rule->calls, rule->verdict, &compare, fault);
+    compare.list[0] = comparison (rule, value);
+    compare.count = 1;
+    r = add_choices (context, rule, rule->conditions, &compare, fault);
   }
   return r;
 }
@@ -92,7 +121,9 @@ seccomp_facts (const struct seccomp_host *host)
   bool scoped = host->landlock_abi >= LANDLOCK_ABI_SCOPED;
   unsigned facts = host->shared ? WHEN_SHARED : WHEN_NAMESPACED;
   /* Sockets have paths as well, which landlock does not know: there only the mount tree helps. */
-  facts |= scoped && !host->shared ? WHEN_NAMES_APART : WHEN_NAMES_SHARED;
+  bool own_names = scoped || host->network == NETWORK_ALLOW;
+  facts |= own_names && !host->shared ? WHEN_NAMES_APART : WHEN_NAMES_SHARED;
+  facts |= host->network == NETWORK_NONE ? WHEN_OFFLINE : WHEN_ONLINE;
   facts |= scoped || !host->shared ? WHEN_SIGNALS_APART : WHEN_SIGNALS_SHARED;
   return facts | (host->memory_counted ? WHEN_COUNTED : 0);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "sandbox/network.h"
 #include "sandbox/seccomp_policy.h"
 
 /* What else stands between a sandbox and the host: where it is missing, the policy is stricter. */
@@ -14,6 +15,7 @@ struct seccomp_host {
   int landlock_abi;    /* 0: none */
   bool memory_counted; /* by a control group */
   bool shared;         /* the host's pid, ipc and mount namespaces are the sandbox's as well (level 1) */
+  enum network network;
 };
 
 /* What is so on HOST: bits of enum seccomp_when. */

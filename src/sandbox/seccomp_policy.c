@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -38,6 +39,7 @@
 #define VALUES(...) (const struct seccomp_value[]) { __VA_ARGS__, { NULL, 0 } }
 #define VALUE(name) { #name, (uint32_t) (name) }
 #define ONE_OF(argument, name, mask, ...) COMPARE_MASKED, (argument), (name), (mask), VALUES (__VA_ARGS__)
+#define ALSO(...) (const struct seccomp_condition[]) { __VA_ARGS__, { 0, NULL, 0, NULL } }
 #define HAS(argument, name, ...)          COMPARE_HAS, (argument), (name), 0, VALUES (__VA_ARGS__)
 #define NOT(argument, name, value)        COMPARE_NOT, (argument), (name), 0, VALUES (value)
 
@@ -148,18 +150,33 @@ const struct seccomp_rule seccomp_rules[] = {
    * or connected to one. */
   { ALLOW, WHEN_NAMES_APART, "local sockets: multiprocessing, asyncio",
     "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_UNIX)) },
-  { EAFNOSUPPORT, WHEN_NAMES_APART, "there is no network, and each family is kernel code to attack",
+  { EAFNOSUPPORT, WHEN_NAMES_APART | WHEN_OFFLINE, "there is no network, and each family is kernel code to attack",
     "socket", NOT (0, "family", VALUE (AF_UNIX)) },
   { ALLOW, WHEN_NAMES_APART, "sockets within one sandbox",
     "socketpair bind connect" },
-  { EAFNOSUPPORT, WHEN_NAMES_SHARED, "a socket could be connected to the name of somebody else's",
+  { EAFNOSUPPORT, WHEN_NAMES_SHARED | WHEN_OFFLINE, "a socket could be connected to the name of somebody else's",
     "socket" },
-  { EPERM, WHEN_NAMES_SHARED, "names by which sandboxes could meet",
+  { EPERM, WHEN_NAMES_SHARED | WHEN_OFFLINE, "names by which sandboxes could meet",
+    "bind connect" },
+  { EAFNOSUPPORT, WHEN_NAMES_SHARED | WHEN_ONLINE, "a local socket could be connected to the name of somebody else's",
+    "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_UNIX)) },
+  { ALLOW, WHEN_NAMES_SHARED | WHEN_ONLINE, "of the network's sockets; of local ones there are but pairs, which stay as they are",
     "bind connect" },
   { ALLOW, WHEN_NAMES_SHARED, "pairs that stay connected to each other",
     "socketpair", ONE_OF (1, "type", SOCKET_TYPE, VALUE (SOCK_STREAM), VALUE (SOCK_SEQPACKET)) },
   { EAFNOSUPPORT, WHEN_NAMES_SHARED, "a datagram socket can be connected anew, however it came about",
     "socketpair", ONE_OF (1, "type", SOCKET_TYPE, VALUE (SOCK_DGRAM)) },
+
+  { ALLOW, WHEN_ONLINE, "the network: what a proxy or the host's network carries",
+    "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_INET), VALUE (AF_INET6)),
+    ALSO ({ 1, "type", SOCKET_TYPE, VALUES (VALUE (SOCK_STREAM), VALUE (SOCK_DGRAM)) },
+          { 2, "protocol", INT_MASK, VALUES ({ "0", 0 }, VALUE (IPPROTO_TCP), VALUE (IPPROTO_UDP)) }) },
+  { EPERM, WHEN_ONLINE, "packets of one's own making",
+    "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_INET), VALUE (AF_INET6)),
+    ALSO ({ 1, "type", SOCKET_TYPE, VALUES (VALUE (SOCK_RAW)) }) },
+  { EAFNOSUPPORT, WHEN_ONLINE, "each further family is kernel code to attack",
+    "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_NETLINK), VALUE (AF_PACKET), VALUE (AF_VSOCK), VALUE (AF_ALG),
+                      VALUE (AF_BLUETOOTH), VALUE (AF_CAN), VALUE (AF_KEY), VALUE (AF_RDS), VALUE (AF_TIPC)) },
 
   { ALLOW, WHEN_COUNTED, "memory that no process has mapped: a watchdog that adds up processes cannot see it",
     "memfd_create" },
@@ -216,6 +233,10 @@ seccomp_when_text (enum seccomp_when when)
     return "where others could be signalled";
   case WHEN_COUNTED:
     return "where a control group counts a run's memory";
+  case WHEN_OFFLINE:
+    return "where a sandbox has no network";
+  case WHEN_ONLINE:
+    return "where a profile gives it one";
   }
   return "always";
 }

@@ -25,6 +25,8 @@ enum seccomp_when {
   WHEN_SIGNALS_APART = 1 << 4,  /* nobody else can be signalled: a pid namespace, or landlock's scope */
   WHEN_SIGNALS_SHARED = 1 << 5, /* others of the same user can */
   WHEN_COUNTED = 1 << 6,        /* the kernel counts all memory of a run, mapped or not: a control group */
+  WHEN_OFFLINE = 1 << 7,        /* the sandbox has no network */
+  WHEN_ONLINE = 1 << 8,         /* it has: a proxy of its own, or the host's */
 };
 
 /* How an argument decides. */
@@ -38,6 +40,13 @@ struct seccomp_value {
   const char *name; /* as the kernel's headers call it */
   uint64_t value;
 };
+/* One that is to hold as well: (argument & mask) is one of the values. */
+struct seccomp_condition {
+  unsigned argument;
+  const char *argument_name; /* NULL: the end of a list */
+  uint64_t mask;
+  const struct seccomp_value *values;
+};
 struct seccomp_rule {
   int verdict;
   unsigned when;      /* enum seccomp_when */
@@ -48,7 +57,8 @@ struct seccomp_rule {
   unsigned argument;
   const char *argument_name;
   uint64_t mask;
-  const struct seccomp_value *values; /* the last has no name */
+  const struct seccomp_value *values;         /* the last has no name */
+  const struct seccomp_condition *conditions; /* further ones, or NULL */
 };
 extern const struct seccomp_rule seccomp_rules[];
 extern const size_t seccomp_rules_count;

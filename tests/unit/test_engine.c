@@ -403,8 +403,9 @@ test_denials_have_hints (void)
   struct verdict verdict = {.outcome = ADDER_OUTCOME_CRASHED, .cause = CAUSE_SIGNAL, .signal = SIGSYS};
   g_autoptr (json_t) reported = json_pack ("[{s:s, s:s}]", "kind", "network", "detail", "resolve a");
   limits.value[LIMIT_PIDS] = 7;
-  g_autoptr (json_t) list = denial_list (
-      reported, 1u << LIMIT_PIDS | 1u << LIMIT_WORKSPACE | 1u << LIMIT_MEMORY, &verdict, &limits, &maxima);
+  g_autoptr (json_t) list =
+      denial_list (reported, 1u << LIMIT_PIDS | 1u << LIMIT_WORKSPACE | 1u << LIMIT_MEMORY, &verdict, &limits,
+                   &maxima, NULL);
   static const char *const expected[][2] = {
       {"network", "resolve a"},
       {"call", "ended by SIGSYS"},
@@ -424,7 +425,7 @@ test_denials_have_hints (void)
       strstr (json_string_value (json_object_get (json_array_get (list, 2), "hint")), "--limit pids="));
 
   verdict = (struct verdict){.outcome = ADDER_OUTCOME_MEMORY_LIMIT, .cause = CAUSE_OOM_KILL};
-  g_autoptr (json_t) none = denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits, &maxima);
+  g_autoptr (json_t) none = denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits, &maxima, NULL);
   g_assert_cmpuint (json_array_size (none), ==, 0);
 }
 
@@ -742,10 +743,10 @@ static void
 test_result_fields (void)
 {
   static const char *const fields[] = {
-      "schema_version", "run_id",       "outcome",   "exit_code", "signal",  "stdout",   "stderr",
-      "stdout_bytes",   "stderr_bytes", "truncated", "result_id", "value",   "displays", "charts",
-      "error",          "violations",   "denials",   "files",     "changes", "warnings", "approval_id",
-      "session",        "usage",        "limits",    "isolation",
+      "schema_version", "run_id",       "outcome",   "exit_code", "signal",    "stdout",   "stderr",
+      "stdout_bytes",   "stderr_bytes", "truncated", "result_id", "value",     "displays", "charts",
+      "error",          "violations",   "denials",   "network",   "files",     "changes",  "warnings",
+      "approval_id",    "session",      "usage",     "limits",    "isolation",
   };
   struct limits limits = limits_default ();
   const struct result_parts parts = {

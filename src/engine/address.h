@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses of the network: whether one is public, blocks of them (10.1.0.0/16), and the names and numbers by
+ * which hosts are called. */
+#pragma once
+
+#include <glib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/* ---- addresses ---- */
+
+struct address {
+  int family; /* AF_INET or AF_INET6 */
+  guint8 bytes[16];
+};
+
+gboolean address_from_socket (const struct sockaddr *from, struct address *ret_address);
+socklen_t address_to_socket (const struct address *address, guint16 port, struct sockaddr_storage *ret_to);
+
+/* 1.2.3.4 or 2001:db8::1, as numbers are written and not as libraries guess them: no octal, no 127.1. */
+gboolean address_parse (const char *text, struct address *ret_address);
+char *address_format (const struct address *address); /* the caller's */
+
+/* What sets ADDRESS apart from those of public hosts: "a private address", static; NULL: nothing.
+ * Whatever stands for another address is special (mapped, 6to4, NAT64, Teredo). */
+const char *address_special (const struct address *address);
+
+/* Whether ADDRESS stands for another one, in whatever network. */
+gboolean address_is_disguised (const struct address *address);
+
+/* ---- blocks ---- */
+
+struct address_block {
+  struct address first;
+  guint bits;
+};
+
+/* ADDRESS or ADDRESS/BITS, without bits set below. */
+gboolean address_block_parse (const char *text, struct address_block *ret_block);
+gboolean address_block_has (const struct address_block *block, const struct address *address);
+
+/* ---- hosts ---- */
+
+#define HOST_BYTES 254
+
+struct host_name {
+  char
+      text[HOST_BYTES]; /* in lower case, without a dot at its end; of an address, as address_format has it */
+  gboolean is_address;
+  struct address address;
+};
+
+/* The host that TEXT of LENGTH names, in [brackets] if it is an IPv6 address. FALSE: it is none, or not one
+ * of a single meaning: all that looks like a number in another notation, and all but ASCII. */
+gboolean host_name_parse (const char *text, gsize length, struct host_name *ret_name);
+
+/* HOST, or HOST:PORT, between TEXT and its end at LENGTH. *RET_PORT is 0 when none is said. */
+gboolean host_port_parse (const char *text, gsize length, struct host_name *ret_name, guint16 *ret_port);
