@@ -62,6 +62,6 @@ gboolean profile_group_set (const struct profile_group *group, struct profile *p
 /* What PROFILE says of GROUP: an object of all its keys, null for what is not said. The caller's. */
 json_t *profile_group_show (const struct profile_group *group, const struct profile *profile);
 
-/* Puts DEFAULTS into a new profile, and releases what the tables of keys know of. */
+/* Puts the defaults into a new profile, and releases what the groups put into one. */
 void profile_groups_init (struct profile *profile);
 void profile_groups_clear (struct profile *profile);
