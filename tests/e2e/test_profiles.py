@@ -7,7 +7,7 @@ import pytest
 
 from harness import unique, wait_until
 
-SHIPPED = {"standard", "snippet", "notebook", "workbench", "code_executor"}
+SHIPPED = {"standard", "compute", "analysis", "snippet", "notebook", "workbench", "code_executor"}
 
 
 @pytest.fixture
@@ -60,6 +60,12 @@ def test_time_of_each(adder, name, wall, most):
     assert said["limits"]["wall_ms"] == wall * 1000
     assert most is None or said["maxima"]["wall_ms"] == most * 1000
     assert said["limits"]["cpu_ms"] >= said["limits"]["wall_ms"], "code that only computes has all of its time"
+
+
+def test_what_an_analysis_may_use(adder):
+    said = shown(adder, "analysis")
+    for limits in (said["limits"], said["maxima"]):
+        assert (limits["cpu_ms"], limits["memory_bytes"]) == (5000, 512 << 20)
 
 
 def test_what_each_says_beside(adder):
@@ -279,7 +285,7 @@ def test_the_users_own_wins(make_adder):
 # ---- directories and variables of the caller ----
 
 
-@pytest.mark.parametrize("name", ["snippet", "notebook", "code_executor"])
+@pytest.mark.parametrize("name", ["compute", "analysis", "snippet", "notebook", "code_executor"])
 def test_those_for_guests_allow_no_work_directory(adder, name):
     result = adder.run("print(1)", "--profile", name, "--workdir", adder.folder("work"))
     assert_refused(result, f"the profile {name} allows no work directory")
