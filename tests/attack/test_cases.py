@@ -124,15 +124,15 @@ class Theatre:
             self.close()
             self.setting = setting
             self.stage = stage.Stage(self.installation(setting), setting, self.directory)
-            self.stage.perform(self.chosen(setting))
+            self.stage.perform(*self.chosen(setting))
             self.ready = True
         assert self.ready, f"the stage {setting} did not come to be: the first test on it says why"
         return self.stage
 
     def chosen(self, setting):
         calls = [item.callspec.params for item in self.request.session.items if hasattr(item, "callspec")]
-        cases = [call["case"] for call in calls if call.get("setting") == setting]
-        return [case for case in cases if case is not AFTERWARDS]
+        calls = [call for call in calls if call.get("setting") == setting and call["case"] is not AFTERWARDS]
+        return [call["case"] for call in calls], [call["case"].name for call in calls if call.get("success")]
 
     def close(self):
         if self.stage:
