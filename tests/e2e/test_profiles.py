@@ -76,6 +76,13 @@ def test_what_each_says_beside(adder):
     assert shown(adder, "code_executor")["role"] == "guest" and shown(adder, "workbench")["role"] == "user"
 
 
+def test_only_the_workbench_reaches_the_network(adder):
+    said = {name: shown(adder, name)["network"]["mode"] for name in SHIPPED}
+    assert {name for name in SHIPPED if said[name] != "none"} == {"workbench"} and said["workbench"] == "full"
+    result = adder.run("import socket\nsocket.create_connection(('192.0.2.1', 80), 5)", "--profile", "code_executor")
+    assert result.outcome == "error" and [denial["kind"] for denial in result.fields["denials"]] == ["network"]
+
+
 def test_show_is_what_the_file_says(adder, profile):
     name = profile("[profile]\ntitle = Mine\n[limits]\npids = 9\n[maxima]\npids = 12\n[variables]\nA = b c\n[blocked]\ncalls = os.system,os.popen\n")
     said = adder.call("profile", "show", name).stdout
