@@ -253,8 +253,9 @@ def finish(loaded_before):
     wait_for_threads()
     atexit._run_exitfuncs()
     if threading.active_count() == 1:
-        for module in [sys.modules["__main__"], *workspace_modules(loaded_before)]:
-            take_apart(module)
+        for module in [sys.modules.get("__main__"), *workspace_modules(loaded_before)]:
+            if isinstance(module, types.ModuleType):  # what the code left there may be anything
+                take_apart(module)
         gc.collect()
     else:
         flush_files()
@@ -284,7 +285,7 @@ def workspace_modules(loaded_before):
     if len(sys.modules) <= loaded_before:
         return []
     newest = itertools.islice(reversed(sys.modules.values()), max(len(sys.modules) - loaded_before, 0))
-    return [module for module in newest if (getattr(module, "__file__", None) or "").startswith(places.work + "/")]
+    return [module for module in newest if str(getattr(module, "__file__", "")).startswith(places.work + "/")]
 
 
 def take_apart(module):

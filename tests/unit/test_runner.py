@@ -257,6 +257,20 @@ def test_files_of_workspace_modules_are_closed_too(run, tmp_path):
     assert (tmp_path / "log.txt").read_text() == "kept"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\nsys.modules.pop('__main__')",
+        "import sys\nsys.modules['__main__'] = 5",
+        "import sys\nsys.modules.clear()",
+        "import sys\nclass Odd:\n    __file__ = 5\nsys.modules['odd'] = Odd()",
+    ],
+)
+def test_code_may_leave_anything_among_the_modules(run, code):
+    message, printed = run(code + "\nprint('here')")
+    assert (message["exit_code"], message["error"], printed) == (0, None, "here\n")
+
+
 def test_closed_standard_output_is_no_error(run):
     assert run("import sys; print('a'); sys.stdout.close()") == (QUIET, "a\n")
 
