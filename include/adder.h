@@ -33,8 +33,9 @@ typedef enum {
   ADDER_ERROR_TIMEOUT,   /* a deadline of ours, not of the run */
   ADDER_ERROR_UNSUPPORTED, /* the host lacks something: the message says what, and how to get it */
   ADDER_ERROR_CANCELLED,
-  ADDER_ERROR_ENDED,   /* the session has ended: the message says why */
-  ADDER_ERROR_REFUSED, /* the policy says no: a role that may not, a profile that does not allow it */
+  ADDER_ERROR_ENDED,    /* the session has ended: the message says why */
+  ADDER_ERROR_REFUSED,  /* the policy says no: a role that may not, a profile that does not allow it */
+  ADDER_ERROR_APPROVAL, /* somebody must say yes first */
 } AdderError;
 ADDER_PUBLIC GQuark adder_error_quark (void);
 
@@ -108,7 +109,15 @@ ADDER_PUBLIC gboolean adder_request_add_file (AdderRequest *request, const char 
 ADDER_PUBLIC void adder_request_set_stdin (AdderRequest *request, int fd);
 /* Cancels the run when the peer of the socket FD hangs up. */
 ADDER_PUBLIC void adder_request_set_watch (AdderRequest *request, int fd);
-/* Who asks, and in which conversation: kept in the record. Callers queue fairly by owner. */
+/* What the code is for, in words for people: shown to who approves it. At most 4000 bytes. */
+ADDER_PUBLIC void adder_request_set_description (AdderRequest *request, const char *text);
+/* The approval (the `approval_id` of a result) that the request was given. Without one, a yes to exactly the
+ * same request counts as well. */
+ADDER_PUBLIC void adder_request_set_approval (AdderRequest *request, const char *approval_id);
+/* Says yes to everything that would need an approval; the log says that it did. */
+ADDER_PUBLIC void adder_request_set_accept_all (AdderRequest *request, gboolean accept_all);
+/* Who asks, and in which conversation: kept in the record. Callers queue fairly by owner. CONVERSATION has at
+ * most 200 bytes. */
 ADDER_PUBLIC void adder_request_set_owner (AdderRequest *request, const char *owner,
                                            const char *conversation);
 
@@ -260,6 +269,31 @@ ADDER_PUBLIC AdderRun *adder_replay_next (AdderReplay *replay);
 
 /* The new session stays. NULL is allowed. */
 ADDER_PUBLIC void adder_replay_free (AdderReplay *replay);
+
+/* ---- approvals (docs/approval.md) ----
+ *
+ * A request whose profile wants it ends as `approval_required`, with an `approval_id` in its result, until
+ * somebody says yes to exactly that request. An approval belongs to the request's owner: for others it does
+ * not exist. What is returned is one JSON text, to be freed with g_free, or NULL with ERROR. CONVERSATION is
+ * NULL for a person; an agent that may only speak in one conversation decides about nothing
+ * (ADDER_ERROR_REFUSED), and passing its conversation here is how a front end says that it is one. */
+
+/* {"approvals": [...]}, those that wait first, without their code. */
+ADDER_PUBLIC char *adder_approval_list (AdderEngine *engine, const char *owner, GError **error);
+/* One, with its code and all else that a yes is for. */
+ADDER_PUBLIC char *adder_approval_show (AdderEngine *engine, const char *owner, const char *approval_id,
+                                        GError **error);
+/* ALWAYS: a yes also to all else that its conversation asks for in the same place: profile, environment, kind
+ * of isolation, work directory. ADDER_ERROR_INVALID where it has no conversation. */
+ADDER_PUBLIC char *adder_approval_approve (AdderEngine *engine, const char *owner, const char *conversation,
+                                           const char *approval_id, gboolean always, GError **error);
+/* REASON (may be NULL) is told to who asked. */
+ADDER_PUBLIC char *adder_approval_deny (AdderEngine *engine, const char *owner, const char *conversation,
+                                        const char *approval_id, const char *reason, GError **error);
+/* Waits until it is decided, at most WAIT_MS, or until the peer of the socket WATCH_FD (-1: none) hangs up.
+ * Returns it as it is then. */
+ADDER_PUBLIC char *adder_approval_wait (AdderEngine *engine, const char *owner, const char *approval_id,
+                                        int watch_fd, guint64 wait_ms, GError **error);
 
 /* ---- result ---- */
 

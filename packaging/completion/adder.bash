@@ -32,7 +32,7 @@ _adder_value() {
       ;;
     -o | --out | -w | --workdir) compopt -o dirnames ;;
     -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
-    -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --idle-exit | --module) ;;
+    -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --description | --approval | --wait-approval | --reason | --idle-exit | --module) ;;
     --only | -n | --name | --rounds) ;;
     *) return 1 ;;
   esac
@@ -46,6 +46,7 @@ _adder_sub() {
     bench) _adder_words "load" ;;
     tools) _adder_words "enable disable" ;;
     call) _adder_tools ;;
+    approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
   esac
 }
@@ -53,7 +54,8 @@ _adder_sub() {
 _adder_options() {
   case $1 in
     run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
-      --stdin --set-env --value --isolation --role --json --no-daemon --conversation --help" ;;
+      --stdin --set-env --value --isolation --role --json --no-daemon --conversation --description --approval --wait-approval --dangerously-accept-all --help" ;;
+    approval) echo "--json --always --reason --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --no-daemon --help" ;;
@@ -86,13 +88,13 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session tools call serve status stop doctor env profile guard config bench --help --version"
+    _adder_words "run session approval tools call serve status stop doctor env profile guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|bench|tools|call)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|bench|tools|call)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"

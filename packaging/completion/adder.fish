@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run session tools call serve status stop doctor env profile guard config bench
+set -l commands run session approval tools call serve status stop doctor env profile guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
@@ -8,6 +8,7 @@ complete -c adder -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run 
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a session -d 'Keep interpreters between runs'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a call -d 'Call a tool'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a approval -d 'Say yes or no to code that waits'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a serve -d 'Answer on the local socket'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show what the daemon holds'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a stop -d 'End the daemon'
@@ -41,6 +42,16 @@ complete -c adder -n $run -l value -x -d 'Variable of the code, as JSON'
 complete -c adder -n $run -l json -d 'Print the result as one JSON object'
 complete -c adder -n $run -l no-daemon -d 'Run in this process'
 complete -c adder -n $run -l conversation -x -d 'Conversation that the run belongs to'
+complete -c adder -n $run -l description -x -d 'What the code is for'
+complete -c adder -n $run -l approval -x -d 'Run what this approval is for'
+complete -c adder -n $run -l wait-approval -x -d 'Wait so long for an approval'
+complete -c adder -n $run -l dangerously-accept-all -d 'Say yes to all that would need an approval'
+
+set -l approval '__fish_seen_subcommand_from approval'
+complete -c adder -n $approval -a 'list show approve deny'
+complete -c adder -n $approval -l json -d 'Print JSON'
+complete -c adder -n $approval -l always -d 'approve: all else in its conversation as well'
+complete -c adder -n $approval -l reason -x -d 'deny: why'
 
 set -l guard '__fish_seen_subcommand_from guard'
 complete -c adder -n $guard -F

@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "common/size.h"
+#include "engine/engine.h"
 
 /* The type of an error that is not Python's, by outcome; none of them is the name of a Python exception. */
 static const char *const types[] = {
@@ -224,6 +225,8 @@ explain_outcome_of (const GError *error)
     return ADDER_OUTCOME_TIMEOUT;
   if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_REFUSED))
     return ADDER_OUTCOME_REFUSED;
+  if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_APPROVAL))
+    return ADDER_OUTCOME_APPROVAL_REQUIRED;
   return ADDER_OUTCOME_FAILED;
 }
 
@@ -235,4 +238,18 @@ explain_error (AdderOutcome outcome, const GError *error)
     return make_error ("SessionEnded", error->message,
                        "Make a new session, or have its cells run again in one: adder session replay.");
   return make_error (type, error->message, NULL);
+}
+
+/* In a process that is nobody's daemon, its own program is who approves. */
+json_t *
+explain_approval (const GError *error, const char *id)
+{
+  g_autofree char *hint =
+      engine_owns_process ()
+          ? g_strdup_printf ("\"adder approval show %s\" shows what it is, and \"adder approval approve %s\" "
+                             "allows it, once. Ask for exactly the same again then.",
+                             id, id)
+          : g_strdup_printf (
+                "Approval %s is to be given in this process; ask for exactly the same again then.", id);
+  return make_error (types[ADDER_OUTCOME_APPROVAL_REQUIRED], error->message, hint);
 }

@@ -55,6 +55,8 @@ request_free (struct run_request *request)
   g_free (request->workdir.path);
   g_free (request->guard);
   json_decref (request->values);
+  g_free (request->approval_id);
+  g_free (request->description);
   g_clear_error (&request->invalid);
   g_free (request);
 }
@@ -83,6 +85,8 @@ request_settled (const struct run_request *request)
   settled->isolation = request->isolation;
   settled->guard = g_strdup (request->guard);
   settled->values = json_deep_copy (request->values);
+  settled->approval = request->approval;
+  settled->accept_all = request->accept_all;
   return settled;
 }
 

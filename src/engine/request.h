@@ -51,6 +51,10 @@ struct run_request {
   char *guard;            /* its profile's rules, one JSON object; NULL: there are none */
   gboolean check;         /* the code is held against them and does not run */
   json_t *values;         /* variables of the code: an object; NULL: there are none */
+  guint approval;         /* enum approval_mode of policy/, the profile's */
+  gboolean accept_all;    /* whatever needs an approval has it */
+  char *approval_id;      /* INVALID is for want of this approval; else NULL */
+  char *description;      /* for people, or NULL */
   GError *invalid;        /* why it cannot be run at all, found out before it came here */
 };
 

@@ -120,7 +120,7 @@ result_to_json (const struct result_parts *parts)
       {"files", files (parts->artifacts)},
       {"changes", parts->changes ? json_incref (parts->changes) : json_array ()},
       {"warnings", strings (parts->warnings)},
-      {"approval_id", json_null ()},
+      {"approval_id", json_text_or_null (parts->approval_id)},
       {"session", own_or_null (parts->session)},
       {"usage", usage (parts)},
       {"limits", limits (parts->limits)},

@@ -29,6 +29,7 @@ struct result_parts {
   json_t *value, *error, *displays, *charts, *denials, *network, *session, *changes, *violations;
   const GPtrArray *warnings;  /* strings */
   const GPtrArray *artifacts; /* struct artifact */
+  const char *approval_id;    /* what the run would need */
   gint64 queue_us, wall_us;
   struct usage usage;
   const struct limits *limits;

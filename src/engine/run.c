@@ -531,6 +531,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .network = run->visits,
       .warnings = run->warnings,
       .artifacts = run->artifacts,
+      .approval_id = run->request->approval_id,
       .queue_us = (run->handed_us ? run->handed_us : run->ended_us) - run->asked_us,
       .wall_us = run->handed_us ? run->ended_us - run->handed_us : 0,
       .usage = run->usage,
@@ -558,7 +559,9 @@ make_failure (struct adder_run *run)
   if (run->handout.refused)
     outcome = ADDER_OUTCOME_REFUSED;
   struct verdict verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)};
-  g_autoptr (json_t) error = explain_error (outcome, run->failure);
+  g_autoptr (json_t) error = run->request->approval_id && outcome == ADDER_OUTCOME_APPROVAL_REQUIRED
+                                 ? explain_approval (run->failure, run->request->approval_id)
+                                 : explain_error (outcome, run->failure);
   run->ended_us = g_get_monotonic_time ();
   run->handed_us = 0;
   return make_result (run, &verdict, error, NULL);

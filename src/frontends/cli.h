@@ -46,6 +46,7 @@ const char *cli_colour (FILE *stream, enum cli_colour colour);
 
 /* Commands, one file each. */
 int cli_run (int argc, char **argv);
+int cli_approval (int argc, char **argv);
 int cli_session (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);
 int cli_tools (int argc, char **argv);

@@ -9,9 +9,11 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "common/size.h"
 #include "engine/explain.h"
 #include "engine/id.h"
 #include "engine/result.h"
+#include "frontends/approval_prompt.h"
 #include "frontends/canceller.h"
 #include "frontends/cli.h"
 #include "frontends/pictures.h"
@@ -80,6 +82,11 @@ parse_options (int argc, char **argv, struct run_options *options, GError **erro
     return invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
   if (g_strcmp0 (options->file, "-") == 0 && g_strcmp0 (options->stdin_file, "-") == 0)
     return invalid (error, "standard input can be the code or the code's input, not both");
+  guint64 wait_ms;
+  if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &wait_ms, error)) {
+    g_prefix_error (error, "--wait-approval: ");
+    return FALSE;
+  }
   if (options->no_wait && !options->session)
     return invalid (error, "--no-wait is for cells of a session: give --session as well");
   return !options->session || check_cell (options, error);
@@ -181,6 +188,32 @@ show (struct run_source *source, struct run_view *view, struct run_event *event,
   return r;
 }
 
+static json_t *
+ask_source (gpointer data, const json_t *question, GError **error)
+{
+  struct run_source *source = data;
+  return source->ask (source, question, error);
+}
+
+/* EVENT is a result for want of an approval: whether the run was started once more, after somebody decided.
+ * *RET_CANCELLED: who was to decide would rather have it end. */
+static gboolean
+start_again (struct run_source *source, struct canceller *canceller, const struct run_options *options,
+             const struct run_event *event, gboolean *ret_cancelled, GError **error)
+{
+  struct approval_way way = {
+      ask_source, source, canceller, !options->json, options->json, options->wait_approval != NULL, 0};
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const char *id = json_string_value (json_object_get (result, "approval_id"));
+  if (!id || (way.waits && !duration_parse (options->wait_approval, 1000, &way.wait_ms, error)))
+    return FALSE;
+  canceller_set (canceller, NULL);
+  enum approval_end end = approval_seek (&way, id, error);
+  canceller_set (canceller, source);
+  *ret_cancelled = end == APPROVAL_END_CANCELLED && !options->json;
+  return end == APPROVAL_END_DECIDED && source->again (source, id, error);
+}
+
 /* Pulls all events and shows them. Returns the exit code, or -1 with ERROR when there was no result, or when
  * standard output failed otherwise than by a reader that went away. */
 static int
@@ -189,12 +222,24 @@ follow (struct run_source *source, struct canceller *canceller, const struct run
 {
   struct run_view view = {.directory = options->out};
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
+  gboolean cancelled = FALSE;
   int r = 0;
   if (source->note && !options->json)
     fprintf (stderr, "adder: %s\n", source->note);
   while (event.kind != ADDER_EVENT_RESULT) {
+    g_autoptr (GError) problem = NULL;
     if (!source->next (source, &event, error))
       return -1;
+    if (event.kind == ADDER_EVENT_RESULT && event.outcome == ADDER_OUTCOME_APPROVAL_REQUIRED) {
+      if (start_again (source, canceller, options, &event, &cancelled, &problem)) {
+        event.kind = ADDER_EVENT_STARTED;
+        continue;
+      }
+      if (cancelled)
+        return CLI_CANCELLED;
+      if (problem)
+        cli_fail (problem);
+    }
     if (r == 0 && (r = show (source, &view, &event, options->json)) < 0)
       canceller_ask (canceller);
   }

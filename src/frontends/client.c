@@ -127,7 +127,7 @@ gboolean
 client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped, GError **error)
 {
   struct protocol_message message;
-  int stopping = 0, running = 0, sessions = 0;
+  int stopping = 0, running = 0, sessions = 0, approvals = 0;
   autoclose int pidfd = daemon_pidfd (client->fd);
   g_autoptr (json_t) request = json_pack ("{s:b, s:b}", "only_idle", how == CLIENT_STOP_IDLE, "keep_sessions",
                                           how == CLIENT_STOP_KEEP_SESSIONS);
@@ -137,8 +137,8 @@ client_stop (struct client *client, enum client_stop how, struct client_stopped 
   if (message.kind == PROTOCOL_STOPPING) {
     g_autoptr (json_t) answer = json_parse_object (message.data, message.length, "the daemon's answer", NULL);
     if (answer)
-      (void)json_unpack (answer, "{s:b, s:i, s?i}", "stopping", &stopping, "running", &running, "sessions",
-                         &sessions);
+      (void)json_unpack (answer, "{s:b, s:i, s?i, s?i}", "stopping", &stopping, "running", &running,
+                         "sessions", &sessions, "approvals", &approvals);
   } else
     protocol_take_refusal (&message, error);
   gboolean refused = message.kind != PROTOCOL_STOPPING;
@@ -153,7 +153,7 @@ client_stop (struct client *client, enum client_stop how, struct client_stopped 
                  STOP_MS / 1000);
     return FALSE;
   }
-  *ret_stopped = (struct client_stopped){stopping != 0, (guint)running, (guint)sessions};
+  *ret_stopped = (struct client_stopped){stopping != 0, (guint)running, (guint)sessions, (guint)approvals};
   return TRUE;
 }
 
@@ -290,11 +290,16 @@ is_older (const struct client *client)
 static char *
 held_text (const struct client_stopped *held)
 {
-  g_autofree char *runs = g_strdup_printf ("%u run%s", held->running, held->running == 1 ? "" : "s");
-  if (held->sessions == 0)
-    return g_steal_pointer (&runs);
-  return g_strdup_printf ("%s%s%u session%s", held->running > 0 ? runs : "", held->running > 0 ? " and " : "",
-                          held->sessions, held->sessions == 1 ? "" : "s");
+  const struct {
+    guint count;
+    const char *what;
+  } rows[] = {{held->running, "run"}, {held->sessions, "session"}, {held->approvals, "approval"}};
+  GString *text = g_string_new (NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].count > 0)
+      g_string_append_printf (text, "%s%u %s%s", text->len > 0 ? " and " : "", rows[i].count, rows[i].what,
+                              rows[i].count == 1 ? "" : "s");
+  return g_string_free (text, FALSE);
 }
 
 static gboolean
@@ -424,6 +429,26 @@ client_ask_session (const char *socket, const json_t *question, const int *fds, 
   if (start ? !client_open (socket, &client, error) : !client_find (socket, &client, error))
     return NULL;
   json_t *answer = client_ask (&client, PROTOCOL_SESSION, question, fds, count, error);
+  client_close (&client);
+  return answer;
+}
+
+/* ---- approvals ---- */
+
+json_t *
+client_ask_approval (const char *socket, const json_t *question, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct client client;
+  if (!client_connect (socket, &client, &problem)) {
+    if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                   "nothing waits for an approval, since no daemon is running");
+    else
+      g_propagate_error (error, g_steal_pointer (&problem));
+    return NULL;
+  }
+  json_t *answer = client_ask (&client, PROTOCOL_APPROVAL, question, NULL, 0, error);
   client_close (&client);
   return answer;
 }

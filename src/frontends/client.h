@@ -23,14 +23,14 @@ gboolean client_open (const char *socket, struct client *ret_client, GError **er
 void client_close (struct client *client);
 
 enum client_stop {
-  CLIENT_STOP_IDLE,          /* only when it has neither runs nor sessions */
+  CLIENT_STOP_IDLE,          /* only when it has neither runs nor sessions nor approvals */
   CLIENT_STOP_KEEP_SESSIONS, /* only when it has no sessions; runs end as cancelled */
   CLIENT_STOP_ALL,
 };
 
 struct client_stopped {
   gboolean stopped;
-  guint running, sessions; /* that it had */
+  guint running, sessions, approvals; /* that it had */
 };
 
 /* Asks the daemon to end, and waits until it is gone, where it agrees. */
@@ -45,10 +45,13 @@ gboolean client_start_daemon (const char *socket, const char *idle_exit, GError 
 gboolean client_find (const char *socket, struct client *ret_client, GError **error);
 
 /* Asks QUESTION by a frame of KIND that is answered by ANSWER (SESSION: server_session.h, CALL:
- * server_tools.h), with COUNT descriptors beside it. Waits as long as it takes. The answer is the caller's.
- */
+ * server_tools.h, APPROVAL: server_approval.h), with COUNT descriptors beside it. Waits as long as it takes.
+ * The answer is the caller's. */
 json_t *client_ask (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
                     gsize count, GError **error);
+
+/* A question about approvals by a connection of its own. Without a daemon there are none. */
+json_t *client_ask_approval (const char *socket, const json_t *question, GError **error);
 
 /* A question about sessions by a connection of its own. START: a daemon is started when there is none. */
 json_t *client_ask_session (const char *socket, const json_t *question, const int *fds, gsize count,

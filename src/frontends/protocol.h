@@ -15,10 +15,12 @@
  *                                         <-   STARTED ... RESULT  of each cell, after {op: replay}
  *     CALL {tool, ...} + descriptor       ->
  *                                         <-   ANSWER {...}        server_tools.h says what is in them
+ *     APPROVAL {op, ...}                  ->
+ *                                         <-   ANSWER {...}        server_approval.h says what is in them
  *     STATUS                              ->
  *                                         <-   STATUS {...}
  *     STOP {only_idle, keep_sessions}     ->
- *                                         <-   STOPPING {stopping, running, sessions}
+ *                                         <-   STOPPING {stopping, running, sessions, approvals}
  *
  * Requests follow each other on one connection; each has one answer, in which REFUSED {code, message} may
  * stand for any of it. Output and code are bytes and not JSON: so a picture written to standard output stays
@@ -55,6 +57,7 @@ enum protocol_kind {
   PROTOCOL_SESSION,
   PROTOCOL_ANSWER,
   PROTOCOL_CALL,
+  PROTOCOL_APPROVAL,
 };
 
 struct protocol_result {
@@ -68,7 +71,7 @@ enum protocol_state {
   PROTOCOL_AWAIT_HELLO,   /* daemon: nothing was said yet; client: the answer to it */
   PROTOCOL_AWAIT_REQUEST, /* daemon */
   PROTOCOL_AWAIT_CODE,    /* daemon: after RUN */
-  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, STATUS or STOP */
+  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, APPROVAL, STATUS or STOP */
   PROTOCOL_AWAIT_EVENT,   /* client: after CODE */
 };
 

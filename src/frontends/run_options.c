@@ -94,6 +94,18 @@ static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN,
      PLACE (conversation),
      {"conversation", 0, TEXT, "Conversation that the run belongs to", "ID"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (description),
+     {"description", 0, TEXT, "What the code is for, for who approves it", "TEXT"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (approval),
+     {"approval", 0, TEXT, "Run what this approval is for (adder approval list)", "ID"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (wait_approval),
+     {"wait-approval", 0, TEXT, "Where an approval is needed, wait so long for it", "TIME"}},
+    {BOTH,
+     PLACE (accept_all),
+     {"dangerously-accept-all", 0, SWITCH, "Say yes to all that would need an approval; it is logged", NULL}},
 };
 
 GOptionEntry *
@@ -125,6 +137,9 @@ run_options_clear (struct run_options *options)
   g_free (options->session);
   g_free (options->session_name);
   g_free (options->workdir);
+  g_free (options->description);
+  g_free (options->approval);
+  g_free (options->wait_approval);
   g_strfreev (options->files);
   g_strfreev (options->limits);
   g_strfreev (options->variables);
@@ -474,6 +489,8 @@ run_options_fill (struct submission *request, const struct run_options *options,
     json_object_set_new (request->body, "wait", json_false ());
   if (options->check)
     json_object_set_new (request->body, "check", json_true ());
+  if (options->accept_all)
+    json_object_set_new (request->body, "accept_all", json_true ());
   if (options->svg)
     json_object_set_new (request->body, "svg", json_true ());
   if (!take_code (request, options, error) ||
@@ -482,7 +499,9 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !set_text (request, "isolation", options->isolation, error) ||
       !set_text (request, "role", options->role, error) ||
       !set_text (request, "conversation", options->conversation, error) ||
-      !set_text (request, "session", options->session, error) || !add_limits (request, options, error) ||
+      !set_text (request, "session", options->session, error) ||
+      !set_text (request, "description", options->description, error) ||
+      !set_text (request, "approval", options->approval, error) || !add_limits (request, options, error) ||
       !add_variables (request, options, error) || !add_values (request, options, error) ||
       !add_arguments (request, options, error) || !add_files (request, options, error) ||
       !add_stdin (request, options, error) || !add_workdir (request, options, error) ||

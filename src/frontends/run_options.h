@@ -9,11 +9,11 @@
 
 struct run_options {
   char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file;
-  char *conversation;
+  char *conversation, *description, *approval, *wait_approval;
   char *session, *session_name;
   char *workdir;
   char **files, **limits, **variables, **values;
-  gboolean json, no_daemon, no_wait, svg, review;
+  gboolean json, no_daemon, no_wait, svg, review, accept_all;
   gboolean check;   /* `adder guard`: no option of its own */
   const char *file; /* FILE or "-", or NULL */
   char **arguments; /* what follows "--"; argv's, or NULL */

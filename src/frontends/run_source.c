@@ -9,6 +9,7 @@
 #include "common/config.h"
 #include "common/json.h"
 #include "frontends/client.h"
+#include "frontends/server_approval.h"
 
 /* ---- a daemon ---- */
 
@@ -184,6 +185,25 @@ daemon_save (struct run_source *base, GError **error)
   return source->save_error == NULL;
 }
 
+static json_t *
+daemon_ask (struct run_source *base, const json_t *question, GError **error)
+{
+  return client_ask_approval (((struct daemon_source *)base)->socket, question, error);
+}
+
+/* By another connection: who decides may take longer than the daemon keeps one that asks nothing. */
+static gboolean
+daemon_again (struct run_source *base, const char *id, GError **error)
+{
+  struct daemon_source *source = (struct daemon_source *)base;
+  json_object_set_new (source->request->body, "approval", json_string (id));
+  g_clear_pointer (&source->save_error, g_free);
+  g_mutex_lock (&source->lock);
+  source->started = FALSE;
+  g_mutex_unlock (&source->lock);
+  return ask_next (source, error);
+}
+
 static void
 daemon_free (struct run_source *base)
 {
@@ -203,8 +223,9 @@ static struct daemon_source *
 daemon_source_new (const char *socket, struct client *client, const char *session)
 {
   struct daemon_source *source = g_new0 (struct daemon_source, 1);
-  source->base = (struct run_source){daemon_next, daemon_cancel, daemon_interrupt,
-                                     daemon_save, daemon_free,   g_steal_pointer (&client->note)};
+  source->base =
+      (struct run_source){daemon_next, daemon_cancel, daemon_interrupt, daemon_save,
+                          daemon_ask,  daemon_again,  daemon_free,      g_steal_pointer (&client->note)};
   source->socket = g_strdup (socket);
   source->session = g_strdup (session);
   source->client = *client;
@@ -259,6 +280,7 @@ run_source_replay (const char *socket, const json_t *question, const struct subm
 struct local_source {
   struct run_source base;
   const struct submission *request;
+  char *owner;
   AdderEngine *engine;
   AdderRun *run;
   AdderResult *result;
@@ -303,10 +325,42 @@ local_save (struct run_source *base, GError **error)
   return adder_result_save_files (source->result, submission_directory (source->request), error);
 }
 
+static json_t *
+local_ask (struct run_source *base, const json_t *question, GError **error)
+{
+  struct local_source *source = (struct local_source *)base;
+  g_autofree char *text = server_approval_answer (source->engine, source->owner, -1, question, error);
+  return text ? json_loads (text, 0, NULL) : NULL;
+}
+
+/* Starts the request as its body is now. */
+static gboolean
+local_start (struct local_source *source, GError **error)
+{
+  const json_t *body = source->request->body;
+  g_autoptr (AdderRequest) asked = submission_build (source->request, error);
+  if (!asked)
+    return FALSE;
+  adder_request_set_owner (asked, source->owner, json_string_value (json_object_get (body, "conversation")));
+  g_clear_pointer (&source->result, adder_result_free);
+  adder_run_free (source->run);
+  source->run = adder_run_start (source->engine, asked);
+  return TRUE;
+}
+
+static gboolean
+local_again (struct run_source *base, const char *id, GError **error)
+{
+  struct local_source *source = (struct local_source *)base;
+  json_object_set_new (source->request->body, "approval", json_string (id));
+  return local_start (source, error);
+}
+
 static void
 local_free (struct run_source *base)
 {
   struct local_source *source = (struct local_source *)base;
+  g_free (source->owner);
   adder_result_free (source->result);
   adder_run_free (source->run);
   adder_engine_free (source->engine);
@@ -317,19 +371,16 @@ local_free (struct run_source *base)
 struct run_source *
 run_source_local (const struct submission *request, GError **error)
 {
-  g_autoptr (AdderRequest) asked = submission_build (request, error);
-  g_autoptr (AdderEngine) engine = asked ? adder_engine_new (NULL, error) : NULL;
-  if (!engine)
-    return NULL;
-  const char *conversation = json_string_value (json_object_get (request->body, "conversation"));
-  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
-  adder_request_set_owner (asked, owner, conversation);
   struct local_source *source = g_new0 (struct local_source, 1);
-  source->base = (struct run_source){local_next, local_cancel, local_interrupt, local_save, local_free, NULL};
+  source->base = (struct run_source){local_next, local_cancel, local_interrupt, local_save,
+                                     local_ask,  local_again,  local_free,      NULL};
   source->request = request;
-  source->engine = g_steal_pointer (&engine);
-  source->run = adder_run_start (source->engine, asked);
-  return &source->base;
+  source->owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
+  source->engine = adder_engine_new (NULL, error);
+  if (source->engine && local_start (source, error))
+    return &source->base;
+  local_free (&source->base);
+  return NULL;
 }
 
 struct run_source *

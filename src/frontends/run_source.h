@@ -27,6 +27,11 @@ struct run_source {
   gboolean (*interrupt) (struct run_source *source);
   /* After the result: whether the files were saved to the request's directory. */
   gboolean (*save) (struct run_source *source, GError **error);
+  /* Asks about approvals (server_approval.h). The answer is the caller's. */
+  json_t *(*ask) (struct run_source *source, const json_t *question, GError **error);
+  /* After a result that wanted the approval ID: the same request once more, with it. Its events follow. Not
+   * of a replay. */
+  gboolean (*again) (struct run_source *source, const char *id, GError **error);
   void (*free) (struct run_source *source);
   char *note; /* one line for people, or NULL */
 };

@@ -320,7 +320,8 @@ accept_one (struct server *server)
 /* ---- the loop ---- */
 
 /* Milliseconds until the idle time is over, -1 when it does not run; *IDLE_SINCE_US is kept from call to
- * call. Sessions and contexts keep a daemon, and end by themselves without a word to us: they are counted
+ * call. Sessions, contexts and approvals keep a daemon, and end by themselves without a word to us: they are
+ * counted
  * once in an idle time. */
 static int
 idle_left_ms (struct server *server, gint64 *idle_since_us)

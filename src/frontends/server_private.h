@@ -41,8 +41,11 @@ struct connection {
 /* Has the main thread look around. */
 void server_wake (struct server *server);
 
-/* Sessions that live: what is in them would be lost with the daemon. */
-guint server_living_sessions (struct server *server);
+/* What would be lost with the daemon: sessions that live, approvals that wait or are not used yet. */
+struct server_holding {
+  guint sessions, approvals;
+};
+struct server_holding server_holding (struct server *server);
 
 /* Whether anything lives that a daemon without connections must not end for: all of it expires. */
 gboolean server_is_kept (struct server *server);

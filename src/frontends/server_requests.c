@@ -5,6 +5,7 @@
 
 #include "common/json.h"
 #include "common/log.h"
+#include "frontends/server_approval.h"
 #include "frontends/server_private.h"
 #include "frontends/server_session.h"
 #include "frontends/server_tools.h"
@@ -208,6 +209,20 @@ handle_call (struct connection *connection, struct protocol_message *message, GE
 }
 
 static gboolean
+handle_approval (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  g_autoptr (GError) refusal = NULL;
+  g_autofree char *owner = owner_of (connection);
+  g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
+  g_autofree char *text = question ? server_approval_answer (connection->server->engine, owner,
+                                                             connection->fd, question, &refusal)
+                                   : NULL;
+  if (!text)
+    return protocol_send_refused (connection->fd, refusal, error);
+  return protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error);
+}
+
+static gboolean
 handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
 {
   struct server *server = connection->server;
@@ -226,18 +241,26 @@ handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_mess
   return protocol_send_json (connection->fd, PROTOCOL_STATUS, status, error);
 }
 
-guint
-server_living_sessions (struct server *server)
+static guint
+status_number (const json_t *status, const char *group, const char *name)
+{
+  return (guint)json_integer_value (json_object_get (json_object_get (status, group), name));
+}
+
+struct server_holding
+server_holding (struct server *server)
 {
   g_autofree char *text = adder_engine_status_json (server->engine);
   g_autoptr (json_t) status = json_loads (text, 0, NULL);
-  return (guint)json_integer_value (json_object_get (json_object_get (status, "sessions"), "live"));
+  return (struct server_holding){status_number (status, "sessions", "live"),
+                                 status_number (status, "approvals", "waiting")};
 }
 
 gboolean
 server_is_kept (struct server *server)
 {
-  return server_living_sessions (server) > 0 || tools_living_contexts (server->tools) > 0;
+  struct server_holding holding = server_holding (server);
+  return holding.sessions > 0 || holding.approvals > 0 || tools_living_contexts (server->tools) > 0;
 }
 
 static gboolean
@@ -249,14 +272,16 @@ handle_stop (struct connection *connection, struct protocol_message *message, GE
   if (!value ||
       json_unpack (value, "{s?b, s?b}", "only_idle", &only_idle, "keep_sessions", &keep_sessions) < 0)
     return FALSE;
-  guint sessions = server_living_sessions (server);
+  struct server_holding holding = server_holding (server);
+  gboolean holds = holding.sessions > 0 || (only_idle && holding.approvals > 0);
   g_mutex_lock (&server->lock);
   guint running = server->running;
-  gboolean stopping = !(only_idle && running > 0) && !((only_idle || keep_sessions) && sessions > 0);
+  gboolean stopping = !(only_idle && running > 0) && !((only_idle || keep_sessions) && holds);
   server->stopping = server->stopping || stopping;
   g_mutex_unlock (&server->lock);
   g_autoptr (json_t) answer =
-      json_pack ("{s:b, s:i, s:i}", "stopping", stopping, "running", (int)running, "sessions", (int)sessions);
+      json_pack ("{s:b, s:i, s:i, s:i}", "stopping", stopping, "running", (int)running, "sessions",
+                 (int)holding.sessions, "approvals", (int)holding.approvals);
   gboolean ok = protocol_send_json (connection->fd, PROTOCOL_STOPPING, answer, error);
   server_wake (server);
   return ok;
@@ -269,9 +294,9 @@ struct request_row {
 };
 
 static const struct request_row request_table[] = {
-    {PROTOCOL_RUN, FALSE, handle_run},   {PROTOCOL_SESSION, FALSE, handle_session},
-    {PROTOCOL_CALL, FALSE, handle_call}, {PROTOCOL_STATUS, FALSE, handle_status},
-    {PROTOCOL_STOP, TRUE, handle_stop},
+    {PROTOCOL_RUN, FALSE, handle_run},       {PROTOCOL_SESSION, FALSE, handle_session},
+    {PROTOCOL_CALL, FALSE, handle_call},     {PROTOCOL_APPROVAL, FALSE, handle_approval},
+    {PROTOCOL_STATUS, FALSE, handle_status}, {PROTOCOL_STOP, TRUE, handle_stop},
 };
 
 gboolean

@@ -228,6 +228,15 @@ set_values (struct building *building, const json_t *value, GError **error)
   return TRUE;
 }
 
+static gboolean
+set_accept_all (struct building *building, const json_t *value, GError **error)
+{
+  if (!json_is_boolean (value))
+    return submission_wrong_type ("accept_all", "true or false", error);
+  adder_request_set_accept_all (building->result, json_is_true (value));
+  return TRUE;
+}
+
 struct field {
   const char *name;
   void (*set_text) (AdderRequest *request, const char *text); /* for a text or null; otherwise: */
@@ -243,6 +252,9 @@ static const struct field field_table[] = {
     {"isolation", adder_request_set_isolation, NULL},
     {"role", adder_request_set_role, NULL},
     {"conversation", NULL, NULL},
+    {"description", adder_request_set_description, NULL},
+    {"approval", adder_request_set_approval, NULL},
+    {"accept_all", NULL, set_accept_all},
     {"session", NULL, set_session},
     {"wait", NULL, set_wait},
     {"svg", NULL, set_svg},

@@ -27,6 +27,7 @@ adder_engine_new (const char *config_file, GError **error)
     return NULL;
   struct adder_engine *public = g_new0 (struct adder_engine, 1);
   public->engine = engine;
+  public->approvals = approvals_new (engine->host->config);
   profile_cache_init (&public->profiles);
   return public;
 }
@@ -43,6 +44,8 @@ adder_engine_status_json (AdderEngine *engine)
 {
   g_return_val_if_fail (engine != NULL, NULL);
   g_autoptr (json_t) status = engine_status (engine->engine);
+  json_object_set_new (status, "approvals",
+                       json_pack ("{s:i}", "waiting", (int)approvals_waiting (engine->approvals)));
   return json_to_text (status);
 }
 
@@ -54,6 +57,7 @@ adder_engine_free (AdderEngine *engine)
   engine_close (engine->engine);
   engine_unref (engine->engine);
   profile_cache_clear (&engine->profiles);
+  approvals_unref (engine->approvals);
   g_free (engine);
 }
 
@@ -63,7 +67,9 @@ AdderRun *
 adder_run_start (AdderEngine *engine, const AdderRequest *request)
 {
   g_return_val_if_fail (engine != NULL && request != NULL, NULL);
-  return run_start (engine->engine, library_resolve (engine, request));
+  struct run_request *resolved = library_resolve (engine, request);
+  library_gate (engine, request, resolved);
+  return run_start (engine->engine, resolved);
 }
 
 gboolean

@@ -5,6 +5,7 @@
 #include "adder.h"
 #include "engine/engine.h"
 #include "engine/request.h"
+#include "policy/approval.h"
 #include "policy/profile.h"
 
 /* Profiles as they were read last: reading a file costs more than a run's other preparations together. */
@@ -25,6 +26,7 @@ void profile_entry_unref (struct profile_entry *entry);
 struct adder_engine {
   struct engine *engine;
   struct profile_cache profiles;
+  struct approvals *approvals;
 };
 
 /* The engine's request for REQUEST: profile, limits and environment resolved, everything copied. What is
@@ -34,6 +36,13 @@ struct run_request *library_resolve (AdderEngine *engine, const AdderRequest *re
 /* The same, where what REQUEST does not say is as LIKE has it, and not the profile's. */
 struct run_request *library_resolve_like (AdderEngine *engine, const AdderRequest *request,
                                           const struct run_request *like);
+
+/* Has RESOLVED, made of REQUEST, wait for an approval where its profile wants one and it has none: that is
+ * its `invalid` then. Its files become copies, since a yes is for what they hold now. */
+void library_gate (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved);
+
+/* The approval that REQUEST was given, or NULL. */
+const char *library_approval (const AdderRequest *request);
 
 /* Who asks: REQUEST's. */
 const char *library_owner (const AdderRequest *request);

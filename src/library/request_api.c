@@ -14,17 +14,21 @@
 #include "library/library.h"
 #include "policy/profile_workdir.h"
 
-#define STANDARD_PROFILE "standard"
-#define STANDARD_NAME    "main.py"
+#define STANDARD_PROFILE   "standard"
+#define STANDARD_NAME      "main.py"
 
-#define VALUES_MOST      256
-#define VALUE_NAME_BYTES 64
+#define DESCRIPTION_BYTES  4000
+#define CONVERSATION_BYTES 200
+
+#define VALUES_MOST        256
+#define VALUE_NAME_BYTES   64
 
 struct adder_request {
   char *code;
   gsize code_length;
   char *environment, *profile, *isolation, *name, *owner, *conversation, *session, *role;
-  gboolean session_wait, svg, check;
+  char *description, *approval;
+  gboolean session_wait, svg, check, accept_all;
   json_t *values; /* an object, or NULL */
   GStrv arguments;
   GHashTable *variables;
@@ -75,6 +79,8 @@ adder_request_free (AdderRequest *request)
   g_free (request->conversation);
   g_free (request->session);
   g_free (request->role);
+  g_free (request->description);
+  g_free (request->approval);
   g_strfreev (request->arguments);
   g_hash_table_unref (request->variables);
   json_decref (request->values);
@@ -204,6 +210,9 @@ adder_request_set_watch (AdderRequest *request, int fd)
 void
 adder_request_set_owner (AdderRequest *request, const char *owner, const char *conversation)
 {
+  if (conversation && strlen (conversation) > CONVERSATION_BYTES && !request->invalid)
+    g_set_error (&request->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the conversation's id has more than %d bytes", CONVERSATION_BYTES);
   set_text (&request->owner, owner);
   set_text (&request->conversation, conversation);
 }
@@ -290,6 +299,27 @@ adder_request_set_value (AdderRequest *request, const char *name, const char *js
   return TRUE;
 }
 
+void
+adder_request_set_description (AdderRequest *request, const char *text)
+{
+  set_text (&request->description, text);
+  if (text && strlen (text) > DESCRIPTION_BYTES && !request->invalid)
+    g_set_error (&request->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the description has more than %d bytes", DESCRIPTION_BYTES);
+}
+
+void
+adder_request_set_approval (AdderRequest *request, const char *approval_id)
+{
+  set_text (&request->approval, approval_id);
+}
+
+void
+adder_request_set_accept_all (AdderRequest *request, gboolean accept_all)
+{
+  request->accept_all = accept_all;
+}
+
 /* ---- what the engine gets ---- */
 
 static int
@@ -362,6 +392,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->limits = profile->limits;
     resolved->maxima = profile->maxima;
     resolved->min_isolation = (guint)profile->min_isolation;
+    resolved->approval = profile->approval;
     copy_rules (resolved, profile);
     resolved->guard = g_strdup (profile->guard.text);
   }
@@ -439,6 +470,8 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   resolved->svg = request->svg;
   resolved->check = request->check;
   resolved->values = json_deep_copy (request->values);
+  resolved->accept_all = request->accept_all;
+  resolved->description = g_strdup (request->description);
   if (request->session)
     check_session (resolved, engine, request);
   else
@@ -492,6 +525,12 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
 }
 
 const char *
+library_approval (const AdderRequest *request)
+{
+  return request->approval;
+}
+
+const char *
 library_owner (const AdderRequest *request)
 {
   return request->owner;
@@ -506,5 +545,6 @@ library_cell (const AdderRequest *options, const char *session, const char *code
   adder_request_set_watch (cell, options->watch_fd);
   adder_request_set_role (cell, options->role);
   adder_request_set_session (cell, session, TRUE);
+  adder_request_set_accept_all (cell, options->accept_all);
   return cell;
 }

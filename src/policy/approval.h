@@ -27,9 +27,7 @@ enum approval_mode {
   APPROVAL_EFFECT, /* before what a run did to a directory is kept; before it runs where it would do so at
                       once */
 };
-const char *approval_mode_name (enum approval_mode mode);
-/* ADDER_ERROR_INVALID lists the words. */
-gboolean approval_mode_parse (const char *text, enum approval_mode *ret_mode, GError **error);
+extern const char *const approval_modes[]; /* the words, and then NULL */
 
 enum approval_kind {
   APPROVAL_OF_RUN,

@@ -2,32 +2,14 @@
 /* Digests of what is approved, and the words for when a profile wants it. */
 #include <string.h>
 
-#include "adder.h"
 #include "policy/approval.h"
 
-static const char *const mode_names[] = {
+const char *const approval_modes[] = {
     [APPROVAL_NEVER] = "never",
     [APPROVAL_ALWAYS] = "always",
     [APPROVAL_EFFECT] = "effect",
+    NULL,
 };
-
-const char *
-approval_mode_name (enum approval_mode mode)
-{
-  return mode_names[mode];
-}
-
-gboolean
-approval_mode_parse (const char *text, enum approval_mode *ret_mode, GError **error)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (mode_names); i++)
-    if (strcmp (mode_names[i], text) == 0) {
-      *ret_mode = (enum approval_mode)i;
-      return TRUE;
-    }
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: never, always, effect", text);
-  return FALSE;
-}
 
 struct approval_digest {
   GChecksum *checksum;

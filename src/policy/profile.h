@@ -8,6 +8,7 @@
 
 #include "engine/network_rules.h"
 #include "engine/request.h"
+#include "policy/approval.h"
 #include "policy/guard_rules.h"
 #include "policy/roles.h"
 #include "sandbox/limits.h"
@@ -23,6 +24,7 @@ struct profile {
   char *environment;     /* NULL: the configuration's */
   guint64 min_isolation; /* 0 to 3 */
   guint role;            /* enum role: the lowest that may use it */
+  guint approval;        /* enum approval_mode: when somebody must say yes */
   GHashTable *variables; /* name -> value: given to each run */
   struct request_blocked blocked;
   struct profile_network {

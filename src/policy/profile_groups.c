@@ -39,6 +39,10 @@ static const struct profile_key main_keys[] = {
      .text = "A run is refused on a host that does not reach this level."},
     {"role", PROFILE_CHOICE, PROFILE_AT (role), .choices = config_roles,
      .text = "The lowest role that may use the profile; else `guest`, which is everybody."},
+    {"approval", PROFILE_CHOICE, PROFILE_AT (approval), .choices = approval_modes,
+     .text =
+         "Whether somebody must say yes: `always`, before anything runs, or only before it has an `effect` "
+         "on a directory of the host ([approval.md](approval.md)); else `never`."},
     {NULL},
 };
 

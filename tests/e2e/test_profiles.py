@@ -302,6 +302,8 @@ def test_the_workbench_works_where_the_user_does(make_adder):
     adder = make_adder(variables={"PMG_HOME": "/pmg", "PMG_MAPI_KEY": "secret", "OMP_NUM_THREADS": "2", "OTHER": "x"})
     folder = adder.folder("work")
     code = "import os\nopen('made', 'w').write('x')\nprint(*[os.environ.get(n) for n in ('PMG_HOME', 'PMG_MAPI_KEY', 'OMP_NUM_THREADS', 'OTHER')])"
-    result = adder.run(code, "--profile", "workbench", "--workdir", f"{folder}:rw")
+    result = adder.run(
+        code, "--profile", "workbench", "--workdir", f"{folder}:rw", "--dangerously-accept-all"
+    )
     assert result.outcome == "ok", result.error
     assert result.stdout == "/pmg None 2 None\n" and (folder / "made").read_text() == "x"

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder approval`: those who say yes or no to what waits for it. None of it starts a daemon. */
+#include "adder.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "frontends/approval_view.h"
+#include "frontends/cli.h"
+#include "frontends/client.h"
+
+/* Takes QUESTION over. */
+static json_t *
+ask (json_t *question, GError **error)
+{
+  g_autoptr (json_t) owned = question;
+  if (!owned) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
+    return NULL;
+  }
+  struct config *config = config_load (NULL, error);
+  g_autofree char *socket = config ? config_socket (config, error) : NULL;
+  config_free (config);
+  return socket ? client_ask_approval (socket, owned, error) : NULL;
+}
+
+static int
+approval_list (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer = ask (json_pack ("{s:s}", "op", "list"), &problem);
+  if (!answer && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    answer = json_pack ("{s:[]}", "approvals");
+  if (!answer)
+    return cli_fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else
+    approval_view_list (answer);
+  return 0;
+}
+
+static int
+approval_show (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer = ask (json_pack ("{s:s, s:s}", "op", "show", "id", argv[1]), &problem);
+  if (!answer)
+    return cli_fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else
+    (void)approval_view_one (answer, 0, stdout);
+  return 0;
+}
+
+static int
+tell (const json_t *answer, const GError *problem, gboolean json, const char *sentence)
+{
+  if (!answer)
+    return cli_fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else
+    printf ("%s\n", sentence);
+  return 0;
+}
+
+static int
+approval_approve (int argc, char **argv)
+{
+  gboolean json = FALSE, always = FALSE;
+  const GOptionEntry entries[] = {
+      {"always", 0, 0, G_OPTION_ARG_NONE, &always,
+       "Also all else that its conversation asks for with the same profile, environment and directory", NULL},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer =
+      ask (json_pack ("{s:s, s:s, s:b}", "op", "approve", "id", argv[1], "always", always), &problem);
+  return tell (answer, problem, json,
+               always ? "approved, and all else that its conversation asks for in the same place"
+                      : "approved: it runs when it is asked for again");
+}
+
+static int
+approval_deny (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  g_autofree char *reason = NULL;
+  const GOptionEntry entries[] = {
+      {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "Why; who asked is told", "TEXT"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer =
+      ask (json_pack ("{s:s, s:s, s:s*}", "op", "deny", "id", argv[1], "reason", reason), &problem);
+  return tell (answer, problem, json, "denied");
+}
+
+static const struct cli_command approval_commands[] = {
+    {"list", "", "list what waits for an approval, and what was decided lately", approval_list},
+    {"show", "ID", "show the code that waits, and all else that a yes would be for", approval_show},
+    {"approve", "ID", "say yes: it may run once", approval_approve},
+    {"deny", "ID", "say no, with a reason", approval_deny},
+    {0},
+};
+
+int
+cli_approval (int argc, char **argv)
+{
+  return cli_dispatch ("adder approval", "Says yes or no to code that waits for it.", approval_commands, argc,
+                       argv);
+}
