@@ -40,6 +40,7 @@ get_frame, modules, read = sys._getframe, sys.modules, object.__getattribute__
 # count references.
 NAMES_OF_OS = "\n" + "\n".join(vars(modules["os"])) + "\n"
 
+GATES = "adder_runner.guarded"
 real_import = builtins.__import__
 blocked = set()  # modules
 own = {"name": None, "folders": (), "others": ()}
@@ -80,6 +81,14 @@ def is_own(frame):
         return not file.startswith("<frozen ") and getattr(modules.get(str(names.get("__name__"))), "__dict__", None) is not names
     # A path that begins nowhere was given by the code itself: runpy.run_path("part.py").
     return not file.startswith("/") or file.startswith(own["folders"]) and not file.startswith(own["others"])
+
+
+def asker():
+    """The frame that called who calls this, but for the gates that a guard puts before names (guarded.py)."""
+    frame = get_frame(2)
+    while frame.f_globals.get("__name__") == GATES:
+        frame = frame.f_back
+    return frame
 
 
 def knows(code, names, name, function):
@@ -172,7 +181,7 @@ class Curtain(ModuleType):
         # Names of Python's own tell nothing, and are looked at in every module by who searches them all. Compiled libraries have
         # no frames; that it is not they who ask, is seen by the name in the code.
         if name == "__dict__" or not (name.startswith("__") and name.endswith("__")):
-            frame = get_frame(1)
+            frame = asker()
             if is_own(frame) and (name in frame.f_code.co_names or name in frame.f_code.co_consts or name == "__dict__"):
                 raise refusal(real.__name__)
         return value
@@ -228,7 +237,7 @@ class Watch:
 def watched_import(name, globals=None, locals=None, fromlist=(), level=0):
     """In place of __import__."""
     found = find(name) if level == 0 and isinstance(name, str) else None
-    asked = is_own(get_frame(1))
+    asked = is_own(asker())
     if found and asked:
         raise refusal(found)
     module = real_import(name, globals, locals, fromlist, level)

@@ -3,6 +3,8 @@
 the small things that people do with it."""
 import pytest
 
+from harness import unique
+
 CALLS = [
     ("os.system", "os.system('echo started')"),
     ("os.popen", "print(os.popen('echo started').read())"),
@@ -90,16 +92,34 @@ def test_libraries_go_on(science):
     assert result.stdout == "{'a': 2.0, 'b': 4.0}\n4 4 4\n2.0 2.0\n0.5 9 2026\nno network\nTrue\n[1]\n"
 
 
-def test_in_a_session(sessions):
-    """A profile of the user's own may block things in sessions, where IPython is another way to programs."""
+def test_together_with_a_guard(sessions):
+    """Code that a guard checked imports, and looks up names, by way of the guard's gates."""
     adder = sessions.adder
+    file = own_profile(adder, "[guard]\nmode = statements\nhidden_builtins = eval\n[blocked]\ncalls = os.system\nmodules = subprocess\n")
+    ways = ["import subprocess", "import os\nos.system('echo started')", "import logging.handlers, asyncio, sys\ngetattr(sys.modules['subprocess'], 'run')"]
+    session = sessions.new("--profile", file.stem)
+    for code in ways:
+        for result in (adder.run(code, "--profile", file.stem), sessions.cell(session, code)):
+            assert result.error and result.error["type"] == "PermissionError", (code, result.error, result.stdout)
+    code = "import json, platform, tempfile\nwith tempfile.TemporaryDirectory():\n    print(json.loads('[1]'), bool(platform.platform()))"
+    assert adder.run(code, "--profile", file.stem).stdout == sessions.cell(session, code).stdout == "[1] True\n"
+    file.unlink()
+
+
+def own_profile(adder, text):
     folder = adder.config / "profiles"
     folder.mkdir(exist_ok=True)
     adder.own(folder)
-    file = folder / "careful.conf"
-    file.write_text("[blocked]\ncalls = os.system\nmodules = subprocess\n")
-    adder.own(file)
-    session = sessions.new("--profile", "careful")
+    file = folder / f"{unique()}.conf"
+    file.write_text(text)
+    return adder.own(file)
+
+
+def test_in_a_session(sessions):
+    """A profile of the user's own may block things in sessions, where IPython is another way to programs."""
+    adder = sessions.adder
+    file = own_profile(adder, "[blocked]\ncalls = os.system\nmodules = subprocess\n")
+    session = sessions.new("--profile", file.stem)
     ways = ["import subprocess", "import os; os.system('echo started')"]
     if sessions.show(session)["shell"] == "ipython":
         ways += ["!echo started", "x = !echo started", "%sx echo started", "%%bash\necho started", "%%script cat\nstarted", "%system echo started", "get_ipython().system_raw('echo started')"]
