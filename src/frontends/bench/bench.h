@@ -54,7 +54,10 @@ gboolean bench_run_library (struct bench *bench, const char *code, double *ret_m
 /* The same, when the pool is full. */
 gboolean bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                             GError **error);
-/* The same in a sandbox that touched nothing ahead. */
+/* An expression, by the profile `compute`, when the pool is full. */
+gboolean bench_run_expression (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                               GError **error);
+/* A run in a sandbox that touched nothing ahead. */
 gboolean bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                               GError **error);
 /* A fresh interpreter of the environment: what one would do without Adder. */

@@ -2,7 +2,8 @@
 /* What is measured: the table, and the two most common ways. */
 #include "frontends/bench/bench.h"
 
-#define PRINT_CODE "print(2**32)"
+#define PRINT_CODE   "print(2**32)"
+#define COMPUTE_CODE "'NcS9euQa'[::-1]"
 #define TABLE_CODE                                                                                           \
   "import pandas as pd\n"                                                                                    \
   "frame = pd.DataFrame({'key': list('abac') * 25, 'value': range(100)})\n"                                  \
@@ -51,6 +52,8 @@
 const struct bench_measure bench_measures[] = {
     {"print", "print(2**32), request to result", PYTHON, BENCH_MS, bench_take_latency, bench_run_settled,
      bench_run_plain, PRINT_CODE, PRINT_CODE, 10, BENCH_GOAL_TIMES, 25, 60},
+    {"compute", "an expression, by the profile compute", "that print", BENCH_MS, bench_take_latency,
+     bench_run_expression, bench_run_settled, COMPUTE_CODE, PRINT_CODE, 1, BENCH_GOAL_TIMES, 0.5, 0.8},
     {"pandas", "small pandas groupby", PYTHON_PANDAS, BENCH_MS, bench_take_latency, bench_run_settled,
      bench_run_plain, TABLE_CODE, TABLE_CODE, 10, BENCH_GOAL_TIMES, 100, 300},
     {"plot", "bar plot to PNG", PYTHON, BENCH_MS, bench_take_latency, bench_run_settled, bench_run_plain,

@@ -31,14 +31,10 @@ now_ms (void)
 
 /* ---- running ---- */
 
-gboolean
-bench_run_in (AdderEngine *engine, const struct bench *bench, const char *session, const char *code,
-              double *ret_ms, char **ret_stdout, GError **error)
+static gboolean
+run_request (AdderEngine *engine, const AdderRequest *request, double *ret_ms, char **ret_stdout,
+             GError **error)
 {
-  g_autoptr (AdderRequest) request = adder_request_new (code, -1);
-  adder_request_set_environment (request, bench->environment->name);
-  if (session)
-    adder_request_set_session (request, session, TRUE);
   double start = now_ms ();
   g_autoptr (AdderResult) result = adder_run (engine, request);
   double took = now_ms () - start;
@@ -54,6 +50,28 @@ bench_run_in (AdderEngine *engine, const struct bench *bench, const char *sessio
   }
   *ret_ms = took;
   return TRUE;
+}
+
+gboolean
+bench_run_in (AdderEngine *engine, const struct bench *bench, const char *session, const char *code,
+              double *ret_ms, char **ret_stdout, GError **error)
+{
+  g_autoptr (AdderRequest) request = adder_request_new (code, -1);
+  adder_request_set_environment (request, bench->environment->name);
+  if (session)
+    adder_request_set_session (request, session, TRUE);
+  return run_request (engine, request, ret_ms, ret_stdout, error);
+}
+
+gboolean
+bench_run_expression (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                      GError **error)
+{
+  g_autoptr (AdderRequest) request = adder_request_new (code, -1);
+  adder_request_set_environment (request, bench->environment->name);
+  adder_request_set_profile (request, "compute");
+  bench_settle (bench->engine, bench->parked);
+  return run_request (bench->engine, request, ret_ms, ret_stdout, error);
 }
 
 gboolean
