@@ -170,7 +170,8 @@ const struct profile_key profile_guard_keys[] = {
     LIST (refused_names, "Names that code may neither read nor bind."),
     LIST (refused_attributes, "Attributes that are refused; with a dot, paths such as `pd.read_*`."),
     LIST (refused_calls, "Functions and methods that may not be called."),
-    LIST (refused_events, "Python's audit events that are refused while code runs."),
+    LIST (refused_events,
+          "Python's audit events that are refused while code runs; exec, compile and import cannot be."),
     LIST (allowed_imports, "The modules that may be imported; else all, where syntax does not refuse it."),
     LIST (builtins, "The builtins there are; else all."),
     LIST (hidden_builtins, "Builtins that there are not."),
@@ -197,14 +198,28 @@ const struct profile_key profile_guard_keys[] = {
 static json_t *
 expand_nodes (const GStrv words)
 {
-  json_t *list = json_array ();
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
   for (gsize i = 0; i < G_N_ELEMENTS (node_names); i++)
     for (gsize word = 0; words[word]; word++)
       if (g_pattern_match_simple (words[word], node_names[i])) {
-        json_array_append_new (list, json_string (node_names[i]));
+        g_ptr_array_add (names, (gpointer)(guintptr)node_names[i]);
         break;
       }
-  return list;
+  g_ptr_array_add (names, NULL);
+  g_autofree char *text = g_strjoinv (" ", (GStrv)names->pdata);
+  return json_string (text);
+}
+
+/* Words as one text: an expression needs few of them, and splitting it is cheaper than parsing a list. */
+static json_t *
+joined (const json_t *list)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  gsize index;
+  json_t *word;
+  json_array_foreach (list, index, word)
+      g_string_append_printf (text, "%s%s", index > 0 ? " " : "", json_string_value (word));
+  return json_string (text->str);
 }
 
 static gboolean
@@ -243,7 +258,9 @@ guard_rules_settle (struct profile *profile)
   json_t *value;
   json_object_foreach (keys, name, value)
   {
-    if (!json_is_null (value))
+    if (json_is_array (value))
+      json_object_set_new (rules, name, joined (value));
+    else if (!json_is_null (value))
       json_object_set (rules, name, value);
   }
   if (profile->guard.refused_nodes)

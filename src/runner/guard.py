@@ -74,57 +74,70 @@ class Refused(Exception):
 class Words:
     """Patterns as a profile has them: words, a star for anything, "!" before those that are not meant."""
 
-    __slots__ = ("all", "prefixes", "others", "spared", "words")
+    __slots__ = ("words", "prefixes", "others", "spared")
 
     def __init__(self, words):
-        self.words = words
-        spared = [word[1:] for word in words if word.startswith("!")]
-        self.spared = Words(spared) if spared else None
-        words = [word for word in words if not word.startswith("!")]
-        self.all = frozenset(word for word in words if "*" not in word)
-        self.prefixes = tuple(word[:-1] for word in words if word.endswith("*") and "*" not in word[:-1])
-        others = [word for word in words if "*" in word[:-1]]
+        self.spared = frozenset(word[1:] for word in words if word[0] == "!")
+        self.words = frozenset(word for word in words if "*" not in word)
+        patterns = [word for word in words if "*" in word]
+        self.prefixes = tuple(word[:-1] for word in patterns if word.index("*") == len(word) - 1)
+        others = [word for word in patterns if word.index("*") < len(word) - 1]
         self.others = re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in others)).fullmatch if others else None
 
     def __contains__(self, word):
-        if word in self.all or (self.prefixes and word.startswith(self.prefixes)) or (self.others and self.others(word)):
-            return self.spared is None or word not in self.spared
+        if word in self.words or word.startswith(self.prefixes) or (self.others is not None and self.others(word)):
+            return word not in self.spared
         return False
 
 
 class Rules:
-    """A profile's rules, ready to be asked."""
+    """A profile's rules. What is made of them is made when it is first asked for: an expression asks for little, and whatever a
+    process touches first costs it a page of memory."""
 
     def __init__(self, given):
         self.given = given
         self.expression = given.get("mode") == "expression"
-        self.nodes = frozenset(given.get("refused_nodes", ()))
-        self.names = Words(given.get("refused_names", ()))
-        refused = given.get("refused_attributes", ())
-        self.attributes = Words([word for word in refused if "." not in word])
-        self.paths = Words([word for word in refused if "." in word])
-        self.calls = Words(given.get("refused_calls", ()))
-        self.imports = Words(given["allowed_imports"]) if "allowed_imports" in given else None
-        self.text_methods = frozenset(given.get("text_methods", ()))
-        self.named_calls = frozenset(given.get("named_calls", ()))
-        self.queries = frozenset(given.get("queries", ()))
+        self.nodes = frozenset(self.words("refused_nodes"))
         self.formats = given.get("format_attributes") != "allowed"
         self.max_depth = given.get("max_depth", DEPTH_MOST)
-        self.modules = dict(word.split("=", 1) if "=" in word else (word, word) for word in given.get("modules", ()))
         self.tables = given.get("tables", False)
-        hidden = frozenset(given.get("hidden_builtins", ()))
-        offered = frozenset(given["builtins"]) if "builtins" in given else None
-        self.builtins = [
-            name for name in vars(builtins) if name[:2] != "__" and name not in hidden and (offered is None or name in offered)
-        ]
+
+    def words(self, key):
+        return self.given.get(key, "").split()
+
+    def __getattr__(self, name):
+        value = MADE[name](self)
+        setattr(self, name, value)
+        return value
+
+    def offers(self, name):
+        """Whether there is the builtin NAME, if Python has it."""
+        return name[:2] != "__" and name not in self.hidden and (self.offered is None or name in self.offered)
 
     def names_known(self):
-        return sorted([*self.builtins, *self.modules]) if "builtins" in self.given else sorted(self.modules)
+        return sorted([*(self.offered or ()), *self.modules])
+
+
+MADE = {
+    "names": lambda rules: Words(rules.words("refused_names")),
+    "attributes": lambda rules: Words([word for word in rules.words("refused_attributes") if "." not in word]),
+    "paths": lambda rules: Words([word for word in rules.words("refused_attributes") if "." in word]),
+    "calls": lambda rules: Words(rules.words("refused_calls")),
+    "events": lambda rules: Words(rules.words("refused_events")),
+    "imports": lambda rules: Words(rules.words("allowed_imports")) if "allowed_imports" in rules.given else None,
+    "text_methods": lambda rules: frozenset(rules.words("text_methods")),
+    "named_calls": lambda rules: frozenset(rules.words("named_calls")),
+    "queries": lambda rules: frozenset(rules.words("queries")),
+    "submodules": lambda rules: frozenset(rules.words("submodules")),
+    "hidden": lambda rules: frozenset(rules.words("hidden_builtins")),
+    "offered": lambda rules: frozenset(rules.words("builtins")) if "builtins" in rules.given else None,
+    "modules": lambda rules: dict(word.split("=", 1) if "=" in word else (word, word) for word in rules.words("modules")),
+}
 
 
 def check(code, name, rules, known=()):
-    """The syntax tree of CODE, as it may run under RULES, where the names KNOWN have values. Refused tells every violation;
-    SyntaxError is Python's."""
+    """The syntax tree of CODE, as it may run under RULES, where the names KNOWN have values, and the names that it reads. Refused
+    tells every violation; SyntaxError is Python's."""
     finding = Check(code, rules, known)
     tree = finding.parse(name)
     if tree is not None:
@@ -133,7 +146,9 @@ def check(code, name, rules, known=()):
         raise Refused(sorted(finding.violations, key=lambda found: (found["line"], found["column"]))[:VIOLATIONS_MOST])
     if rules.expression:
         tree = ast.Expression(tree.body[0].value)
-    return ast.fix_missing_locations(Gates(finding.gates).visit(tree)) if finding.gates else tree
+    if finding.gates:
+        tree = ast.fix_missing_locations(Gates(finding.gates).visit(tree))
+    return tree, {node.id for node in finding.loaded}
 
 
 class Check:
@@ -284,7 +299,7 @@ class Check:
             self.bound.add(alias.asname or alias.name.partition(".")[0])
             module = origin if origin is not None else alias.name
             if not refused and allowed is not None and module not in allowed:
-                known = ", ".join(allowed.words)
+                known = ", ".join(self.rules.words("allowed_imports"))
                 self.add("import", node, module, f"Only these can be imported: {known}." if known else f"Nothing can be imported{self.modules()}.")
             for name in (*module.split("."), *alias.name.split("."), alias.asname):
                 if name and name != "*":
@@ -370,14 +385,11 @@ class Check:
 
     def look_at_names(self):
         rules = self.rules
-        offered = {*rules.builtins, *rules.modules, *self.bound, *self.known}
-        if rules.tables:
-            offered.update(("df", "dfs"))
-        everything = vars(builtins)
         for node in self.loaded:
             name = node.id
-            if name in offered or name not in everything:
-                continue  # what nobody knows is Python's own NameError
+            # What nobody knows is Python's own NameError.
+            if name in self.bound or name in self.known or name in rules.modules or rules.offers(name) or not hasattr(builtins, name):
+                continue
             known = f" There are: {', '.join(rules.names_known())}." if "builtins" in rules.given else ""
             self.add("name", node, name, f"{name} is not to be had here.{known}")
 

@@ -2,7 +2,6 @@
 """Code that the guard let through runs with what its profile gives it: some builtins, some modules' names, gates where only
 running code shows what is meant, and events that are refused."""
 
-import ast
 import builtins
 import contextlib
 import os
@@ -17,11 +16,11 @@ OF_LIBRARIES = ("_strptime", "time", "_pydatetime", "re", "json", "unicodedata",
 
 # Reading what Python is made of is nothing that code does.
 READS = frozenset(("open", "os.listdir", "os.scandir"))
+ALWAYS = ("exec", "compile", "import")  # in each run, and in what libraries do
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 TABLES = (".csv", ".tsv")
 
-attributes = guard.Words(())
-most_steps = None
+ruling = None  # the rules that hold in this process
 
 
 class ReadOnly(types.ModuleType):
@@ -58,7 +57,7 @@ def public_names(module):
 def is_offered(rules, module, alias, name):
     """Whether NAME of MODULE, which the code knows as ALIAS, is the code's to use."""
     value = getattr(module, name, None)
-    if isinstance(value, types.ModuleType) and value.__name__ not in rules.given.get("submodules", ()):
+    if isinstance(value, types.ModuleType) and value.__name__ not in rules.submodules:
         return False
     return name not in rules.attributes and f"{alias}.{name}" not in rules.paths
 
@@ -149,7 +148,7 @@ def text_gate(value, name):
 def look_at_texts(values, depth):
     for value in values:
         if isinstance(value, str):
-            if value in attributes:
+            if value in ruling.attributes:
                 refuse(f".{value}")
         elif depth < 5 and isinstance(value, (list, tuple, set, frozenset)):
             look_at_texts(value, depth + 1)
@@ -160,6 +159,7 @@ def look_at_texts(values, depth):
 def range_gate(*arguments):
     steps = range(*arguments)
     # len() cannot say more than a machine's word.
+    most_steps = ruling.given["max_range"]
     if steps and (steps[-1] - steps[0]) // steps.step + 1 > most_steps:
         raise ValueError(f"{steps!r} has more than {most_steps} steps (max_range)")
     return steps
@@ -167,7 +167,7 @@ def range_gate(*arguments):
 
 def checked_getattr(value, name, *default):
     if isinstance(name, str):
-        if name in attributes:
+        if name in ruling.attributes:
             refuse(f".{name}")
         if name in guard.FORMATS:
             return format_gate(value, name)
@@ -175,19 +175,19 @@ def checked_getattr(value, name, *default):
 
 
 def checked_hasattr(value, name):
-    if isinstance(name, str) and name in attributes:
+    if isinstance(name, str) and name in ruling.attributes:
         refuse(f".{name}")
     return hasattr(value, name)
 
 
 def checked_setattr(value, name, item):
-    if isinstance(name, str) and name in attributes:
+    if isinstance(name, str) and name in ruling.attributes:
         refuse(f".{name}")
     setattr(value, name, item)
 
 
 def checked_delattr(value, name):
-    if isinstance(name, str) and name in attributes:
+    if isinstance(name, str) and name in ruling.attributes:
         refuse(f".{name}")
     delattr(value, name)
 
@@ -197,17 +197,17 @@ CHECKED = {"getattr": checked_getattr, "hasattr": checked_hasattr, "setattr": ch
 
 def importer(rules, made):
     """__import__ for code whose import statements were checked, and for C code of libraries, which asks for it by name."""
-    of_given = tuple({name.partition(".")[0] for name in rules.modules.values()})
-    aliases = {name: alias for alias, name in rules.modules.items()}
     real = builtins.__import__
 
     def __import__(name, names=None, locals=None, fromlist=(), level=0):
         if "Import" in rules.nodes or rules.imports is not None and name not in rules.imports:
-            if name.partition(".")[0] not in (*OF_LIBRARIES, *of_given):
+            root = name.partition(".")[0]
+            if root not in OF_LIBRARIES and root not in {given.partition(".")[0] for given in rules.modules.values()}:
                 raise ImportError(f"{name} cannot be imported under the rules of this profile")
             return real(name, names, locals, fromlist, level)
         module = real(name, names, locals, fromlist, level)
-        return read_only(rules, module, aliases[module.__name__], made) if module.__name__ in aliases else module
+        alias = next((alias for alias, given in rules.modules.items() if given == module.__name__), None)
+        return module if alias is None else read_only(rules, module, alias, made)
 
     return __import__
 
@@ -252,20 +252,23 @@ def read_tables():
 class Watch:
     """Refuses events, for as long as code runs."""
 
-    def __init__(self, words):
-        self.refused = guard.Words(words)
-        self.known = {}
+    def __init__(self, rules):
+        self.rules, self.known, self.roots = rules, dict.fromkeys(ALWAYS, False), None
         self.active = False
-        roots = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), "/usr/share/zoneinfo", "/usr/lib", *sys.path}
-        self.roots = tuple(root.rstrip("/") + "/" for root in roots if root and not root.startswith(places.work))
         sys.addaudithook(self.hook)
+
+    def __enter__(self):
+        self.active = True
+
+    def __exit__(self, *problem):
+        self.active = False
 
     def hook(self, event, arguments):
         if not self.active:
             return
         refused = self.known.get(event)
         if refused is None:
-            refused = self.known[event] = event in self.refused
+            refused = self.known[event] = event in self.rules.events
         if not refused or (event in READS and self.is_libraries(arguments)):
             return
         asked = sys._getframe(1).f_code.co_filename
@@ -280,6 +283,9 @@ class Watch:
             path = os.fsdecode(path)
         if not isinstance(path, str) or (isinstance(flags, int) and flags & WRITING) or ".." in path:
             return False
+        if self.roots is None:
+            roots = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), "/usr/share/zoneinfo", "/usr/lib", *sys.path}
+            self.roots = tuple(root.rstrip("/") + "/" for root in roots if root and not root.startswith(places.work))
         return (path + "/").startswith(self.roots)
 
 
@@ -287,8 +293,8 @@ def prepare():
     """To be called in the zygote: what checks and the modules of expressions need is there when the first comes."""
     for name in ("_string", "datetime", "decimal", "fractions", "json", "re", "statistics"):
         import_real(name)
-    rules = guard.Rules({"mode": "expression", "refused_attributes": ["_*"], "modules": ["math"], "max_repeat": 10, "max_range": 10, "max_power_bits": 10})
-    tree = guard.check("str(len('a' * 2)).format(*[2 ** 2 for x in range(3)])", "main.py", rules)
+    rules = guard.Rules({"mode": "expression", "refused_attributes": "_*", "modules": "math", "max_repeat": 10, "max_range": 10, "max_power_bits": 10})
+    tree, _ = guard.check("str(len('a' * 2)).format(*[2 ** 2 for x in range(3)])", "main.py", rules)
     compile(tree, "main.py", "eval", dont_inherit=True)
     furnish({}, rules)
 
@@ -296,20 +302,14 @@ def prepare():
 watching = None
 
 
-@contextlib.contextmanager
 def watched(rules):
+    """Within `with`, events are refused as RULES say."""
     global watching
-    words = rules.given.get("refused_events")
-    if not words:
-        yield
-        return
+    if "refused_events" not in rules.given:
+        return contextlib.nullcontext()
     if watching is None:
-        watching = Watch(words)
-    watching.active = True
-    try:
-        yield
-    finally:
-        watching.active = False
+        watching = Watch(rules)
+    return watching
 
 
 # ---- the whole ----
@@ -318,11 +318,12 @@ def watched(rules):
 def furnish(names, rules, used=None):
     """Puts into NAMES, of the module that code runs in, what RULES give: of modules and tables those alone that are USED, or
     all."""
-    global attributes, most_steps
-    attributes, most_steps = rules.attributes, rules.given.get("max_range")
+    global ruling
+    ruling = rules
     made = {}
-    offered = {name: getattr(builtins, name) for name in rules.builtins}
-    offered.update((name, function) for name, function in CHECKED.items() if name in offered)
+    # Where those that there are were said, others are not even looked at.
+    names_of_builtins = used if used is not None and rules.offered is not None else vars(builtins)
+    offered = {name: CHECKED.get(name) or getattr(builtins, name) for name in names_of_builtins if hasattr(builtins, name) and rules.offers(name)}
     offered["__build_class__"] = builtins.__build_class__
     offered["__import__"] = importer(rules, made)
     offered.update({guard.FORMAT_GATE: format_gate, guard.TEXT_GATE: text_gate, guard.RANGE_GATE: range_gate})
@@ -348,11 +349,11 @@ def run(request, outcome):
     values = request.get("values", {})
     code = request["code"].removeprefix("\ufeff")
     main = execution.make_main(code, name)
-    tree = guard.check(code, name, rules, values)
+    tree, used = guard.check(code, name, rules, values)
     if request.get("check"):
         return
     names = main.__dict__
-    furnish(names, rules, {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
+    furnish(names, rules, used)
     names.update(values)
     if rules.expression:
         body, tail = None, compile(tree, name, "eval", dont_inherit=True)

@@ -219,7 +219,7 @@ class Session:
     def parse(self, code, title):
         """The syntax tree of CODE, and the text it was made from: what is not Python may be IPython's."""
         if self.rules is not None:
-            tree = guard.check(code, title, self.rules, self.names)
+            tree, _ = guard.check(code, title, self.rules, self.names)
             return ast.Module([ast.Expr(tree.body)], []) if self.rules.expression else tree, code
         flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | self.future
         if self.shell is None or not self.shell.may_be_magic(code):

@@ -53,6 +53,21 @@ print(frame.groupby("city")["count"].sum().to_dict())
 ]
 
 
+# Expressions under a guard, whose rules are of the length that rules have.
+EXPRESSIONS = ("'a,b'.split(',')[0].upper()[::-1]", "sum(len(word) for word in ['a', 'bc']) * 2 ** 3")
+RULES = {
+    "mode": "expression",
+    "refused_nodes": "Await Yield",
+    "refused_names": "__* os sys subprocess builtins pickle shutil socket pathlib importlib signal ctypes resource",
+    "refused_attributes": "_* mro gi_frame gi_code cr_frame cr_code ag_frame ag_code tb_frame tb_next f_back f_builtins f_code f_globals f_locals",
+    "refused_events": "open os.* subprocess.* socket.* shutil.* ctypes.* http.* urllib.* tempfile.* mmap.*",
+    "builtins": "len str int float list dict tuple set reversed sorted enumerate sum max min abs round range zip map filter bool any all",
+    "modules": "math statistics re json datetime decimal fractions",
+    "max_range": 1000000,
+    "max_repeat": 1000000,
+    "max_power_bits": 100000,
+}
+
 # In the zygote's own home. A sandbox has another one, in which matplotlib makes the folder anew should it want to write.
 FONT_FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".matplotlib")
 
@@ -114,7 +129,7 @@ def warm():
             denials.start("main.py")
 
 
-def rehearse(code):
+def rehearse(changes):
     """Answers a request from beginning to end, exactly as a sandbox does, so that the pages which that touches are known. To be
     called in a child that ends afterwards: a process can be wound up only once."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -123,7 +138,7 @@ def rehearse(code):
     reseed.everything()
     gc.enable()
     execution.rehearse()
-    request = {"code": code, "name": NAME, "arguments": [], "variables": {}, "environment": "", "value_bytes": LIMIT}
+    request = {"name": NAME, "arguments": [], "variables": {}, "environment": "", "value_bytes": LIMIT, **changes}
     execution.answer(json.dumps(request).encode())
 
 
@@ -138,4 +153,5 @@ def tables():
 
 def rehearsals():
     """Code of different kinds. Pages that all of it writes, any run will write; those that some of it does, many."""
-    return [SHORT, *tables()] if tables() else [SHORT, TYPICAL]
+    plain = [SHORT, *tables()] if tables() else [SHORT, TYPICAL]
+    return [*({"code": code} for code in plain), *({"code": code, "guard": RULES} for code in EXPRESSIONS)]

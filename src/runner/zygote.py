@@ -56,8 +56,8 @@ def prepare(modules):
     gc.freeze()  # children never visit these objects, so their pages stay shared
     huge_bytes = _adder.collapse()
     pages = 0
-    for code in warmup.rehearsals():
-        pages = _adder.learn(lambda code=code: warmup.rehearse(code))
+    for changes in warmup.rehearsals():
+        pages = _adder.learn(lambda changes=changes: warmup.rehearse(changes))
     return {
         "version": platform.python_version(),
         "loaded": loaded,
