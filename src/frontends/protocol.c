@@ -176,13 +176,29 @@ send_whole (int socket, struct iovec *part, gsize parts, const int *fds, gsize c
   return 0;
 }
 
+/* The other end would hang up on a frame that is too long, and nobody would know why. */
+static gboolean
+check_length (enum protocol_kind kind, gsize length, GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (frame_table); i++)
+    if (frame_table[i].kind == kind && length > frame_table[i].max_bytes) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                   "%zu bytes are too long for one message on the local socket: it has %zu at most", length,
+                   frame_table[i].max_bytes);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 gboolean
 protocol_send (int socket, enum protocol_kind kind, const void *data, gsize length, const int *fds,
                gsize count, GError **error)
 {
   struct frame_header header = {.kind = kind, .length = (guint32)length};
   struct iovec part[] = {{&header, sizeof header}, {(void *)(uintptr_t)data, length}};
-  int r = length > G_MAXUINT32 ? -EMSGSIZE : send_whole (socket, part, length > 0 ? 2 : 1, fds, count);
+  if (!check_length (kind, length, error))
+    return FALSE;
+  int r = send_whole (socket, part, length > 0 ? 2 : 1, fds, count);
   return r == 0 || fail_transport (-r, "write to", error);
 }
 

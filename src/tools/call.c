@@ -195,18 +195,35 @@ append_line (GString *text, const char *line)
 }
 
 char *
+ran_advice (const struct ran *ran)
+{
+  GString *text = g_string_new (NULL);
+  gsize index;
+  json_t *denial;
+  json_array_foreach (json_object_get (ran->result, "denials"), index, denial)
+  {
+    const char *hint = json_string_value (json_object_get (denial, "hint"));
+    g_string_append_printf (
+        text, "Denied: %s: %s%s%s\n", json_string_value (json_object_get (denial, "kind")),
+        json_string_value (json_object_get (denial, "detail")), hint ? ". " : "", hint ? hint : "");
+  }
+  if (text->len == 0)
+    append_line (text, ran_error (ran, "hint"));
+  return g_string_free (text, FALSE);
+}
+
+char *
 ran_stderr (const struct ran *ran)
 {
   GString *text = g_string_new (ran_text (ran, "stderr"));
-  const char *traceback = ran_error (ran, "traceback"), *message = ran_error (ran, "message");
+  const char *traceback = ran_error (ran, "traceback");
   append_line (text, traceback);
-  /* The message ends the traceback, save where a limit ended the code; what sys.exit() said is on standard
-   * error. */
-  gboolean told = strstr (traceback, message) || ran->outcome == ADDER_OUTCOME_ERROR;
-  if (!told)
-    append_line (text, message);
-  if (ran->outcome == ADDER_OUTCOME_ERROR)
-    append_line (text, ran_error (ran, "hint"));
+  if (ran->outcome == ADDER_OUTCOME_ERROR) {
+    /* What sys.exit() said is on standard error, and a traceback ends in the message. */
+    g_autofree char *advice = ran_advice (ran);
+    append_line (text, advice);
+  } else if (!strstr (traceback, ran_error (ran, "message")))
+    append_line (text, ran_error (ran, "message"));
   return g_string_free (text, FALSE);
 }
 
@@ -308,7 +325,11 @@ tools_call (struct tools *tools, const char *toolset, const char *name, const js
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) checked = NULL;
   *ret_reply = (struct tool_reply){0};
-  struct call call = {.tools = tools, .caller = caller, .reply = ret_reply};
+  struct tool_caller asking = *caller;
+  struct call call = {.tools = tools, .caller = &asking, .reply = ret_reply};
+  /* An id of no characters is what a caller sends who has none. */
+  if (asking.conversation && asking.conversation[0] == '\0')
+    asking.conversation = NULL;
   if (find (tools, toolset, name, caller, &call, &problem))
     checked = arguments_check (call.tool, arguments, &problem);
   call.arguments = checked;

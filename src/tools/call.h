@@ -68,6 +68,10 @@ gboolean call_take_result (struct call *call, AdderResult *result, struct ran *r
 const char *ran_error (const struct ran *ran, const char *member);
 const char *ran_text (const struct ran *ran, const char *member);
 
+/* What to do about it, in lines: what the sandbox refused, with hints, or the error's own hint. The caller's.
+ */
+char *ran_advice (const struct ran *ran);
+
 /* What a plain interpreter would have written on standard error: what the code wrote, then the traceback, or
  * in one line what else ended it. The caller's. */
 char *ran_stderr (const struct ran *ran);

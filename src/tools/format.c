@@ -7,6 +7,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "policy/roles.h"
 #include "tools/schema.h"
 
 static const char *const format_names[] = {
@@ -36,9 +37,10 @@ describe_mcp (const struct tool *tool)
       "{s:s, s:b, s:b, s:b, s:b}", "title", tool->title, "readOnlyHint", (tool->hints & TOOL_READ_ONLY) != 0,
       "destructiveHint", (tool->hints & TOOL_DESTRUCTIVE) != 0, "idempotentHint",
       (tool->hints & TOOL_IDEMPOTENT) != 0, "openWorldHint", (tool->hints & TOOL_OPEN_WORLD) != 0);
-  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", tool->name, "title", tool->title, "description",
-                    tool->description, "inputSchema", schema_input (tool), "outputSchema",
-                    schema_output (tool), "annotations", hints);
+  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o, s:{s:s}}", "name", tool->name, "title", tool->title,
+                    "description", tool->description, "inputSchema", schema_input (tool), "outputSchema",
+                    schema_output (tool), "annotations", hints, "_meta", "adder/role",
+                    role_name (tool->role));
 }
 
 static json_t *

@@ -130,10 +130,17 @@ session_ensure (const struct call *call, const char *name, char **ret_lost, GErr
   if (session && !has_ended (session))
     return TRUE;
   const char *reason = json_string_value (json_object_get (session, "reason"));
-  if (!session_make (call, name, error))
-    return FALSE;
-  *ret_lost = g_strdup (reason);
-  return TRUE;
+  g_autoptr (GError) problem = NULL;
+  if (session_make (call, name, &problem)) {
+    *ret_lost = g_strdup (reason);
+    return TRUE;
+  }
+  /* Another call of the conversation may have made it meanwhile. */
+  g_autoptr (json_t) again = session_show (call, name);
+  if (again && !has_ended (again))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
 }
 
 /* ---- the reply of a run ---- */
@@ -147,6 +154,17 @@ limit_seconds (const struct ran *ran)
   return (double)json_integer_value (json_object_get (limits, name)) / 1000;
 }
 
+/* The traceback, or the exit code of code that ended itself; and what to do about it. The caller's. */
+static char *
+error_text (const struct ran *ran)
+{
+  const char *traceback = ran_error (ran, "traceback");
+  g_autofree char *advice = ran_advice (ran);
+  if (traceback[0] == '\0')
+    return g_strdup_printf ("[Exit code %d]\n%s", ran->exit_code, advice);
+  return g_strdup_printf ("%s%s%s", traceback, g_str_has_suffix (traceback, "\n") ? "" : "\n", advice);
+}
+
 /* "[Timeout] ..." and its like; the traceback otherwise. The caller's. */
 static char *
 ending_text (const struct ran *ran)
@@ -155,7 +173,7 @@ ending_text (const struct ran *ran)
   if (ran->outcome == ADDER_OUTCOME_OK)
     return g_strdup ("");
   if (ran->outcome == ADDER_OUTCOME_ERROR)
-    return g_strdup (ran_error (ran, "traceback"));
+    return error_text (ran);
   if (ran_is_timeout (ran))
     return g_strdup_printf ("[Timeout] %s exceeded %g s and was %s.", cell ? "Cell" : "Script",
                             limit_seconds (ran), cell ? "interrupted" : "killed");
