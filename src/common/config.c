@@ -163,7 +163,7 @@ static const struct config_row config_table[] = {
          "not used for longest is forgotten."},
     {"tools", "max_contexts_per_owner", CONFIG_COUNT, AT (max_contexts_owner), "256", .minimum = 1,
      .maximum = 65536, .text = "The same for the conversations of one owner."},
-    {"tools", "context_values", CONFIG_COUNT, AT (context_values), "64", .maximum = 4096,
+    {"tools", "context_values", CONFIG_COUNT, AT (context_values), "64", .maximum = 255,
      .text = "Values that one conversation may have under names of its own (`store_as`)."},
     {"tools", "context_bytes", CONFIG_SIZE, AT (context_bytes), "1MiB", .minimum = 1024, .maximum = 64 * MIB,
      .text = "What the names and values of one conversation may take together. A value for which there is no "

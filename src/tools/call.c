@@ -11,6 +11,7 @@
 #include "tools/switches.h"
 
 #define EXIT_OF_FAILED_CODE 1
+#define VIOLATIONS_SHOWN    20
 #define STANDARD_PROFILE    "standard"
 
 struct tools *
@@ -213,12 +214,37 @@ ran_advice (const struct ran *ran)
 }
 
 char *
+ran_refusal (const struct ran *ran)
+{
+  GString *text = g_string_new (NULL);
+  gsize index;
+  json_t *violation;
+  json_array_foreach (json_object_get (ran->result, "violations"), index, violation)
+  {
+    const char *hint = json_string_value (json_object_get (violation, "hint"));
+    if (index == VIOLATIONS_SHOWN)
+      break;
+    g_string_append_printf (text, "%sline %" JSON_INTEGER_FORMAT ": %s: %s%s%s%s", index > 0 ? "\n" : "",
+                            json_integer_value (json_object_get (violation, "line")),
+                            json_string_value (json_object_get (violation, "rule")),
+                            json_string_value (json_object_get (violation, "text")), hint ? " (" : "",
+                            hint ? hint : "", hint ? ")" : "");
+  }
+  if (text->len == 0)
+    g_string_append (text, ran_error (ran, "message"));
+  return g_string_free (text, FALSE);
+}
+
+char *
 ran_stderr (const struct ran *ran)
 {
   GString *text = g_string_new (ran_text (ran, "stderr"));
   const char *traceback = ran_error (ran, "traceback");
   append_line (text, traceback);
-  if (ran->outcome == ADDER_OUTCOME_ERROR) {
+  if (ran->outcome == ADDER_OUTCOME_REFUSED) {
+    g_autofree char *refusal = ran_refusal (ran);
+    append_line (text, refusal);
+  } else if (ran->outcome == ADDER_OUTCOME_ERROR) {
     /* What sys.exit() said is on standard error, and a traceback ends in the message. */
     g_autofree char *advice = ran_advice (ran);
     append_line (text, advice);

@@ -68,6 +68,10 @@ gboolean call_take_result (struct call *call, AdderResult *result, struct ran *r
 const char *ran_error (const struct ran *ran, const char *member);
 const char *ran_text (const struct ran *ran, const char *member);
 
+/* Why code was refused, in lines: each violation with its hint, or the one sentence that there is. The
+ * caller's. */
+char *ran_refusal (const struct ran *ran);
+
 /* What to do about it, in lines: what the sandbox refused, with hints, or the error's own hint. The caller's.
  */
 char *ran_advice (const struct ran *ran);

@@ -174,6 +174,10 @@ ending_text (const struct ran *ran)
     return g_strdup ("");
   if (ran->outcome == ADDER_OUTCOME_ERROR)
     return error_text (ran);
+  if (ran->outcome == ADDER_OUTCOME_REFUSED) {
+    g_autofree char *refusal = ran_refusal (ran);
+    return g_strdup_printf ("[Refused] %s", refusal);
+  }
   if (ran_is_timeout (ran))
     return g_strdup_printf ("[Timeout] %s exceeded %g s and was %s.", cell ? "Cell" : "Script",
                             limit_seconds (ran), cell ? "interrupted" : "killed");

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Toolset `compute`: models write the expression, Python computes it. */
+#include <string.h>
+
 #include "common/json.h"
+#include "library/library.h"
 #include "tools/call.h"
 #include "tools/shapes.h"
 
@@ -53,41 +56,123 @@ reply_value (struct call *call, const struct ran *ran)
 }
 
 static void
-reply_error (struct call *call, const struct ran *ran)
+reply_error (struct call *call, const struct ran *ran, const char *type, const char *message)
 {
-  g_autofree char *text =
-      g_strdup_printf ("PythonError: %s: %s", ran_error (ran, "type"), ran_error (ran, "message"));
+  g_autofree char *text = g_strdup_printf ("PythonError: %s: %s", type, message);
   call_reply (call, json_pack ("{s:s}", "text", text), ran);
+}
+
+/* Half a value is none: nothing here may look exact and not be it. The runner says so in a warning. */
+static gboolean
+is_cut (const struct ran *ran)
+{
+  gsize index;
+  json_t *warning;
+  json_array_foreach (json_object_get (ran->result, "warnings"), index, warning)
+  {
+    if (g_str_has_prefix (json_string_value (warning), "the value is cut"))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Gives REQUEST what the conversation remembers; a text is the same in JSON and in Python. */
+static gboolean
+set_values (const struct call *call, AdderRequest *request, GError **error)
+{
+  g_autoptr (json_t) values =
+      contexts_get (call->tools->contexts, call->caller->owner, call->caller->conversation);
+  const char *name;
+  json_t *value;
+  json_object_foreach (values, name, value)
+  {
+    g_autofree char *text = json_to_text (value);
+    if (!adder_request_set_value (request, name, text, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- names for values ---- */
+
+static const char *const keywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    NULL,
+};
+
+static gboolean
+has_name (char *const *names, const char *name)
+{
+  return names && g_strv_contains ((const char *const *)names, name);
+}
+
+/* Whether a value called NAME would take the place of something that expressions need. */
+static gboolean
+is_taken (const struct call *call, const char *name, gboolean *ret_taken, GError **error)
+{
+  struct profile_entry *entry = NULL;
+  const struct profile *profile = profile_cache_get (&call->tools->engine->profiles, PROFILE, &entry, error);
+  if (!profile)
+    return FALSE;
+  *ret_taken = strcmp (name, CONTEXT_LAST) == 0 || g_strv_contains (keywords, name) ||
+               has_name (profile->guard.builtins, name) || has_name (profile->guard.modules, name);
+  profile_entry_unref (entry);
+  return TRUE;
 }
 
 static gboolean
 may_store (const struct call *call, GError **error)
 {
   const char *store_as = call_text (call, "store_as");
-  if (!store_as || call->caller->conversation)
+  gboolean taken;
+  if (!store_as)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "store_as needs a conversation to keep the value in, and this call came without one");
-  return FALSE;
+  if (!call->caller->conversation) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "store_as needs a conversation to keep the value in, and this call came without one");
+    return FALSE;
+  }
+  if (!is_taken (call, store_as, &taken, error))
+    return FALSE;
+  if (taken)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "store_as cannot be %s: the name has a meaning already; choose another", store_as);
+  return !taken;
+}
+
+/* ---- the tool ---- */
+
+static void
+compute (struct call *call, AdderRequest *request)
+{
+  struct ran ran;
+  if (!call_run (call, request, &ran))
+    return;
+  g_autofree char *refusal = ran.outcome == ADDER_OUTCOME_REFUSED ? ran_refusal (&ran) : NULL;
+  if (ran.outcome == ADDER_OUTCOME_OK && is_cut (&ran)) {
+    ran.outcome = ADDER_OUTCOME_ERROR;
+    reply_error (call, &ran, "ValueTooLong",
+                 "the value is too long to be given as a whole: compute a part of it");
+  } else if (ran.outcome == ADDER_OUTCOME_OK)
+    reply_value (call, &ran);
+  else
+    reply_error (call, &ran, ran_error (&ran, "type"), refusal ? refusal : ran_error (&ran, "message"));
+  ran_clear (&ran);
 }
 
 static void
 handle_compute (struct call *call)
 {
-  struct ran ran;
   g_autoptr (GError) problem = NULL;
-  if (!may_store (call, &problem)) {
-    call_fail (call, problem);
+  AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
+  if (may_store (call, &problem) && set_values (call, request, &problem)) {
+    compute (call, request);
     return;
   }
-  AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
-  if (!call_run (call, request, &ran))
-    return;
-  if (ran.outcome == ADDER_OUTCOME_OK)
-    reply_value (call, &ran);
-  else
-    reply_error (call, &ran);
-  ran_clear (&ran);
+  adder_request_free (request);
+  call_fail (call, problem);
 }
 
 static const struct tool tools[] = {

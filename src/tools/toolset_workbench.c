@@ -43,8 +43,10 @@ reply_of (const struct call *call, const struct ran *ran)
         g_strdup_printf ("Timed out after %" G_GINT64_FORMAT "s", call_integer (call, "timeout"));
     return json_pack ("{s:s, s:i}", "error", text, "exit_code", ran->exit_code);
   }
-  if (ran->outcome == ADDER_OUTCOME_REFUSED)
-    return json_pack ("{s:s}", "error", ran_error (ran, "message"));
+  if (ran->outcome == ADDER_OUTCOME_REFUSED) {
+    g_autofree char *refusal = ran_refusal (ran);
+    return json_pack ("{s:s}", "error", refusal);
+  }
   g_autofree char *err = ran_stderr (ran);
   return json_pack ("{s:i, s:s, s:s, s:b}", "exit_code", ran->exit_code, "stdout", ran_text (ran, "stdout"),
                     "stderr", err, "success", ran->exit_code == 0);
