@@ -5,6 +5,7 @@ Every result that passes through Adder.run() is held against the contract (each 
 exit code as the outcome says), so that each test checks it again on its own case. What a test gathered is printed whole
 when it fails (see conftest.py).
 """
+import functools
 import json
 import os
 import pathlib
@@ -447,6 +448,7 @@ class User:
         return self.name
 
 
+@functools.lru_cache(maxsize=None)
 def users():
     """Whom the suites run as: the one who runs them and, where that is root, nobody as well. Of those who cannot be,
     why_not says the reason."""
@@ -620,13 +622,14 @@ class Adder:
 
     def at_rest(self):
         """Waits until nothing runs and the pools are full; the daemon's pid."""
-        full = os.cpu_count() + 2  # the default of pool.parked in docs/configuration.md
+        full = os.cpu_count() + 2  # the default of pool.parked in docs/configuration.md; one more once there was a session
 
         def quiet():
             status = self.status()
             pools = status["engine"]["pools"]
             return status["connections"] == status["engine"]["running"] == 0 and all(
-                pool["parked"] == full and pool["parking"] == 0 and pool["zygotes"] == 1 for pool in pools
+                pool["parked"] - pool["for_sessions"] == full and pool["parking"] == 0 and pool["zygotes"] == 1
+                for pool in pools
             )
 
         wait_until(quiet, "the pools to be full again")

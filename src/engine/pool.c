@@ -709,6 +709,16 @@ pool_discard (struct box *box)
     pool_wake (pool); /* its thread kills: the caller has its reply the sooner */
 }
 
+/* Of those that are parked. */
+static int
+count_for_sessions (const struct pool *pool)
+{
+  int count = 0;
+  for (const GList *link = pool->parked.head; link; link = link->next)
+    count += ((const struct box *)link->data)->shape.session;
+  return count;
+}
+
 json_t *
 pools_status (struct pools *pools)
 {
@@ -720,10 +730,11 @@ pools_status (struct pools *pools)
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
     const struct pool *pool = value;
     json_t *one =
-        json_pack ("{s:s, s:i, s:b, s:b, s:i, s:i, s:I, s:s?}", "environment", pool->name, "zygotes",
+        json_pack ("{s:s, s:i, s:b, s:b, s:i, s:i, s:i, s:I, s:s?}", "environment", pool->name, "zygotes",
                    (int)pool->zygotes, "serving", (int)pool->serving, "bare", (int)pool->bare, "parked",
-                   (int)pool->parked.length, "parking", (int)pool->parking_count, "starts",
-                   (json_int_t)pool->starts, "failure", pool->failure ? pool->failure->message : NULL);
+                   (int)pool->parked.length, "for_sessions", count_for_sessions (pool), "parking",
+                   (int)pool->parking_count, "starts", (json_int_t)pool->starts, "failure",
+                   pool->failure ? pool->failure->message : NULL);
     json_array_append_new (list, one);
   }
   const struct budget *budget = &pools->budget;

@@ -180,7 +180,7 @@ def test_other_users_cannot_connect(make_adder, user):
     SESSION,
     ANSWER,
 ) = range(1, 16)
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Client:
@@ -405,8 +405,8 @@ def test_frames_out_of_order(unharmed, order):
         b'{"protocol": "1"}',
         b'{"protocol": -1, "version": "", "built": 0}',
         b'{"protocol": 99, "version": "9", "built": 0}',
-        b'{"protocol": 2, "version": "' + b"v" * 100_000 + b'", "built": 0}',
-        b'{"protocol": 2, "version": "a.b.c.d", "built": 9223372036854775807}',
+        b'{"protocol": 3, "version": "' + b"v" * 100_000 + b'", "built": 0}',
+        b'{"protocol": 3, "version": "a.b.c.d", "built": 9223372036854775807}',
     ],
 )
 def test_odd_hello(unharmed, hello):
