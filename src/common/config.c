@@ -61,8 +61,7 @@ four_a_core (void)
 static char *
 half_of_memory (void)
 {
-  guint64 bytes = (guint64)sysconf (_SC_PHYS_PAGES) * (guint64)sysconf (_SC_PAGESIZE);
-  return g_strdup_printf ("%" G_GUINT64_FORMAT, CLAMP (bytes / 2, 256 * MIB, 64 * 1024 * MIB));
+  return g_strdup_printf ("%" G_GUINT64_FORMAT, CLAMP (host_memory_bytes () / 2, 256 * MIB, 64 * 1024 * MIB));
 }
 
 static const char *const levels[] = {"auto", "0", "1", "2", "3", NULL};
@@ -110,7 +109,9 @@ static const struct config_row config_table[] = {
     {"pool", "zygote_age_ms", CONFIG_DURATION, AT (zygote_age_ms), "6h", .minimum = SECOND,
      .maximum = 30 * DAY, .text = "A zygote is replaced when it is so old."},
     {"pool", "zygote_start_ms", CONFIG_DURATION, AT (zygote_start_ms), "60s", .minimum = SECOND,
-     .maximum = HOUR, .text = "The longest that a zygote may take to start and to load its modules."},
+     .maximum = HOUR,
+     .text = "The longest that a zygote may take to start and to load its modules; and to answer when it "
+             "is asked for a sandbox, up to 10 s."},
     {"pool", "crash_budget", CONFIG_COUNT, AT (crash_budget), "50", .minimum = 1, .maximum = 100 * 1000,
      .text = "Crashes of its sandboxes within an hour after which a zygote is replaced; again only when "
              "twenty times as "

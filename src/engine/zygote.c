@@ -25,8 +25,8 @@
 #define CRASH_SPAN_US  ((gint64)3600 * G_USEC_PER_SEC)
 #define END_WAIT_MS    10000
 
-/* A fork of a large zygote takes milliseconds, on a host that thrashes a second: after this long it is stuck.
- */
+/* A fork of a large zygote takes milliseconds, on a host that thrashes a second: after this long it is stuck,
+ * or after what it may take to start, where that is less. */
 #define ANSWER_US (10 * G_USEC_PER_SEC)
 
 /* ---- starting ---- */
@@ -71,6 +71,7 @@ zygote_start (const struct host *host, const struct environment *environment, en
   zygote->environment = g_strdup (environment->name);
   zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = -1;
   zygote->started_us = g_get_monotonic_time ();
+  zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->zygote_start_ms * 1000);
   zygote->messages = g_string_new (NULL);
   g_queue_init (&zygote->crashes);
 
@@ -280,7 +281,7 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
   if (r < 0)
     return error_from_errno (error, r, "cannot ask the zygote of %s for a sandbox", zygote->environment);
   zygote->spawning = box;
-  zygote->answer_us = g_get_monotonic_time () + ANSWER_US;
+  zygote->answer_us = g_get_monotonic_time () + zygote->patience_us;
   zygote->runs++;
   return TRUE;
 }

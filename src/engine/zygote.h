@@ -29,6 +29,7 @@ struct zygote {
   GString *messages;        /* the end of what it wrote to its standard error */
   struct box *spawning;     /* SPAWN was sent, the answer is awaited */
   gint64 answer_us;         /* until then */
+  gint64 patience_us;       /* and no longer than so */
   guint64 runs;             /* boxes spawned */
   guint64 own_bytes[2];     /* what a parked box holds alone; without and with pages faulted in ahead */
   guint boxes;              /* of them, those that still exist */
