@@ -8,6 +8,9 @@ import pytest
 import harness
 
 # Of each way to measure one, in an environment that need not have pandas.
+# What a bench does does not depend on who its user is; that he can have one at all, test_report and test_load tell.
+ONE_USER = pytest.mark.parametrize("user", harness.users()[:1], ids=lambda user: user.name, indirect=True)
+
 CHEAP = ["print", "daemon_memory", "print_faults"]
 
 MEASURE = {
@@ -74,6 +77,15 @@ def check_measure(row):
 
 
 @pytest.mark.quick
+@ONE_USER
+def test_one_measure(adder):
+    ended = adder.call("bench", "--env", "system", "--rounds", 1, "--only", "print", "--json")
+    assert ended.returncode == 0 and ended.stderr == "", ended
+    (row,) = harness.strict_json(ended.stdout)["measures"]
+    assert row["name"] == "print" and row["adder"]["p50"] < row["plain"]["p50"], "a run takes less time than Python's start"
+    check_measure(row)
+
+
 def test_report(adder):
     """The object on standard output and in the file, and the exit status that goes with its verdicts."""
     file = adder.scratch / "report.json"
@@ -107,6 +119,7 @@ def test_report(adder):
     assert named["daemon_memory"]["adder"]["p99"] < 1 << 26, "the daemon does not keep what a run prints"
 
 
+@ONE_USER
 def test_table(adder):
     """A line for each measure beneath a head, none wider than 120 columns; nothing stays in the folder for temporary files."""
     folder = adder.folder("temporary")
@@ -122,6 +135,7 @@ def test_table(adder):
     assert os.listdir(folder) == []
 
 
+@ONE_USER
 def test_sessions(adder):
     """A cell beside a kernel's, where there is one, and what has nothing beside it."""
     chosen = ["session_cell", "session_new"]
@@ -135,6 +149,7 @@ def test_sessions(adder):
 
 
 @pytest.mark.slow
+@ONE_USER
 def test_branches(science):
     """What is branched is as large as is said, and is there in the branch."""
     chosen = ["branch_array", "checkpoint", "rollback", "branches"]
