@@ -295,6 +295,33 @@ ADDER_PUBLIC char *adder_approval_deny (AdderEngine *engine, const char *owner, 
 ADDER_PUBLIC char *adder_approval_wait (AdderEngine *engine, const char *owner, const char *approval_id,
                                         int watch_fd, guint64 wait_ms, GError **error);
 
+/* ---- reviews: what runs would change in directories (docs/workdir.md) ----
+ *
+ * A run with the work directory mode "review" that ended well and changed something ends as
+ * `approval_required`; its changes wait on disk, also when this process ends, until somebody says yes or no,
+ * for [review] expire_ms. They belong to the request's owner. What is returned is one JSON text, to be freed
+ * with g_free, or NULL with ERROR.
+ */
+
+/* {"reviews": [...]}: those that wait, and those that were broken off while they were made real. */
+ADDER_PUBLIC char *adder_review_list (AdderEngine *engine, const char *owner, GError **error);
+/* One, with its "changes" as in a result. */
+ADDER_PUBLIC char *adder_review_show (AdderEngine *engine, const char *owner, const char *review_id,
+                                      GError **error);
+/* Makes the changes, each file beside its place first and then renamed, or finishes what was broken off. Done
+ * with the rights of this process in the directory behind DIRECTORY_FD, which must be the one that the run
+ * worked in; -1: the one that the run was given, as long as this process keeps it. DIGEST (NULL: any) must be
+ * that of the changes. ADDER_ERROR_REFUSED when files were changed by somebody else meanwhile, which the
+ * message names: then nothing was touched. */
+ADDER_PUBLIC char *adder_review_commit (AdderEngine *engine, const char *owner, const char *review_id,
+                                        const char *digest, int directory_fd, GError **error);
+/* Takes back what was done of one that was broken off: it waits again then. */
+ADDER_PUBLIC char *adder_review_undo (AdderEngine *engine, const char *owner, const char *review_id,
+                                      int directory_fd, GError **error);
+/* No: the changes are gone. */
+ADDER_PUBLIC char *adder_review_drop (AdderEngine *engine, const char *owner, const char *review_id,
+                                      GError **error);
+
 /* ---- result ---- */
 
 /* The result object as JSON text, one line; the result's. docs/results.md describes each field. */

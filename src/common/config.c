@@ -144,6 +144,14 @@ static const struct config_row config_table[] = {
      .maximum = 60 * SECOND,
      .text = "How long the code of a session may take to end when it is interrupted. After that the session "
              "ends."},
+    {"review", "expire_ms", CONFIG_DURATION, AT (review_expire_ms), "1d", .minimum = SECOND,
+     .maximum = 30 * DAY,
+     .text = "Changes of a run with `--review` that nobody decides on are dropped after so long."},
+    {"review", "max_waiting", CONFIG_COUNT, AT (max_reviews), "32", .minimum = 1, .maximum = 4096,
+     .text = "Runs of one owner whose changes may wait at once. Those of a further one cannot be kept."},
+    {"review", "max_bytes", CONFIG_SIZE, AT (max_reviews_bytes), "1GiB", .minimum = MIB,
+     .maximum = 1024 * 1024 * MIB,
+     .text = "What the files of all of them may have, on disk, until they are made real or dropped."},
     {"approval", "expire_ms", CONFIG_DURATION, AT (approval_expire_ms), "1h", .minimum = SECOND,
      .maximum = 7 * DAY,
      .text =
@@ -608,6 +616,8 @@ config_write_documentation (FILE *stream)
          "| `ADDER_CONFIG_DIR` | Folder with `adder.conf` and `profiles/`, in place of the usual ones. |\n"
          "| `ADDER_RUNTIME_DIR` | Folder for socket, lock and log of the daemon: else `/run/adder` for root, "
          "`$XDG_RUNTIME_DIR/adder`, or `/tmp/adder-UID`. |\n"
+         "| `ADDER_STATE_DIR` | Folder for what outlives the daemon, such as changes that wait for a yes: "
+         "else `/var/lib/adder` for root, `$XDG_STATE_HOME/adder`. |\n"
          "| `ADDER_ENVIRONMENTS_DIR` | Folder with environments, in place of the usual ones. |\n"
          "| `ADDER_LIBEXECDIR` | Folder with the runner's programs, when Adder was moved. |\n"
          "| `ADDER_DATADIR` | Folder with the profiles and environments that Adder brings. |\n"

@@ -36,6 +36,11 @@ struct config {
   guint64 history_bytes;       /* code of its cells that one session remembers */
   guint64 idle_cpu_ms;         /* processor time in a minute that a session may use between cells */
   guint64 interrupt_grace_ms;  /* how long code may take to end when it is interrupted */
+  /* [review] */
+  guint64 review_expire_ms;  /* how long changes wait that nobody decides on */
+  guint64 max_reviews;       /* of one owner, that wait */
+  guint64 max_reviews_bytes; /* and what their files may have in all */
+
   /* [approval] */
   guint64 approval_expire_ms;  /* how long one that nobody decides waits */
   guint64 approval_always_ms;  /* how long an "always" that nothing uses holds */

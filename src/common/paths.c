@@ -144,6 +144,34 @@ paths_runtime_dir (GError **error)
   return g_steal_pointer (&path);
 }
 
+static char *
+state_dir_name (void)
+{
+  const char *given = g_getenv ("ADDER_STATE_DIR");
+  if (given && given[0] != '\0')
+    return g_canonicalize_filename (given, NULL);
+  if (geteuid () == 0)
+    return g_strdup ("/var/lib/adder");
+  return g_build_filename (g_get_user_state_dir (), "adder", NULL);
+}
+
+char *
+paths_state_dir (GError **error)
+{
+  g_autofree char *path = state_dir_name ();
+  struct stat st;
+  if (g_mkdir_with_parents (path, 0700) < 0 || stat (path, &st) < 0) {
+    error_from_errno (error, errno, "cannot make the state directory %s", path);
+    return NULL;
+  }
+  if (st.st_uid == geteuid () && (st.st_mode & 022) == 0)
+    return g_steal_pointer (&path);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "the state directory %s must belong to user %u and nobody else may write to it", path,
+               (unsigned)geteuid ());
+  return NULL;
+}
+
 GStrv
 paths_environment_dirs (void)
 {

@@ -18,6 +18,10 @@ char *paths_data_dir (GError **error);
  * Made with mode 0700 when missing; a directory that is not ours, or open to others, is an error. */
 char *paths_runtime_dir (GError **error);
 
+/* What outlives a daemon: $ADDER_STATE_DIR, root: /var/lib/adder, else $XDG_STATE_HOME/adder. Made with mode
+ * 0700 when missing; one that is not ours, or that others may write to, is an error. */
+char *paths_state_dir (GError **error);
+
 /* Environments, in order of search: $ADDER_ENVIRONMENTS_DIR alone when set, else
  * $XDG_DATA_HOME/adder/environments (not for root) and /var/lib/adder/environments. The first is where new
  * ones are made. NULL-terminated, g_strfreev. */

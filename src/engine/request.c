@@ -57,6 +57,8 @@ request_free (struct run_request *request)
   json_decref (request->values);
   g_free (request->approval_id);
   g_free (request->description);
+  if (request->review.release)
+    request->review.release (request->review.data);
   g_clear_error (&request->invalid);
   g_free (request);
 }

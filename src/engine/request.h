@@ -22,6 +22,18 @@ struct request_blocked {
   GStrv modules; /* "subprocess" */
 };
 
+struct run_request;
+struct change_set;
+
+/* Where the changes of a run that are to be reviewed are kept: the library's. */
+struct request_review {
+  /* Keeps CHANGES, whose files are below UPPER_FD; *RET_ID, the caller's, names what a yes is waited for. */
+  gboolean (*keep) (gpointer data, const struct run_request *request, const struct change_set *changes,
+                    int upper_fd, char **ret_id, GError **error);
+  void (*release) (gpointer data);
+  gpointer data;
+};
+
 struct run_request {
   char *code;
   gsize code_length;
@@ -53,9 +65,10 @@ struct run_request {
   json_t *values;         /* variables of the code: an object; NULL: there are none */
   guint approval;         /* enum approval_mode of policy/, the profile's */
   gboolean accept_all;    /* whatever needs an approval has it */
-  char *approval_id;      /* INVALID is for want of this approval; else NULL */
-  char *description;      /* for people, or NULL */
-  GError *invalid;        /* why it cannot be run at all, found out before it came here */
+  char *approval_id; /* what somebody must say yes to: INVALID is for want of it, or changes wait for it */
+  char *description; /* for people, or NULL */
+  struct request_review review;
+  GError *invalid; /* why it cannot be run at all, found out before it came here */
 };
 
 struct run_request *request_new (void);

@@ -589,9 +589,11 @@ conclude (struct adder_run *run)
   run->kind->collect (run);
   ask_gate (run);
   struct verdict verdict = judge (run);
+  json_t *reviewed = run_review (run, &verdict);
   g_autoptr (json_t) error =
-      explain_verdict (&verdict, &run->facts, &run->request->limits, &run->request->maxima,
-                       run->request->environment, run->message.error);
+      reviewed ? reviewed
+               : explain_verdict (&verdict, &run->facts, &run->request->limits, &run->request->maxima,
+                                  run->request->environment, run->message.error);
   g_autoptr (json_t) denials =
       denial_list (run->message.denials, limits_met (run), &verdict, &run->request->limits,
                    &run->request->maxima, run->request->network);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run in a sandbox of its own: taken from the pool, used once. */
-#include <fcntl.h>
-
 #include "base/fd.h"
 #include "engine/input.h"
 #include "engine/run_private.h"
-#include "sandbox/mounts.h"
 
 gboolean
 run_read_stdin (struct adder_run *run, int *ret_fd)
@@ -87,23 +84,6 @@ run_collect_dead (struct adder_run *run)
   }
 }
 
-/* What the code left in the layer over its work directory, when its processes are dead. */
-static void
-collect_changes (struct adder_run *run)
-{
-  const struct workdir *workdir = &run->request->workdir;
-  if (workdir->fd < 0 || !workdir_is_overlay (workdir->mode) || run->facts.stop == STOP_CANCELLED)
-    return;
-  int root_fd = run->workspace_fd >= 0 ? run->workspace_fd : run->box->workspace_fd;
-  run_end_box (run);
-  autoclose int upper_fd =
-      run->box->ended ? openat (root_fd, MOUNTS_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-  if (upper_fd >= 0)
-    run->changes = changes_collect (upper_fd, workdir->fd, workdir->begun_ns, run->warnings);
-  else
-    g_ptr_array_add (run->warnings, g_strdup ("what was changed in the work directory cannot be read"));
-}
-
 /* Files come back however the run ended, unless nobody is there to have them. */
 static void
 collect (struct adder_run *run)
@@ -113,7 +93,7 @@ collect (struct adder_run *run)
   if (run->facts.stop != STOP_CANCELLED &&
       (box->place || !workspace_is_untouched (box->workspace_fd, &box->workspace_mark, run->handout.files)))
     run_collect_dead (run);
-  collect_changes (run);
+  run_collect_changes (run);
 }
 
 static void

@@ -117,6 +117,13 @@ gboolean run_tell_held (struct adder_run *run, AdderEvent *event);
 /* Sends WIRE_SEEN again, after one that could not be sent. */
 void run_send_seen (struct adder_run *run);
 
+/* What the code left in the layer over its work directory, into run->changes. Ends what lives. */
+void run_collect_changes (struct adder_run *run);
+
+/* Of a run that is to be reviewed: keeps its changes, or else says in VERDICT why not. Returns the error that
+ * the result has then, or NULL. */
+json_t *run_review (struct adder_run *run, struct verdict *verdict);
+
 /* Kills what lives and waits for the report. */
 void run_end_box (struct adder_run *run);
 

@@ -144,8 +144,9 @@ workdir_lend (struct workdir *workdir, const struct host *host, enum isolation i
     g_prefix_error (error, "the directory %s cannot be a work directory: ", shown);
     return FALSE;
   }
-  /* The clock that files are stamped by: what is stamped later was changed by somebody else. */
-  clock_gettime (CLOCK_REALTIME_COARSE, &now);
+  /* What is stamped later was changed by somebody else. Files are stamped by this clock, or by one that lags
+   * behind it by a tick: who changes something within that has done so before any code runs. */
+  clock_gettime (CLOCK_REALTIME, &now);
   workdir->begun_ns = (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
   shape->lent = (guint64)__atomic_add_fetch (&lent, 1, __ATOMIC_RELAXED);
   shape->directory_fd = *ret_mount_fd;

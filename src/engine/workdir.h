@@ -21,7 +21,7 @@ struct workdir {
   enum workdir_mode mode;
   int fd;          /* the directory, the request's; -1: there is none */
   char *path;      /* what the caller calls it: an absolute path, for people and for opening it again */
-  gint64 begun_ns; /* the kernel's clock of files when the run began */
+  gint64 begun_ns; /* the real time when it was lent */
 };
 
 /* "none", "read", "overlay", "review", "rw". */

@@ -29,6 +29,7 @@ adder_engine_new (const char *config_file, GError **error)
   public->engine = engine;
   public->approvals = approvals_new (engine->host->config);
   profile_cache_init (&public->profiles);
+  public->reviews = reviews_new (engine->host->config);
   return public;
 }
 
@@ -58,6 +59,8 @@ adder_engine_free (AdderEngine *engine)
   engine_unref (engine->engine);
   profile_cache_clear (&engine->profiles);
   approvals_unref (engine->approvals);
+  reviews_close (engine->reviews);
+  reviews_unref (engine->reviews);
   g_free (engine);
 }
 

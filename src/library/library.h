@@ -7,6 +7,7 @@
 #include "engine/request.h"
 #include "policy/approval.h"
 #include "policy/profile.h"
+#include "store/review.h"
 
 /* Profiles as they were read last: reading a file costs more than a run's other preparations together. */
 struct profile_cache {
@@ -27,7 +28,11 @@ struct adder_engine {
   struct engine *engine;
   struct profile_cache profiles;
   struct approvals *approvals;
+  struct reviews *reviews;
 };
+
+/* Has the changes of RESOLVED kept for a review, where it is one. */
+void library_set_review (AdderEngine *engine, struct run_request *resolved);
 
 /* The engine's request for REQUEST: profile, limits and environment resolved, everything copied. What is
  * wrong with it is in its `invalid`. */

@@ -464,6 +464,7 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   resolved->workdir = request->workdir;
   resolved->workdir.fd = duplicate (resolved, request->workdir.fd);
   resolved->workdir.path = g_strdup (request->workdir.path);
+  library_set_review (engine, resolved);
   set_isolation (resolved, request->isolation);
   resolved->session = g_strdup (request->session);
   resolved->session_wait = request->session_wait;

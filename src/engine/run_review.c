@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a run whose changes are reviewed: they are kept where somebody says yes or no, or the run says
+ * why they cannot be. */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "engine/explain.h"
+#include "engine/run_private.h"
+#include "sandbox/mounts.h"
+
+static int
+open_upper (const struct adder_run *run)
+{
+  int root_fd = run->workspace_fd >= 0 ? run->workspace_fd : run->box->workspace_fd;
+  return openat (root_fd, MOUNTS_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+void
+run_collect_changes (struct adder_run *run)
+{
+  const struct workdir *workdir = &run->request->workdir;
+  if (workdir->fd < 0 || !workdir_is_overlay (workdir->mode) || run->facts.stop == STOP_CANCELLED)
+    return;
+  run_end_box (run);
+  autoclose int upper_fd = run->box->ended ? open_upper (run) : -1;
+  if (upper_fd >= 0)
+    run->changes = changes_collect (upper_fd, workdir->fd, workdir->begun_ns, run->warnings);
+  else
+    g_ptr_array_add (run->warnings, g_strdup ("what was changed in the work directory cannot be read"));
+}
+
+static gboolean
+keep (struct adder_run *run, GError **error)
+{
+  struct run_request *request = run->request;
+  if (run->changes->obstacle) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "the changes cannot be made: %s",
+                 run->changes->obstacle);
+    return FALSE;
+  }
+  if (!request->review.keep) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "there is nobody here to review changes");
+    return FALSE;
+  }
+  autoclose int upper_fd = open_upper (run);
+  if (upper_fd < 0)
+    return error_from_errno (error, errno, "cannot read the changes");
+  g_free (request->approval_id);
+  request->approval_id = NULL;
+  return request->review.keep (request->review.data, request, run->changes, upper_fd, &request->approval_id,
+                               error);
+}
+
+/* Only of a run that ended well: of another, half of what was meant would be made. */
+json_t *
+run_review (struct adder_run *run, struct verdict *verdict)
+{
+  g_autoptr (GError) problem = NULL;
+  if (!run->changes || run->request->workdir.mode != WORKDIR_REVIEW || run->changes->changes->len == 0)
+    return NULL;
+  if (verdict->outcome != ADDER_OUTCOME_OK || verdict->exit_code != 0) {
+    g_ptr_array_add (run->warnings, g_strdup ("the run did not end well, so what it changed is dropped"));
+    return NULL;
+  }
+  gboolean kept = keep (run, &problem);
+  verdict->outcome = kept ? ADDER_OUTCOME_APPROVAL_REQUIRED : explain_outcome_of (problem);
+  verdict->exit_code = outcome_exit_code (verdict->outcome);
+  if (kept)
+    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "The code ended, and %u changes wait for a yes: adder review show %s",
+                 run->changes->changes->len, run->request->approval_id);
+  return explain_error (verdict->outcome, problem);
+}

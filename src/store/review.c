@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All reviews of this user: found on disk, so that they outlive the daemon. */
+#include "store/review.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "store/review_private.h"
+
+struct reviews {
+  guint64 expire_ms;
+  guint64 max_waiting, max_bytes;
+  GMutex lock;
+  GCond cleaned;
+  guint cleaning;          /* threads that remove what was set aside */
+  GHashTable *directories; /* id -> descriptor of the directory */
+};
+
+static void
+close_directory (gpointer data)
+{
+  int fd = GPOINTER_TO_INT (data);
+  fd_close (&fd);
+}
+
+struct reviews *
+reviews_new (const struct config *config)
+{
+  struct reviews *reviews = g_atomic_rc_box_new0 (struct reviews);
+  reviews->expire_ms = config->review_expire_ms;
+  reviews->max_waiting = config->max_reviews;
+  reviews->max_bytes = config->max_reviews_bytes;
+  g_mutex_init (&reviews->lock);
+  g_cond_init (&reviews->cleaned);
+  reviews->directories = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, close_directory);
+  return reviews;
+}
+
+struct reviews *
+reviews_ref (struct reviews *reviews)
+{
+  return g_atomic_rc_box_acquire (reviews);
+}
+
+static void
+clear_reviews (gpointer data)
+{
+  struct reviews *reviews = data;
+  g_hash_table_unref (reviews->directories);
+  g_mutex_clear (&reviews->lock);
+  g_cond_clear (&reviews->cleaned);
+}
+
+void
+reviews_unref (struct reviews *reviews)
+{
+  if (reviews)
+    g_atomic_rc_box_release_full (reviews, clear_reviews);
+}
+
+/* ---- finding ---- */
+
+static int
+by_id (const void *left, const void *right)
+{
+  return strcmp (*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The names in the store: ids are in the order of time. */
+static GPtrArray *
+list_names (int store_fd)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  int fd = openat (store_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *directory = fd < 0 ? NULL : fdopendir (fd);
+  if (!directory) {
+    fd_close (&fd);
+    return names;
+  }
+  for (struct dirent *at; (at = readdir (directory));)
+    if (at->d_name[0] != '.')
+      g_ptr_array_add (names, g_strdup (at->d_name));
+  closedir (directory);
+  qsort (names->pdata, names->len, sizeof *names->pdata, by_id);
+  return names;
+}
+
+static void
+forget_directory (struct reviews *reviews, const char *id)
+{
+  g_mutex_lock (&reviews->lock);
+  g_hash_table_remove (reviews->directories, id);
+  g_mutex_unlock (&reviews->lock);
+}
+
+/* Whether REVIEW, which waits, is of no use to anybody any more. */
+static gboolean
+is_expired (const struct reviews *reviews, const struct review *review)
+{
+  return review->phase == REVIEW_WAITING &&
+         g_get_real_time () - review->created_us > (gint64)reviews->expire_ms * 1000;
+}
+
+/* What a process that died while it kept one left of it. */
+static gboolean
+is_left_over (int store_fd, const char *name)
+{
+  struct stat st;
+  return g_str_has_suffix (name, ".part") && fstatat (store_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+         g_get_real_time () / G_USEC_PER_SEC - st.st_mtime > 3600;
+}
+
+/* All of OWNER that are there, locked by nobody or not; those that expired are removed. struct review. */
+static GPtrArray *
+find_all (struct reviews *reviews, int store_fd, const char *owner)
+{
+  GPtrArray *found = g_ptr_array_new_with_free_func ((GDestroyNotify)review_free);
+  g_autoptr (GPtrArray) names = list_names (store_fd);
+  for (guint i = 0; i < names->len; i++) {
+    const char *name = names->pdata[i];
+    struct review *review = review_read (store_fd, name, FALSE, NULL);
+    if (!review) {
+      if (is_left_over (store_fd, name))
+        review_remove (store_fd, name);
+    } else if (is_expired (reviews, review)) {
+      review_remove (store_fd, name);
+      forget_directory (reviews, name);
+      review_free (review);
+    } else if (g_strcmp0 (review->owner, owner) == 0 &&
+               !(review->phase == REVIEW_CLEANING && review_is_locked (review)))
+      g_ptr_array_add (found, review);
+    else
+      review_free (review);
+  }
+  return found;
+}
+
+/* ADDER_ERROR_NOT_FOUND for those of others as well. */
+static struct review *
+find_one (struct reviews *reviews, int store_fd, const char *owner, const char *id, gboolean locked,
+          GError **error)
+{
+  struct review *review = review_read (store_fd, id, locked, error);
+  if (!review || (g_strcmp0 (review->owner, owner) == 0 && !is_expired (reviews, review)))
+    return review;
+  review_free (review);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review (adder review list)");
+  return NULL;
+}
+
+/* ---- keeping ---- */
+
+static gboolean
+check_room (struct reviews *reviews, int store_fd, const struct review_subject *subject, GError **error)
+{
+  g_autoptr (GPtrArray) all = find_all (reviews, store_fd, subject->owner);
+  guint64 bytes = 0;
+  for (guint i = 0; i < all->len; i++)
+    bytes += ((struct review *)all->pdata[i])->bytes;
+  for (guint i = 0; i < subject->changes->changes->len; i++)
+    bytes += ((struct change *)subject->changes->changes->pdata[i])->after.bytes;
+  if (all->len < reviews->max_waiting && bytes <= reviews->max_bytes)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "too many changes wait for a yes or a no ([review] max_waiting, max_bytes): adder review list "
+               "shows them");
+  return FALSE;
+}
+
+gboolean
+reviews_stage (struct reviews *reviews, const struct review_subject *subject, char **ret_id, GError **error)
+{
+  char id[ID_BYTES];
+  autoclose int store_fd = review_open_store (error);
+  if (store_fd < 0 || !check_room (reviews, store_fd, subject, error))
+    return FALSE;
+  id_make (id);
+  if (!review_write (store_fd, subject, id, error))
+    return FALSE;
+  int directory_fd = fcntl (subject->directory_fd, F_DUPFD_CLOEXEC, 3);
+  if (directory_fd >= 0) {
+    g_mutex_lock (&reviews->lock);
+    g_hash_table_replace (reviews->directories, g_strdup (id), GINT_TO_POINTER (directory_fd));
+    g_mutex_unlock (&reviews->lock);
+  }
+  *ret_id = g_strdup (id);
+  return TRUE;
+}
+
+/* ---- telling ---- */
+
+static json_t *
+review_to_json (const struct review *review)
+{
+  g_autofree char *created = text_time (review->created_us);
+  return json_pack ("{s:s, s:s, s:o, s:o, s:s, s:s, s:i, s:I}", "review_id", review->id, "state",
+                    review->phase == REVIEW_WAITING ? "waiting" : "broken off", "directory",
+                    json_text_or_null (review->path), "conversation",
+                    json_text_or_null (review->conversation), "created", created, "digest", review->digest,
+                    "files", (int)review->changes->len, "bytes", (json_int_t)review->bytes);
+}
+
+json_t *
+reviews_list (struct reviews *reviews, const char *owner, GError **error)
+{
+  autoclose int store_fd = review_open_store (error);
+  if (store_fd < 0)
+    return NULL;
+  g_autoptr (GPtrArray) all = find_all (reviews, store_fd, owner);
+  json_t *list = json_array ();
+  for (guint i = 0; i < all->len; i++)
+    json_array_append_new (list, review_to_json (all->pdata[i]));
+  return json_pack ("{s:o}", "reviews", list);
+}
+
+json_t *
+reviews_show (struct reviews *reviews, const char *owner, const char *id, GError **error)
+{
+  autoclose int store_fd = review_open_store (error);
+  struct review *review = store_fd < 0 ? NULL : find_one (reviews, store_fd, owner, id, FALSE, error);
+  if (!review)
+    return NULL;
+  json_t *shown = review_to_json (review), *changes = review_read_changes (review);
+  json_object_set_new (shown, "changes", changes ? changes : json_array ());
+  review_free (review);
+  return shown;
+}
+
+/* ---- cleaning up ---- */
+
+struct cleaning {
+  struct reviews *reviews;
+  struct review *review; /* locked until all is gone */
+  int directory_fd;
+};
+
+static void
+clean (struct cleaning *cleaning)
+{
+  g_autoptr (GError) problem = NULL;
+  struct review *review = cleaning->review;
+  autoclose int store_fd = review_open_store (&problem);
+  if (store_fd >= 0 && review_clean (review, cleaning->directory_fd, &problem))
+    review_remove (store_fd, review->id);
+  else
+    log_warning ("what review %s set aside is not removed (adder review finish does it): %s", review->id,
+                 problem->message);
+  fd_close (&cleaning->directory_fd);
+  review_free (review);
+}
+
+static gpointer
+clean_thread (gpointer data)
+{
+  struct cleaning *cleaning = data;
+  struct reviews *reviews = cleaning->reviews;
+  clean (cleaning);
+  g_mutex_lock (&reviews->lock);
+  reviews->cleaning--;
+  g_cond_broadcast (&reviews->cleaned);
+  g_mutex_unlock (&reviews->lock);
+  reviews_unref (reviews);
+  g_free (cleaning);
+  return NULL;
+}
+
+/* Takes REVIEW and DIRECTORY_FD over. */
+static void
+begin_cleaning (struct reviews *reviews, struct review *review, int directory_fd)
+{
+  struct cleaning *cleaning = g_new (struct cleaning, 1);
+  *cleaning = (struct cleaning){reviews_ref (reviews), review, directory_fd};
+  g_mutex_lock (&reviews->lock);
+  reviews->cleaning++;
+  g_mutex_unlock (&reviews->lock);
+  GThread *thread = g_thread_try_new ("review", clean_thread, cleaning, NULL);
+  if (thread)
+    g_thread_unref (thread);
+  else
+    clean_thread (cleaning);
+}
+
+void
+reviews_close (struct reviews *reviews)
+{
+  g_mutex_lock (&reviews->lock);
+  while (reviews->cleaning > 0)
+    g_cond_wait (&reviews->cleaned, &reviews->lock);
+  g_mutex_unlock (&reviews->lock);
+}
+
+/* ---- settling ---- */
+
+/* The caller's descriptor, or the one that was kept, in *RET_FD, which is to be closed. */
+static gboolean
+take_directory (struct reviews *reviews, const struct review *review, int given_fd, int *ret_fd,
+                GError **error)
+{
+  gpointer kept = NULL;
+  int fd = given_fd;
+  g_mutex_lock (&reviews->lock);
+  if (fd < 0)
+    fd = g_hash_table_lookup_extended (reviews->directories, review->id, NULL, &kept) ? GPOINTER_TO_INT (kept)
+                                                                                      : -1;
+  *ret_fd = fd < 0 ? -1 : fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  g_mutex_unlock (&reviews->lock);
+  if (*ret_fd >= 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "the directory of the review is not open here any more: adder review commit %s opens it",
+               review->id);
+  return FALSE;
+}
+
+static gboolean
+drop (const struct review *review, GError **error)
+{
+  if (review->phase == REVIEW_WAITING)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "the review %s was broken off: finish it or undo it before it is dropped", review->id);
+  return FALSE;
+}
+
+/* *RET_DIRECTORY_FD is the caller's to close. */
+static gboolean
+carry_out (struct reviews *reviews, struct review *review, enum review_action action, int given_fd,
+           int *ret_directory_fd, GError **error)
+{
+  if (action == REVIEW_DROP)
+    return drop (review, error);
+  if (!take_directory (reviews, review, given_fd, ret_directory_fd, error))
+    return FALSE;
+  return action == REVIEW_UNDO ? review_undo (review, *ret_directory_fd, error)
+                               : review_commit (review, *ret_directory_fd, error);
+}
+
+json_t *
+reviews_settle (struct reviews *reviews, const char *owner, const char *id, enum review_action action,
+                const char *digest, int given_fd, GError **error)
+{
+  static const char *const states[] = {
+      [REVIEW_COMMIT] = "committed", [REVIEW_UNDO] = "waiting", [REVIEW_DROP] = "dropped"};
+  autoclose int store_fd = review_open_store (error), directory_fd = -1;
+  struct review *review = store_fd < 0 ? NULL : find_one (reviews, store_fd, owner, id, TRUE, error);
+  json_t *answer = NULL;
+  if (review && digest && strcmp (digest, review->digest) != 0)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "the changes are not those that were said yes to");
+  else if (review && carry_out (reviews, review, action, given_fd, &directory_fd, error)) {
+    answer = review_to_json (review);
+    json_object_set_new (answer, "state", json_string (states[action]));
+    log_info ("review %s: %s", id, states[action]);
+    if (action != REVIEW_UNDO)
+      forget_directory (reviews, id);
+    if (action == REVIEW_DROP)
+      review_remove (store_fd, id);
+    if (action == REVIEW_COMMIT)
+      begin_cleaning (reviews, g_steal_pointer (&review), fd_steal (&directory_fd));
+  }
+  review_free (review);
+  return answer;
+}

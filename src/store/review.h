@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reviews: what finished runs would change in directories, kept on disk until somebody says yes or no, and
+ * made real then, in a way that can be finished or undone whenever it is broken off.
+ *
+ * All is done with the rights of this process: who reads and writes in a directory here is the user who runs
+ * it, as for runs. Nothing is opened in a caller's name: he opens the directory and passes it, and it must be
+ * the one of the review. docs/workdir.md says what people see. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "common/config.h"
+#include "engine/changes.h"
+
+struct reviews;
+struct reviews *reviews_new (const struct config *config);
+struct reviews *reviews_ref (struct reviews *reviews);
+/* Waits until what was set aside by commits is removed. */
+void reviews_close (struct reviews *reviews);
+/* A reference less; NULL is allowed. What is on disk stays. */
+void reviews_unref (struct reviews *reviews);
+
+struct review_subject {
+  const char *owner, *conversation; /* either may be NULL */
+  const char *path;                 /* of the directory */
+  int directory_fd;                 /* duplicated, for who says yes while this process lives */
+  int upper_fd;                     /* the layer that the changes were found in */
+  const struct change_set *changes; /* without an obstacle */
+};
+
+/* Keeps what is to be changed. *RET_ID, the caller's, names it. ADDER_ERROR_BUSY when too many wait. */
+gboolean reviews_stage (struct reviews *reviews, const struct review_subject *subject, char **ret_id,
+                        GError **error);
+
+/* {"reviews": [{"review_id", "state", "directory", "conversation", "created", "digest", "files", "bytes"}]},
+ * the oldest first; those of OWNER. "state" is "waiting", or "broken off" where making the changes was begun.
+ * The caller's. */
+json_t *reviews_list (struct reviews *reviews, const char *owner, GError **error);
+
+/* One, with its "changes" as in a result. ADDER_ERROR_NOT_FOUND. */
+json_t *reviews_show (struct reviews *reviews, const char *owner, const char *id, GError **error);
+
+enum review_action {
+  REVIEW_COMMIT, /* makes the changes; one that was broken off is finished */
+  REVIEW_UNDO,   /* takes back what was done of one that was broken off; it waits again then */
+  REVIEW_DROP,   /* one that waits is gone */
+};
+
+/* Carries out ACTION and returns {"review_id", "state": "committed", "waiting" or "dropped", "directory",
+ * "files"}. DIRECTORY_FD -1: the one that this process keeps. DIGEST, unless NULL, must be the review's.
+ * ADDER_ERROR_REFUSED names files that were changed meanwhile: nothing was touched then. */
+json_t *reviews_settle (struct reviews *reviews, const char *owner, const char *id, enum review_action action,
+                        const char *digest, int directory_fd, GError **error);

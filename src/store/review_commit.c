@@ -1,0 +1,693 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Theory of operation. Each change that is not covered by one above it is a step at one name. What shall be
+ * there is made first, beside that name as .adder-ID-N.new (of a directory: all of it), for all steps;
+ * nothing that anybody uses is touched until then. Then each step is one or two renames: what was there
+ * becomes .adder-ID-N.old, the new one takes its name. When all are done, what was set aside is removed.
+ *
+ * So which of a step's names exist tells how far it came, and no record of single steps is needed:
+ *
+ *               not yet        between          done
+ *     create    .new                            (neither)
+ *     delete    (neither)                       .old
+ *     replace   .new           .new .old        .old
+ *
+ * A file that is replaced is linked to .old and then renamed over, so that its name is never missing. Going
+ * on and going back both begin by looking, and look again whether what they would overwrite is what they
+ * know. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "base/syscalls.h"
+#include "common/error.h"
+#include "common/text.h"
+#include "engine/scratch.h"
+#include "store/review_private.h"
+
+#define INSIDE          (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+
+#define CONFLICTS_SHOWN 5
+
+/* So many files are brought to the disk one by one; of more, the whole file system is. */
+#define SINGLE_SYNCS_MOST 8
+
+struct commit {
+  struct review *review;
+  int root_fd;
+  int content_fd;
+  GString *conflicts;
+  guint conflict_count;
+};
+
+/* One name that is changed. */
+struct step {
+  guint number; /* in review->changes */
+  const struct change *change;
+  int parent_fd;
+  const char *name;          /* in it; points into the change's path */
+  char fresh[64], aside[64]; /* beside it */
+};
+
+/* A directory that stays and gets other permissions. */
+static gboolean
+is_mode_only (const struct change *change)
+{
+  return change->before.type == CHANGE_DIRECTORY && change->after.type == CHANGE_DIRECTORY &&
+         !change->replaced;
+}
+
+static gboolean
+fail (GError **error, int err, const char *what, const struct change *change)
+{
+  g_autofree char *shown = text_one_line (change->path, -1);
+  return error_from_errno (error, err, "cannot %s %s", what, shown);
+}
+
+/* The directory that PATH lies in, and the name there. */
+static int
+open_parent (const struct commit *commit, const char *path, const char **ret_name)
+{
+  const char *slash = strrchr (path, '/');
+  *ret_name = slash ? slash + 1 : path;
+  if (!slash)
+    return fcntl (commit->root_fd, F_DUPFD_CLOEXEC, 3);
+  g_autofree char *parent = g_strndup (path, (gsize)(slash - path));
+  return sys_openat2 (commit->root_fd, parent, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+}
+
+static gboolean
+step_open (const struct commit *commit, guint number, struct step *ret_step, GError **error)
+{
+  const struct change *change = commit->review->changes->pdata[number];
+  struct step step = {.number = number, .change = change};
+  step.parent_fd = open_parent (commit, change->path, &step.name);
+  if (step.parent_fd < 0)
+    return fail (error, errno, "reach", change);
+  /* The end of the id is what is random in it. */
+  const char *id = commit->review->id + ID_BYTES - 1 - 12;
+  g_snprintf (step.fresh, sizeof step.fresh, ".adder-%s-%u.new", id, number);
+  g_snprintf (step.aside, sizeof step.aside, ".adder-%s-%u.old", id, number);
+  *ret_step = step;
+  return TRUE;
+}
+
+static gboolean
+exists (const struct step *step, const char *name)
+{
+  struct stat st;
+  return fstatat (step->parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* A file or a whole directory of our own making, or one that was set aside. */
+static void
+remove_name (const struct step *step, const char *name)
+{
+  if (unlinkat (step->parent_fd, name, 0) < 0 && errno != ENOENT)
+    scratch_remove_tree (step->parent_fd, name);
+}
+
+/* ---- what is there now ---- */
+
+static void
+add_conflict (struct commit *commit, const char *path)
+{
+  g_autofree char *shown = text_one_line (path, -1);
+  if (commit->conflict_count++ < CONFLICTS_SHOWN)
+    g_string_append_printf (commit->conflicts, "%s%s", commit->conflicts->len > 0 ? ", " : "", shown);
+}
+
+/* ADDER_ERROR_REFUSED when there were any. */
+static gboolean
+check_conflicts (const struct commit *commit, GError **error)
+{
+  if (commit->conflict_count == 0)
+    return TRUE;
+  g_autofree char *more = commit->conflict_count > CONFLICTS_SHOWN
+                              ? g_strdup_printf (" and %u more", commit->conflict_count - CONFLICTS_SHOWN)
+                              : g_strdup ("");
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "changed by somebody else meanwhile: %s%s",
+               commit->conflicts->str, more);
+  return FALSE;
+}
+
+static guint
+count_names (int directory_fd, const char *name)
+{
+  int fd = sys_openat2 (directory_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+  DIR *directory = fd < 0 ? NULL : fdopendir (fd);
+  guint count = 0;
+  if (!directory) {
+    fd_close (&fd);
+    return G_MAXUINT;
+  }
+  while (readdir (directory))
+    count++;
+  closedir (directory);
+  return count - 2; /* "." and ".." */
+}
+
+/* How many names are listed of the directory at NUMBER, as it was BEFORE or as it shall be. */
+static guint
+count_listed (const struct review *review, guint number, gboolean before)
+{
+  const struct change *directory = review->changes->pdata[number];
+  gsize length = strlen (directory->path);
+  guint count = 0;
+  for (guint i = number + 1; i < review->changes->len; i++) {
+    const struct change *change = review->changes->pdata[i];
+    if (strncmp (change->path, directory->path, length) != 0 || change->path[length] != '/')
+      break;
+    const struct change_entry *entry = before ? &change->before : &change->after;
+    count += entry->type != CHANGE_NOTHING && !strchr (change->path + length + 1, '/');
+  }
+  return count;
+}
+
+/* The same file by its times, or else by its content: one that was written anew with what it held is no
+ * conflict. */
+static gboolean
+is_file (int parent_fd, const char *name, const struct change_entry *known, const struct stat *st)
+{
+  gint64 changed_ns = (gint64)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+  if ((guint64)st->st_size != known->bytes)
+    return FALSE;
+  if (st->st_ino == known->inode && changed_ns == known->changed_ns)
+    return TRUE;
+  if (!known->sha256)
+    return st->st_ino == known->inode &&
+           (gint64)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec == known->modified_ns;
+  struct change_entry now;
+  change_entry_read (parent_fd, name, known->bytes, &now);
+  gboolean same = g_strcmp0 (now.sha256, known->sha256) == 0;
+  change_entry_clear (&now);
+  return same;
+}
+
+static gboolean
+is_link (int parent_fd, const char *name, const struct change_entry *known)
+{
+  struct change_entry now;
+  change_entry_read (parent_fd, name, 0, &now);
+  gboolean same = g_strcmp0 (now.target, known->target) == 0;
+  change_entry_clear (&now);
+  return same;
+}
+
+/* Whether NAME is as KNOWN says; of a directory, that it is one. */
+static gboolean
+is_entry (int parent_fd, const char *name, const struct change_entry *known)
+{
+  struct stat st;
+  if (fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    return known->type == CHANGE_NOTHING;
+  switch (known->type) {
+  case CHANGE_FILE:
+    return S_ISREG (st.st_mode) && (st.st_mode & 0777) == known->mode &&
+           is_file (parent_fd, name, known, &st);
+  case CHANGE_LINK:
+    return S_ISLNK (st.st_mode) && is_link (parent_fd, name, known);
+  case CHANGE_DIRECTORY:
+    return S_ISDIR (st.st_mode);
+  case CHANGE_OTHER:
+    return !S_ISREG (st.st_mode) && !S_ISLNK (st.st_mode) && !S_ISDIR (st.st_mode);
+  case CHANGE_NOTHING:
+    break;
+  }
+  return FALSE;
+}
+
+/* A directory that goes must hold what was listed, and nothing that came since. */
+static void
+check_before (struct commit *commit, guint number, int parent_fd, const char *name)
+{
+  const struct change *change = commit->review->changes->pdata[number];
+  gboolean goes = change->before.type == CHANGE_DIRECTORY && !is_mode_only (change);
+  if (!is_entry (parent_fd, name, &change->before) ||
+      (goes && count_names (parent_fd, name) != count_listed (commit->review, number, TRUE)))
+    add_conflict (commit, change->path);
+}
+
+static gboolean
+check_all (struct commit *commit, GError **error)
+{
+  for (guint i = 0; i < commit->review->changes->len; i++) {
+    const struct change *change = commit->review->changes->pdata[i];
+    const char *name;
+    /* What is new in a new directory stands in nobody's way. */
+    if (change->covered && change->before.type == CHANGE_NOTHING)
+      continue;
+    autoclose int parent_fd = open_parent (commit, change->path, &name);
+    if (parent_fd < 0)
+      add_conflict (commit, change->path);
+    else
+      check_before (commit, i, parent_fd, name);
+  }
+  return check_conflicts (commit, error);
+}
+
+/* ---- writing ---- */
+
+/* What is written is what was reviewed: it is read again, and must have the digest that was said yes to. */
+static gboolean
+write_content (const struct commit *commit, guint number, int fd, GError **error)
+{
+  const struct change *change = commit->review->changes->pdata[number];
+  if (!review_copy (commit->content_fd, commit->review->offsets[number], change->after.bytes, fd, 0, error))
+    return FALSE;
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_autofree guchar *block = g_malloc (1 << 16);
+  gssize got;
+  for (off_t at = 0; (got = pread (fd, block, 1 << 16, at)) > 0; at += got)
+    g_checksum_update (sum, block, got);
+  if (got == 0 && g_strcmp0 (g_checksum_get_string (sum), change->after.sha256) == 0)
+    return TRUE;
+  g_autofree char *shown = text_one_line (change->path, -1);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the new content of %s is not what was reviewed",
+               shown);
+  return FALSE;
+}
+
+/* The group of a file that is replaced stays where we may give it; its owner is who says yes. */
+static void
+keep_group (int parent_fd, const char *name, int fd)
+{
+  struct stat st;
+  if (name && fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG (st.st_mode) &&
+      fchown (fd, (uid_t)-1, st.st_gid) < 0)
+    return;
+}
+
+/* Makes what the change NUMBER says as NAME in PARENT_FD; directories are open to us until they are full. */
+static gboolean
+write_one (const struct commit *commit, guint number, int parent_fd, const char *name, const char *replaces,
+           gboolean sync, GError **error)
+{
+  const struct change *change = commit->review->changes->pdata[number];
+  switch (change->after.type) {
+  case CHANGE_FILE: {
+    autoclose int fd = openat (parent_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+      return fail (error, errno, "write", change);
+    if (!write_content (commit, number, fd, error))
+      return FALSE;
+    keep_group (parent_fd, replaces, fd);
+    if (fchmod (fd, change->after.mode) < 0 || (sync && fsync (fd) < 0))
+      return fail (error, errno, "write", change);
+    return TRUE;
+  }
+  case CHANGE_LINK:
+    return symlinkat (change->after.target, parent_fd, name) == 0 || fail (error, errno, "make", change);
+  case CHANGE_DIRECTORY:
+    return mkdirat (parent_fd, name, 0700) == 0 || fail (error, errno, "make", change);
+  default:
+    return TRUE;
+  }
+}
+
+/* The path of the change NUMBER in the new directory of STEP. */
+static const char *
+path_within (const struct step *step, const struct change *change)
+{
+  gsize length = strlen (step->change->path);
+  gboolean within = strncmp (change->path, step->change->path, length) == 0 && change->path[length] == '/';
+  return within ? change->path + length + 1 : NULL;
+}
+
+static int
+open_within (int top_fd, const char *path, const char **ret_name)
+{
+  const struct commit top = {.root_fd = top_fd};
+  return open_parent (&top, path, ret_name);
+}
+
+static gboolean
+set_mode (int parent_fd, const char *name, const struct change *change, GError **error)
+{
+  struct stat st;
+  autoclose int fd = sys_openat2 (parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+  if (fd < 0 || fstat (fd, &st) < 0 || fchmod (fd, (st.st_mode & 07000) | change->after.mode) < 0)
+    return fail (error, errno, "set the permissions of", change);
+  return TRUE;
+}
+
+/* All that is in a new directory; then, from the innermost outwards, who may enter. */
+static gboolean
+fill_directory (const struct commit *commit, const struct step *step, GError **error)
+{
+  const GPtrArray *changes = commit->review->changes;
+  autoclose int top_fd =
+      sys_openat2 (step->parent_fd, step->fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+  if (top_fd < 0)
+    return fail (error, errno, "fill", step->change);
+  guint end = step->number + 1;
+  for (; end < changes->len; end++) {
+    const struct change *change = changes->pdata[end];
+    const char *path = path_within (step, change), *name;
+    if (!path)
+      break;
+    if (change->after.type == CHANGE_NOTHING)
+      continue;
+    autoclose int parent_fd = open_within (top_fd, path, &name);
+    if (parent_fd < 0)
+      return fail (error, errno, "make", change);
+    if (!write_one (commit, end, parent_fd, name, NULL, FALSE, error))
+      return FALSE;
+  }
+  while (--end > step->number) {
+    const struct change *change = changes->pdata[end];
+    const char *name;
+    if (change->after.type != CHANGE_DIRECTORY)
+      continue;
+    autoclose int parent_fd = open_within (top_fd, path_within (step, change), &name);
+    if (parent_fd < 0 || !set_mode (parent_fd, name, change, error))
+      return FALSE;
+  }
+  return set_mode (step->parent_fd, step->fresh, step->change, error);
+}
+
+static gboolean
+write_step (const struct commit *commit, const struct step *step, gboolean sync, GError **error)
+{
+  if (is_mode_only (step->change) || step->change->after.type == CHANGE_NOTHING)
+    return TRUE;
+  return write_one (commit, step->number, step->parent_fd, step->fresh, step->name, sync, error) &&
+         (step->change->after.type != CHANGE_DIRECTORY || fill_directory (commit, step, error));
+}
+
+/* ---- switching ---- */
+
+/* NAME must be free. File systems that cannot tell in one step are asked first. */
+static int
+rename_to_free (int parent_fd, const char *from, const char *name)
+{
+  if (renameat2 (parent_fd, from, parent_fd, name, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL)
+    return -errno;
+  struct stat st;
+  if (fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    return -EEXIST;
+  return renameat (parent_fd, from, parent_fd, name) < 0 ? -errno : 0;
+}
+
+/* What is there stays there under its name, too, until the new one is renamed over it; where that cannot be,
+ * it is missing for a moment. */
+static int
+set_aside (const struct step *step)
+{
+  enum change_type after = step->change->after.type;
+  if (step->change->before.type != CHANGE_DIRECTORY && after != CHANGE_DIRECTORY && after != CHANGE_NOTHING &&
+      linkat (step->parent_fd, step->name, step->parent_fd, step->aside, 0) == 0)
+    return 0;
+  return rename_to_free (step->parent_fd, step->name, step->aside);
+}
+
+/* One step, from wherever it is. A conflict is noted, and the step stays as it is. */
+static gboolean
+switch_step (struct commit *commit, const struct step *step, GError **error)
+{
+  const struct change *change = step->change;
+  gboolean fresh = exists (step, step->fresh), aside = exists (step, step->aside);
+  int r = 0;
+  if (is_mode_only (change))
+    return set_mode (step->parent_fd, step->name, change, error);
+  gboolean deletes = change->after.type == CHANGE_NOTHING;
+  gboolean creates = change->before.type == CHANGE_NOTHING;
+  if (deletes ? aside : !fresh)
+    return TRUE;
+  /* What was linked aside may have been written to since, under either name. */
+  gboolean missing = aside && !exists (step, step->name);
+  if (!missing && !is_entry (step->parent_fd, step->name, &change->before)) {
+    add_conflict (commit, change->path);
+    return TRUE;
+  }
+  if (!creates && !aside)
+    r = set_aside (step);
+  if (r == 0 && !deletes) {
+    /* Over the name that its link still has, or to one that is free. */
+    gboolean over = !creates && exists (step, step->name);
+    r = over ? (renameat (step->parent_fd, step->fresh, step->parent_fd, step->name) < 0 ? -errno : 0)
+             : rename_to_free (step->parent_fd, step->fresh, step->name);
+  }
+  return r == 0 || fail (error, r, "put in place", change);
+}
+
+/* ---- going back ---- */
+
+/* Whether NAME is what the change NUMBER made. Times were not those of the file that was reviewed, so it is
+ * the content that counts. */
+static gboolean
+is_made (const struct commit *commit, guint number, int parent_fd, const char *name)
+{
+  const struct change *change = commit->review->changes->pdata[number];
+  if (change->after.type == CHANGE_DIRECTORY)
+    return count_names (parent_fd, name) == count_listed (commit->review, number, FALSE);
+  if (change->after.type != CHANGE_FILE)
+    return is_entry (parent_fd, name, &change->after);
+  struct change_entry now;
+  change_entry_read (parent_fd, name, change->after.bytes, &now);
+  gboolean same = now.type == CHANGE_FILE && g_strcmp0 (now.sha256, change->after.sha256) == 0;
+  change_entry_clear (&now);
+  return same;
+}
+
+/* Whether the step's name, with all that is below it, is as it was made: nobody's work is taken back but
+ * ours. */
+static gboolean
+is_ours (const struct commit *commit, const struct step *step)
+{
+  const GPtrArray *changes = commit->review->changes;
+  if (!is_made (commit, step->number, step->parent_fd, step->name))
+    return FALSE;
+  if (step->change->after.type != CHANGE_DIRECTORY)
+    return TRUE;
+  autoclose int top_fd =
+      sys_openat2 (step->parent_fd, step->name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+  gboolean ours = top_fd >= 0;
+  for (guint i = step->number + 1; ours && i < changes->len; i++) {
+    const struct change *change = changes->pdata[i];
+    const char *path = path_within (step, change), *name;
+    if (!path)
+      break;
+    if (change->after.type == CHANGE_NOTHING)
+      continue;
+    autoclose int parent_fd = open_within (top_fd, path, &name);
+    ours = parent_fd >= 0 && is_made (commit, i, parent_fd, name);
+  }
+  return ours;
+}
+
+static int
+restore (const struct step *step, gboolean fresh)
+{
+  /* It was only linked: the name is still its. */
+  if (fresh && exists (step, step->name))
+    return unlinkat (step->parent_fd, step->aside, 0) < 0 ? -errno : 0;
+  if (!fresh && exists (step, step->name)) {
+    int r = rename_to_free (step->parent_fd, step->name, step->fresh);
+    if (r < 0)
+      return r;
+  }
+  return rename_to_free (step->parent_fd, step->aside, step->name);
+}
+
+/* The same, towards what was there before. */
+static gboolean
+undo_step (struct commit *commit, const struct step *step, GError **error)
+{
+  const struct change *change = step->change;
+  gboolean fresh = exists (step, step->fresh), aside = exists (step, step->aside);
+  gboolean creates = change->before.type == CHANGE_NOTHING;
+  int r = 0;
+  if (is_mode_only (change)) {
+    const struct change back = {.path = change->path, .after = change->before};
+    return set_mode (step->parent_fd, step->name, &back, error);
+  }
+  gboolean placed = change->after.type != CHANGE_NOTHING && !fresh && (creates || aside);
+  if ((placed && exists (step, step->name) && !is_ours (commit, step)) ||
+      (aside && change->after.type == CHANGE_NOTHING && exists (step, step->name))) {
+    add_conflict (commit, change->path);
+    return TRUE;
+  }
+  if (aside)
+    r = restore (step, fresh);
+  else if (placed && exists (step, step->name))
+    r = rename_to_free (step->parent_fd, step->name, step->fresh);
+  if (r < 0)
+    return fail (error, r, "take back", change);
+  remove_name (step, step->fresh);
+  return TRUE;
+}
+
+/* ---- all steps ---- */
+
+typedef gboolean (*step_function) (struct commit *commit, const struct step *step, GError **error);
+
+static gboolean
+each_step (struct commit *commit, step_function function, GError **error)
+{
+  for (guint i = 0; i < commit->review->changes->len; i++) {
+    const struct change *change = commit->review->changes->pdata[i];
+    struct step step;
+    if (change->covered)
+      continue;
+    if (!step_open (commit, i, &step, error))
+      return FALSE;
+    gboolean ok = function (commit, &step, error);
+    fd_close (&step.parent_fd);
+    if (!ok)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static guint
+count_steps (const struct review *review)
+{
+  guint count = 0;
+  for (guint i = 0; i < review->changes->len; i++)
+    count += !((const struct change *)review->changes->pdata[i])->covered;
+  return count;
+}
+
+static gboolean
+write_and_sync (struct commit *commit, const struct step *step, GError **error)
+{
+  return write_step (commit, step, TRUE, error);
+}
+
+static gboolean
+write_only (struct commit *commit, const struct step *step, GError **error)
+{
+  return write_step (commit, step, FALSE, error);
+}
+
+static gboolean
+remove_fresh (G_GNUC_UNUSED struct commit *commit, const struct step *step, G_GNUC_UNUSED GError **error)
+{
+  remove_name (step, step->fresh);
+  return TRUE;
+}
+
+static gboolean
+remove_aside (G_GNUC_UNUSED struct commit *commit, const struct step *step, G_GNUC_UNUSED GError **error)
+{
+  remove_name (step, step->aside);
+  return TRUE;
+}
+
+/* ---- the phases ---- */
+
+static gboolean
+open_commit (struct review *review, int directory_fd, struct commit *ret_commit, GError **error)
+{
+  struct stat st;
+  *ret_commit = (struct commit){.review = review, .content_fd = -1};
+  ret_commit->root_fd = openat (directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (ret_commit->root_fd < 0 || fstat (ret_commit->root_fd, &st) < 0)
+    return error_from_errno (error, errno, "cannot open the directory of the review");
+  if (st.st_dev != review->device || st.st_ino != review->inode) {
+    g_autofree char *shown = text_one_line (review->path, -1);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+                 "another directory than the one of the review is at %s", shown);
+    return FALSE;
+  }
+  ret_commit->content_fd = openat (review->folder_fd, "content", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (ret_commit->content_fd < 0)
+    return error_from_errno (error, errno, "cannot open the files of the review");
+  ret_commit->conflicts = g_string_new (NULL);
+  return TRUE;
+}
+
+static void
+close_commit (struct commit *commit)
+{
+  fd_close (&commit->root_fd);
+  fd_close (&commit->content_fd);
+  if (commit->conflicts)
+    g_string_free (commit->conflicts, TRUE);
+}
+
+static gboolean
+sync_all (const struct commit *commit, GError **error)
+{
+  gboolean single = count_steps (commit->review) <= SINGLE_SYNCS_MOST;
+  return (single ? fsync (commit->root_fd) : syncfs (commit->root_fd)) == 0 ||
+         error_from_errno (error, errno, "cannot bring the new files to the disk");
+}
+
+/* Nothing but new names beside the old ones was made, so going back is to remove them. */
+static gboolean
+write_all (struct commit *commit, GError **error)
+{
+  gboolean single = count_steps (commit->review) <= SINGLE_SYNCS_MOST;
+  if (!review_enter (commit->review, REVIEW_WRITING, error))
+    return FALSE;
+  if (each_step (commit, single ? write_and_sync : write_only, error) && sync_all (commit, error))
+    return TRUE;
+  (void)each_step (commit, remove_fresh, NULL);
+  (void)review_enter (commit->review, REVIEW_WAITING, NULL);
+  return FALSE;
+}
+
+static gboolean
+commit_from (struct commit *commit, GError **error)
+{
+  struct review *review = commit->review;
+  /* What was begun to be written may be half. */
+  if (review->phase == REVIEW_WRITING && !each_step (commit, remove_fresh, error))
+    return FALSE;
+  if (review->phase <= REVIEW_WRITING && (!check_all (commit, error) || !write_all (commit, error)))
+    return FALSE;
+  if (review->phase == REVIEW_CLEANING)
+    return TRUE;
+  return (review->phase == REVIEW_SWITCHING || review_enter (review, REVIEW_SWITCHING, error)) &&
+         each_step (commit, switch_step, error) && check_conflicts (commit, error) &&
+         sync_all (commit, error) && review_enter (review, REVIEW_CLEANING, error);
+}
+
+gboolean
+review_commit (struct review *review, int directory_fd, GError **error)
+{
+  struct commit commit;
+  gboolean ok = open_commit (review, directory_fd, &commit, error) && commit_from (&commit, error);
+  if (!ok)
+    g_prefix_error (error, review->phase <= REVIEW_WRITING
+                               ? "nothing was changed: "
+                               : "broken off (adder review finish and adder review undo go on from there): ");
+  close_commit (&commit);
+  return ok;
+}
+
+gboolean
+review_clean (struct review *review, int directory_fd, GError **error)
+{
+  struct commit commit;
+  gboolean ok =
+      open_commit (review, directory_fd, &commit, error) && each_step (&commit, remove_aside, error);
+  close_commit (&commit);
+  return ok;
+}
+
+gboolean
+review_undo (struct review *review, int directory_fd, GError **error)
+{
+  struct commit commit;
+  if (review->phase == REVIEW_CLEANING) {
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_INVALID,
+        "all changes were made and cannot be taken back: adder review finish removes what is left over");
+    return FALSE;
+  }
+  gboolean ok = open_commit (review, directory_fd, &commit, error) &&
+                each_step (&commit, review->phase == REVIEW_WRITING ? remove_fresh : undo_step, error) &&
+                check_conflicts (&commit, error) && review_enter (review, REVIEW_WAITING, error);
+  close_commit (&commit);
+  return ok;
+}
