@@ -465,10 +465,10 @@ class Adder:
     def __init__(self, installation, user, directory, config="", variables=None):
         self.installation, self.user = installation, user
         self.directory = pathlib.Path(directory)
-        self.home, self.runtime, self.config, self.scratch = (
-            self.directory / name for name in ("home", "run", "config", "scratch")
+        self.home, self.runtime, self.config, self.state, self.scratch = (
+            self.directory / name for name in ("home", "run", "config", "state", "scratch")
         )
-        for path in (self.home, self.runtime, self.config, self.scratch):
+        for path in (self.home, self.runtime, self.config, self.state, self.scratch):
             path.mkdir(mode=0o700)
             self.own(path)
         self.variables = variables or {}
@@ -515,6 +515,7 @@ class Adder:
             "LANG": "C.UTF-8",
             "ADDER_RUNTIME_DIR": str(self.runtime),
             "ADDER_CONFIG_DIR": str(self.config),
+            "ADDER_STATE_DIR": str(self.state),
             **self.variables,
         }
 

@@ -45,6 +45,7 @@ _adder_sub() {
     config) _adder_words "show document" ;;
     bench) _adder_words "load" ;;
     tools) _adder_words "enable disable" ;;
+    review) _adder_words "list show commit finish undo drop" ;;
     call) _adder_tools ;;
     approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
@@ -57,6 +58,7 @@ _adder_options() {
       --stdin --set-env --value --isolation --role --json --no-daemon --conversation --description --approval --wait-approval --dangerously-accept-all --help" ;;
     approval) echo "--json --always --reason --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
+    review) echo "--json --help" ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --no-daemon --help" ;;
     stop) echo "--force --help" ;;
@@ -88,13 +90,13 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session approval tools call serve status stop doctor env profile guard config bench --help --version"
+    _adder_words "run session approval review tools call serve status stop doctor env profile guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|bench|tools|call)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|bench|tools|call)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run session approval tools call serve status stop doctor env profile guard config bench
+set -l commands run session approval review tools call serve status stop doctor env profile guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run Python in a fresh sandbox'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a session -d 'Keep interpreters between runs'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a review -d 'Say yes or no to changes'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a call -d 'Call a tool'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a approval -d 'Say yes or no to code that waits'
@@ -84,6 +85,10 @@ complete -c adder -n $new -l role -x -a 'guest user admin' -d 'As whom to ask'
 complete -c adder -n $new -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'
 
 complete -c adder -n '__fish_seen_subcommand_from stop' -l force -d 'Also when it keeps sessions'
+
+set -l review '__fish_seen_subcommand_from review'
+complete -c adder -n $review -a 'list show commit finish undo drop'
+complete -c adder -n $review -l json -d 'Print the answer as one JSON object'
 
 set -l tools '__fish_seen_subcommand_from tools call'
 set -l tool_names "(adder tools 2>/dev/null | sed 's/^\([^ ]*\)  *\([^ ]*\) .*/\1.\2/')"

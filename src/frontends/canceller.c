@@ -12,6 +12,7 @@ struct canceller {
   GMutex lock;
   struct run_source *source;
   gboolean asked;
+  gboolean idle; /* nothing is under way that would have to be ended first */
 };
 
 static sigset_t
@@ -44,6 +45,15 @@ canceller_interrupt (struct canceller *canceller)
   return done;
 }
 
+static gboolean
+is_idle (struct canceller *canceller)
+{
+  g_mutex_lock (&canceller->lock);
+  gboolean idle = canceller->idle;
+  g_mutex_unlock (&canceller->lock);
+  return idle;
+}
+
 static gpointer
 canceller_thread (gpointer data)
 {
@@ -55,7 +65,7 @@ canceller_thread (gpointer data)
     if (sigwait (&signals, &signal) != 0)
       continue;
     /* Who asks once more does not want to wait for the result. */
-    if (cancelled)
+    if (cancelled || is_idle (canceller))
       _exit (CLI_CANCELLED);
     if (signal == SIGINT && !interrupted && canceller_interrupt (canceller)) {
       interrupted = TRUE;
@@ -85,5 +95,14 @@ canceller_set (struct canceller *canceller, struct run_source *source)
   canceller->source = source;
   if (source && canceller->asked)
     source->cancel (source);
+  g_mutex_unlock (&canceller->lock);
+}
+
+void
+canceller_rest (struct canceller *canceller)
+{
+  g_mutex_lock (&canceller->lock);
+  canceller->source = NULL;
+  canceller->idle = TRUE;
   g_mutex_unlock (&canceller->lock);
 }

@@ -17,3 +17,6 @@ void canceller_set (struct canceller *canceller, struct run_source *source);
 
 /* Cancels, as a signal would. */
 void canceller_ask (struct canceller *canceller);
+
+/* Nothing is under way any more, such as while a question is asked: the next signal ends the program. */
+void canceller_rest (struct canceller *canceller);

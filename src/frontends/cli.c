@@ -19,6 +19,7 @@ static const struct cli_command commands[] = {
      cli_tools},
     {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call},
     {"approval", "COMMAND", "say yes or no to code that waits for it", cli_approval},
+    {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status},
     {"stop", "", "end the daemon and all that it runs", cli_stop},

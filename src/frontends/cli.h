@@ -48,6 +48,7 @@ const char *cli_colour (FILE *stream, enum cli_colour colour);
 int cli_run (int argc, char **argv);
 int cli_approval (int argc, char **argv);
 int cli_session (int argc, char **argv);
+int cli_review (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);
 int cli_tools (int argc, char **argv);
 int cli_call (int argc, char **argv);

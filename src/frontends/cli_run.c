@@ -17,6 +17,7 @@
 #include "frontends/canceller.h"
 #include "frontends/cli.h"
 #include "frontends/pictures.h"
+#include "frontends/review_view.h"
 #include "frontends/run_options.h"
 #include "frontends/run_source.h"
 #include "frontends/run_view.h"
@@ -205,13 +206,34 @@ start_again (struct run_source *source, struct canceller *canceller, const struc
       ask_source, source, canceller, !options->json, options->json, options->wait_approval != NULL, 0};
   g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
   const char *id = json_string_value (json_object_get (result, "approval_id"));
-  if (!id || (way.waits && !duration_parse (options->wait_approval, 1000, &way.wait_ms, error)))
+  /* That of a review is for what has run already. */
+  if (!id || json_array_size (json_object_get (result, "changes")) > 0 ||
+      (way.waits && !duration_parse (options->wait_approval, 1000, &way.wait_ms, error)))
     return FALSE;
   canceller_set (canceller, NULL);
   enum approval_end end = approval_seek (&way, id, error);
   canceller_set (canceller, source);
   *ret_cancelled = end == APPROVAL_END_CANCELLED && !options->json;
   return end == APPROVAL_END_DECIDED && source->again (source, id, error);
+}
+
+/* What the run would change was shown: asks whether it shall, and has it made or dropped. Without anybody to
+ * ask it waits. */
+static int
+review (struct run_source *source, const struct run_event *event, GError **error)
+{
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const json_t *changes = json_object_get (result, "changes");
+  if (json_array_size (changes) == 0 || !review_view_can_ask ())
+    return event->exit_code;
+  gboolean yes = review_view_ask (json_array_size (changes));
+  g_autoptr (json_t) question = json_pack ("{s:s, s:O}", "op", yes ? "commit" : "drop", "review",
+                                           json_object_get (result, "approval_id"));
+  g_autoptr (json_t) answer = question ? source->review (source, question, error) : NULL;
+  if (!answer)
+    return -1;
+  fprintf (stderr, "adder: %s\n", yes ? "the changes were made" : "nothing was changed");
+  return yes ? 0 : event->exit_code;
 }
 
 /* Pulls all events and shows them. Returns the exit code, or -1 with ERROR when there was no result, or when
@@ -244,6 +266,9 @@ follow (struct run_source *source, struct canceller *canceller, const struct run
       canceller_ask (canceller);
   }
   g_clear_pointer (&view.pictures, g_ptr_array_unref);
+  canceller_rest (canceller);
+  if (r == 0 && event.outcome == ADDER_OUTCOME_APPROVAL_REQUIRED && !options->json)
+    return review (source, &event, error);
   if (r == 0)
     return event.exit_code;
   if (r == -EPIPE)

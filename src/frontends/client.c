@@ -452,3 +452,16 @@ client_ask_approval (const char *socket, const json_t *question, GError **error)
   client_close (&client);
   return answer;
 }
+
+/* ---- reviews ---- */
+
+json_t *
+client_ask_review (const char *socket, const json_t *question, const int *fds, gsize count, GError **error)
+{
+  struct client client;
+  if (!client_open (socket, &client, error))
+    return NULL;
+  json_t *answer = client_ask (&client, PROTOCOL_REVIEW, question, fds, count, error);
+  client_close (&client);
+  return answer;
+}

@@ -56,3 +56,8 @@ json_t *client_ask_approval (const char *socket, const json_t *question, GError 
 /* A question about sessions by a connection of its own. START: a daemon is started when there is none. */
 json_t *client_ask_session (const char *socket, const json_t *question, const int *fds, gsize count,
                             gboolean start, GError **error);
+
+/* Asks about reviews (server_review.h), by a connection of its own; they are on disk, so a daemon is started
+ * when there is none. */
+json_t *client_ask_review (const char *socket, const json_t *question, const int *fds, gsize count,
+                           GError **error);

@@ -45,6 +45,7 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_ANSWER, IN (ANSWER), 256 * MIB, 0},
     {PROTOCOL_CALL, IN (REQUEST), 8 * MIB, 1},
     {PROTOCOL_APPROVAL, IN (REQUEST), 64 * KIB, 0},
+    {PROTOCOL_REVIEW, IN (REQUEST), 64 * KIB, 1},
 };
 
 /* The row of KIND when it is legal in STATE. */

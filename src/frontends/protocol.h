@@ -17,6 +17,8 @@
  *                                         <-   ANSWER {...}        server_tools.h says what is in them
  *     APPROVAL {op, ...}                  ->
  *                                         <-   ANSWER {...}        server_approval.h says what is in them
+ *     REVIEW {op, ...} + a directory      ->
+ *                                         <-   ANSWER {...}        server_review.h says what is in them
  *     STATUS                              ->
  *                                         <-   STATUS {...}
  *     STOP {only_idle, keep_sessions}     ->
@@ -58,6 +60,7 @@ enum protocol_kind {
   PROTOCOL_ANSWER,
   PROTOCOL_CALL,
   PROTOCOL_APPROVAL,
+  PROTOCOL_REVIEW,
 };
 
 struct protocol_result {
@@ -71,12 +74,12 @@ enum protocol_state {
   PROTOCOL_AWAIT_HELLO,   /* daemon: nothing was said yet; client: the answer to it */
   PROTOCOL_AWAIT_REQUEST, /* daemon */
   PROTOCOL_AWAIT_CODE,    /* daemon: after RUN */
-  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, APPROVAL, STATUS or STOP */
+  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, APPROVAL, REVIEW, STATUS or STOP */
   PROTOCOL_AWAIT_EVENT,   /* client: after CODE */
 };
 
 #define PROTOCOL_FDS_MAX                                                                                     \
-  253 /* files, standard input and directory of one RUN: the kernel's bound for a message */
+  253 /* files, standard input and directories of one RUN: the kernel's bound for a message */
 #define PROTOCOL_CODE_MAX                                                                                    \
   (16u << 20) /* more than the limit code_bytes may be, so that the library can say how long it was */
 

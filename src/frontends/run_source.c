@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "frontends/client.h"
 #include "frontends/server_approval.h"
+#include "frontends/server_review.h"
 
 /* ---- a daemon ---- */
 
@@ -204,6 +205,12 @@ daemon_again (struct run_source *base, const char *id, GError **error)
   return ask_next (source, error);
 }
 
+static json_t *
+daemon_review (struct run_source *base, const json_t *question, GError **error)
+{
+  return client_ask_review (((struct daemon_source *)base)->socket, question, NULL, 0, error);
+}
+
 static void
 daemon_free (struct run_source *base)
 {
@@ -223,9 +230,9 @@ static struct daemon_source *
 daemon_source_new (const char *socket, struct client *client, const char *session)
 {
   struct daemon_source *source = g_new0 (struct daemon_source, 1);
-  source->base =
-      (struct run_source){daemon_next, daemon_cancel, daemon_interrupt, daemon_save,
-                          daemon_ask,  daemon_again,  daemon_free,      g_steal_pointer (&client->note)};
+  source->base = (struct run_source){daemon_next,   daemon_cancel, daemon_interrupt,
+                                     daemon_save,   daemon_ask,    daemon_again,
+                                     daemon_review, daemon_free,   g_steal_pointer (&client->note)};
   source->socket = g_strdup (socket);
   source->session = g_strdup (session);
   source->client = *client;
@@ -356,6 +363,14 @@ local_again (struct run_source *base, const char *id, GError **error)
   return local_start (source, error);
 }
 
+static json_t *
+local_review (struct run_source *base, const json_t *question, GError **error)
+{
+  g_autofree char *text = server_review_ask (((struct local_source *)base)->engine,
+                                             ((struct local_source *)base)->owner, question, -1, error);
+  return text ? json_loads (text, 0, NULL) : NULL;
+}
+
 static void
 local_free (struct run_source *base)
 {
@@ -372,8 +387,8 @@ struct run_source *
 run_source_local (const struct submission *request, GError **error)
 {
   struct local_source *source = g_new0 (struct local_source, 1);
-  source->base = (struct run_source){local_next, local_cancel, local_interrupt, local_save,
-                                     local_ask,  local_again,  local_free,      NULL};
+  source->base = (struct run_source){local_next,  local_cancel, local_interrupt, local_save, local_ask,
+                                     local_again, local_review, local_free,      NULL};
   source->request = request;
   source->owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
   source->engine = adder_engine_new (NULL, error);

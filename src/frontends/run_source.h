@@ -32,6 +32,8 @@ struct run_source {
   /* After a result that wanted the approval ID: the same request once more, with it. Its events follow. Not
    * of a replay. */
   gboolean (*again) (struct run_source *source, const char *id, GError **error);
+  /* After the result: asks about a review (server_review.h). The answer is the caller's. */
+  json_t *(*review) (struct run_source *source, const json_t *question, GError **error);
   void (*free) (struct run_source *source);
   char *note; /* one line for people, or NULL */
 };

@@ -12,6 +12,7 @@
 #include "common/size.h"
 #include "frontends/cli.h"
 #include "frontends/pictures.h"
+#include "frontends/review_view.h"
 
 static int
 write_out (struct run_view *view, const char *data, gsize length)
@@ -263,6 +264,7 @@ view_result (struct run_view *view, const struct run_event *event)
   say_violations (result);
   say_denials (result);
   say_warnings (result);
+  review_view_changes (stderr, json_object_get (result, "changes"));
   if (event->outcome != ADDER_OUTCOME_FAILED) {
     say_files (view, result);
     say_pictures (view, result);

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "frontends/server_approval.h"
 #include "frontends/server_private.h"
+#include "frontends/server_review.h"
 #include "frontends/server_session.h"
 #include "frontends/server_tools.h"
 #include "frontends/submission.h"
@@ -223,6 +224,17 @@ handle_approval (struct connection *connection, struct protocol_message *message
 }
 
 static gboolean
+handle_review (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  g_autoptr (GError) refusal = NULL;
+  g_autofree char *owner = owner_of (connection);
+  g_autofree char *text = server_review_answer (connection->server->engine, owner, message, &refusal);
+  if (!text)
+    return protocol_send_refused (connection->fd, refusal, error);
+  return protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error);
+}
+
+static gboolean
 handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
 {
   struct server *server = connection->server;
@@ -297,6 +309,7 @@ static const struct request_row request_table[] = {
     {PROTOCOL_RUN, FALSE, handle_run},       {PROTOCOL_SESSION, FALSE, handle_session},
     {PROTOCOL_CALL, FALSE, handle_call},     {PROTOCOL_APPROVAL, FALSE, handle_approval},
     {PROTOCOL_STATUS, FALSE, handle_status}, {PROTOCOL_STOP, TRUE, handle_stop},
+    {PROTOCOL_REVIEW, FALSE, handle_review},
 };
 
 gboolean
