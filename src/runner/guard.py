@@ -154,7 +154,7 @@ def check(code, name, rules, known=()):
 class Check:
     def __init__(self, code, rules, known):
         self.code, self.rules = code, rules
-        self.lines = None
+        self.lines, self.blanks = None, 0  # blanks that were taken from the first line
         self.violations, self.told = [], set()
         self.known, self.bound, self.loaded = frozenset(known), set(), []
         self.paths, self.ranges = [], []
@@ -171,6 +171,7 @@ class Check:
         self.told.add(key)
         if column:
             column = len(self.line(line).encode()[:column].decode(errors="ignore"))
+        column += self.blanks if line == 1 else 0
         text = text if len(text) <= TEXT_MOST else text[: TEXT_MOST - 3] + "..."
         self.violations.append({"rule": rule, "line": line, "column": column, "text": text, "hint": hint})
 
@@ -193,10 +194,10 @@ class Check:
     def parse(self, name):
         """The tree, or None where the parser itself gave up."""
         rules = self.rules
-        code = self.code
+        code = code_given = self.code
         if rules.expression:
             code = code.lstrip(" \t")  # as eval() does
-            self.code = code
+            self.code, self.blanks = code, len(code_given) - len(code)
         if "max_lines" in rules.given:
             count = len(code.splitlines())
             if count > rules.given["max_lines"]:

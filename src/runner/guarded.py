@@ -335,7 +335,8 @@ def furnish(names, rules, used=None):
             names[alias] = read_only(rules, import_real(name), alias, made)
     if rules.tables and (used is None or not used.isdisjoint(("df", "dfs"))):
         tables = read_tables()
-        names["dfs"] = tables
+        if tables or used is not None:
+            names["dfs"] = tables
         if tables:
             names["df"] = next(iter(tables.values()))
     if rules.queries and "pandas" in sys.modules:
@@ -350,15 +351,15 @@ def run(request, outcome):
     code = request["code"].removeprefix("\ufeff")
     main = execution.make_main(code, name)
     tree, used = guard.check(code, name, rules, values)
+    if rules.expression:
+        body, tail = None, compile(tree, name, "eval", dont_inherit=True)
+    else:
+        body, tail = execution.compile_parts_of(tree, name)
     if request.get("check"):
         return
     names = main.__dict__
     furnish(names, rules, used)
     names.update(values)
-    if rules.expression:
-        body, tail = None, compile(tree, name, "eval", dont_inherit=True)
-    else:
-        body, tail = execution.compile_parts_of(tree, name)
     with watched(rules):
         if body:
             exec(body, names)

@@ -115,3 +115,239 @@ def test_ordinary_programs_give_what_python_gives(science):
         if (result.outcome, result.stdout, result.text) != ("ok", printed, value):
             wrong.append((code, result.outcome, result.error, result.stdout, printed, result.text, value))
     assert wrong == []
+
+
+# ---- what is told ----
+
+MANY = "import os\nx = 1\nwhile True:\n    ü = (lambda: ''.__class__)()\n"
+
+
+def test_all_violations_are_told_with_their_places(science):
+    result = science.run(MANY, "--profile", "analysis")
+    found = [(entry["rule"], entry["line"], entry["column"], entry["text"]) for entry in result.violations]
+    assert found == [
+        ("import", 1, 0, "import os"),
+        ("name", 1, 0, "os"),
+        ("while", 3, 0, "while True:"),
+        ("lambda", 4, 9, "lambda: ''.__class__"),
+        ("attribute", 4, 17, ".__class__"),
+    ]
+    assert all(entry["hint"].endswith(".") for entry in result.violations)
+    assert result.error["type"] == "Refused" and "and 4 more" in result.error["message"]
+    assert (result.outcome, result.error["line"], result.error["traceback"]) == ("refused", 1, None)
+
+
+@pytest.mark.quick
+def test_an_import_in_an_expression_is_refused_by_that_word(adder):
+    result = adder.run("__import__('os').system('ls')", "--profile", "compute")
+    assert result.outcome == "refused" and "import" in result.error["message"]
+    shown = adder.call("run", "--profile", "compute", "-c", "__import__('os').system('ls')")
+    assert (shown.returncode, shown.stdout) == (126, "") and "import" in shown.stderr
+
+
+def test_at_most_a_hundred_are_told(science):
+    result = science.run("x.__a__\n" * 110, "--profile", "analysis")
+    assert len(result.violations) == 100 and result.violations[99]["line"] == 100
+
+
+def test_code_that_does_not_parse_is_pythons_error(adder):
+    for profile in ("compute", "standard"):
+        result = adder.run("1 +", "--profile", profile)
+        assert (result.outcome, result.error["type"], result.violations) == ("error", "SyntaxError", [])
+        assert result.stderr == ""
+
+
+def test_other_profiles_have_no_guard(adder):
+    result = adder.run("__import__('os').getpid() > 0")
+    assert (result.outcome, result.text, result.violations) == ("ok", "True", [])
+
+
+# ---- too much ----
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["(" * 1000 + ")" * 1000, "-" * 9000 + "1", "+".join(["1"] * 5000), "x" + "[0]" * 4000, "x" + ".a" * 4000, "[" * 120 + "]" * 120],
+    ids=["parentheses", "signs", "terms", "items", "attributes", "lists"],
+)
+def test_deep_nesting_is_a_violation(adder, code):
+    result = adder.run(code, "--profile", "compute")
+    assert (result.outcome, {entry["rule"] for entry in result.violations}) == ("refused", {"nesting"})
+
+
+@pytest.mark.parametrize(
+    "code, outcomes",
+    [
+        ("9 ** int('387420489')", ["cpu_limit", "timeout"]),
+        ("re.match('(a+)+$', 'a' * 40 + 'b')", ["cpu_limit", "timeout"]),
+        ("math.factorial(10 ** 7)", ["cpu_limit", "timeout"]),
+        ("'a' * int('9' * 12)", ["memory_limit"]),
+        ("'{:1000000000}'.format(1)", ["memory_limit"]),
+        ("list(map(lambda x: [0] * 10 ** 6, range(10 ** 6)))", ["memory_limit"]),
+        ("(lambda f: f(f))(lambda f: f(f))", ["error"]),
+    ],
+)
+def test_what_only_shows_while_it_runs_ends_as_an_outcome(adder, code, outcomes):
+    result = adder.run(code, "--profile", "compute", "--limit", "cpu_ms=300ms", "--limit", "wall_ms=3s")
+    assert result.outcome in outcomes and result.violations == []
+
+
+def test_a_value_that_is_too_long_is_cut(adder):
+    result = adder.run("'a' * 50000 + 'z'", "--profile", "compute")
+    assert result.outcome == "ok" and len(result.text) <= 16384 and result.text.endswith("z")
+    assert len(result.warnings) == 1 and "value_bytes" in result.warnings[0]
+
+
+# ---- values ----
+
+
+def test_values_are_variables(adder):
+    given = ["--value", 'last_result="aQue9ScN"', "--value", "rows=[[1, 2.5], {\"ä\": null}]"]
+    result = adder.run("last_result[::-1], rows[0][1] * 2, rows[1]['ä']", "--profile", "compute", *given)
+    assert (result.outcome, result.text) == ("ok", "('NcS9euQa', 5.0, None)")
+    assert adder.run("last_result.lower()", *given[:2]).text == "'aque9scn'"
+    # A name that is given is the code's own, also where Python has a builtin of that name.
+    assert adder.run("input + 1", "--profile", "compute", "--value", "input=1").text == "2"
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        ("x", "NAME=JSON"),
+        ("=1", "NAME=JSON"),
+        ("x=abc", "text stands in quotes"),
+        ("x={\"a\": 1, \"a\": 2}", "duplicate"),
+        ("__builtins__={}", "not the name of a value"),
+        ("_x=1", "not the name of a value"),
+        ("a.b=1", "not the name of a value"),
+        ("x=123456789012345678901234567890", "x"),
+    ],
+)
+def test_values_that_are_wrong_are_told(adder, value, words):
+    result = adder.run("1", "--profile", "compute", "--value", value)
+    assert result.outcome == "failed" and words in result.error["message"]
+
+
+# ---- adder guard ----
+
+
+def test_a_file_is_checked_without_running(science):
+    path = science.file("report.py", "print('ran')\n" + MANY)
+    ended = science.call("guard", path, "--profile", "analysis", "--env", science.environment)
+    lines = ended.stdout.splitlines()
+    assert (ended.returncode, ended.stderr, len(lines)) == (126, "", 5)
+    assert lines[0].startswith(f"{path}:2:1: import: import os (") and lines[3].startswith(f"{path}:5:10: lambda: ")
+    assert "\033" not in ended.stdout
+
+    fine = science.call("guard", "-", "--profile", "analysis", input="print('ran')\nx = 1 / 0\n")
+    assert (fine.returncode, fine.stdout, fine.stderr) == (0, "", "")
+
+
+def test_a_check_as_json(adder):
+    for code, outcome, status in (("x = 1", "refused", 126), ("1 + 1", "ok", 0), ("1 +", "error", 1)):
+        ended = adder.call("guard", "-c", code, "--profile", "compute", "--json")
+        told = harness.strict_json(ended.stdout)
+        assert (ended.returncode, told["outcome"], told["exit_code"], told["profile"]) == (status, outcome, status, "compute")
+        assert bool(told["violations"]) == (outcome == "refused")
+        assert (told["error"] is None) == (outcome == "ok")
+
+
+def test_a_check_has_no_value_and_runs_nothing(adder):
+    ended = adder.call("guard", "--no-daemon", "-c", "[0] * 10 ** 6 * 0", "--profile", "compute")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    slow = adder.call("guard", "-c", "re.match('(a+)+$', 'a' * 40 + 'b')", "--profile", "compute")
+    assert slow.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["-c", "1"], "--profile is missing"),
+        (["--profile", "compute"], "nothing to check"),
+        (["-c", "1", "x.py", "--profile", "compute"], "not both"),
+        (["-c", "1", "--profile", "standard"], "has no guard"),
+        (["-c", "1", "--profile", "no_such"], "no profile"),
+        (["/nowhere/x.py", "--profile", "compute"], "/nowhere/x.py"),
+    ],
+)
+def test_checks_that_cannot_be_made_say_why(adder, arguments, words):
+    ended = adder.call("guard", *arguments)
+    assert ended.returncode == 125 and words in ended.stderr and ended.stdout == ""
+
+
+# ---- rules of one's own ----
+
+
+def profile(adder, rules):
+    directory = adder.config / "profiles"
+    directory.mkdir()
+    (directory / "mine.conf").write_text(f"[guard]\n{rules}\n")
+    for path in (directory, directory / "mine.conf"):
+        adder.own(path)
+    return ["--profile", "mine", "--no-daemon"]
+
+
+@pytest.mark.parametrize(
+    "rules, code, rule",
+    [
+        ("allowed_imports = math json.*", "import math, json.decoder\nmath.pi", None),
+        ("allowed_imports = math", "import math, os", "import"),
+        ("allowed_imports = math", "from os import path", "import"),
+        ("allowed_imports =", "import math", "import"),
+        ("refused_calls = print str.upper", "str.upper('a')", "call"),
+        ("refused_calls = print", "x = print", None),
+        ("max_lines = 2", "1\n2\n3", "lines"),
+        ("max_depth = 5", "f(g(h(i(j(1)))))", "nesting"),
+        ("max_range = 10", "for i in range(2, 30, 2): pass", "range"),
+        ("max_range = 10", "sum(range(10))", None),
+        ("max_repeat = 10", "'ab' * 6", "repeat"),
+        ("max_power_bits = 64", "3 ** 50", "power"),
+        ("max_power_bits = 64", "3 ** 5", None),
+        ("refused_nodes = *Comp", "[x for x in y]", "listcomp"),
+        ("refused_nodes = Add", "1 + 1", "add"),
+        ("refused_nodes = MatMult", "1 + 1", None),
+        ("hidden_builtins = open", "open('x')", "name"),
+        ("hidden_builtins = open", "def open(x): return x\nopen(1)", None),
+        ("refused_names = o*s\nformat_attributes = allowed", "ostriches = 1", "name"),
+        ("refused_names = q\nformat_attributes = allowed", "'{0.real}'.format(1)", None),
+        ("refused_names = q", "'{0.real}'.format(1)", "format"),
+    ],
+)
+def test_each_rule_is_a_switch(own_adder, rules, code, rule):
+    result = own_adder.run(code, *profile(own_adder, rules))
+    assert [entry["rule"] for entry in result.violations][:1] == ([rule] if rule else []), result
+    assert result.outcome == ("refused" if rule else "ok")
+
+
+def test_a_rule_that_is_no_rule_names_file_line_and_key(own_adder):
+    result = own_adder.run("1", *profile(own_adder, "max_lines = 5\nrefused_nodes = While Imports"))
+    assert result.outcome == "failed"
+    for words in ("mine.conf:3", "refused_nodes", "Imports", "did you mean Import"):
+        assert words in result.error["message"]
+
+
+# ---- sessions ----
+
+
+def test_cells_are_held_against_the_rules(science, sessions):
+    session = sessions.new("--profile", "analysis")
+    assert sessions.cell(session, "total = pd.Series([1, 2]).sum()\ntotal").text in ("3", "np.int64(3)")
+    refused = sessions.cell(session, "import os")
+    assert (refused.outcome, refused.violations[0]["rule"], refused.exit_status) == ("refused", "import", 126)
+    assert sessions.cell(session, "!ls").outcome == "error"
+    assert sessions.cell(session, "get_ipython()").outcome == "refused"
+    assert sessions.cell(session, "[].append.__self__").outcome == "refused"
+    late = sessions.cell(session, "getattr(pd, 'read_' + 'csv')")
+    assert late.outcome == "error"
+    assert sessions.cell(session, "total + 1").text in ("4", "np.int64(4)")
+    assert sessions.show(session)["variables"] == 1
+
+
+def test_expressions_in_a_session(make_sessions):
+    sessions = make_sessions()
+    profile(sessions.adder, "mode = expression\nmodules = math\nbuiltins = len")
+    session = sessions.new("--profile", "mine")
+    assert sessions.cell(session, "'abc'[::-1]").text == "cba"
+    assert sessions.cell(session, "x = 1").outcome == "refused"
+    assert sessions.cell(session, "math.gcd(12, 18)").text == "6"
+    assert sessions.cell(session, "None").text == "None"

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guard's one pass over the syntax tree, without a sandbox."""
+
+import ast
+import pathlib
+import sys
+import types
+
+import pytest
+
+RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner"
+
+package = types.ModuleType("adder_runner")
+package.__path__ = [str(RUNNER)]
+sys.modules.setdefault("adder_runner", package)
+
+from adder_runner import guard, guarded  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+
+def found(code, **rules):
+    """(rule, line, column, text) of each violation."""
+    try:
+        guard.check(code, "main.py", guard.Rules(rules))
+    except guard.Refused as refused:
+        return [(each["rule"], each["line"], each["column"], each["text"]) for each in refused.violations]
+    return []
+
+
+@pytest.mark.parametrize(
+    "words, fits, others",
+    [
+        ("__*", ["__", "__x__"], ["_x", "x__"]),
+        ("os sys", ["os", "sys"], ["o", "oss"]),
+        ("*attr", ["getattr", "attr"], ["attrs"]),
+        ("a*c.d", ["ac.d", "abc.d"], ["abcd", "abc.de"]),
+        ("_* !_asdict", ["_x", "_asdict_"], ["_asdict"]),
+        ("*", ["", "x"], []),
+        ("", [], ["", "x"]),
+    ],
+)
+def test_patterns(words, fits, others):
+    patterns = guard.Words(words.split())
+    assert [word for word in fits if word not in patterns] == []
+    assert [word for word in others if word in patterns] == []
+
+
+# Wherever Python has an identifier, there may stand one that is refused.
+PLACES = [
+    "bad",
+    "bad = 1",
+    "del bad",
+    "def bad(): pass",
+    "async def bad(): pass",
+    "class bad: pass",
+    "def f(bad): pass",
+    "def f(*bad): pass",
+    "def f(*, bad=1): pass",
+    "def f(**bad): pass",
+    "def f(x: bad): pass",
+    "def f() -> bad: pass",
+    "lambda bad: 1",
+    "for bad in x: pass",
+    "with x as bad: pass",
+    "try: pass\nexcept x as bad: pass",
+    "[1 for bad in x]",
+    "(bad := 1)",
+    "x: bad = 1",
+    "bad: int",
+    "import bad",
+    "import x.bad",
+    "import x as bad",
+    "from bad import x",
+    "from x import bad",
+    "from x import y as bad",
+    "def f():\n global bad",
+    "f'{bad}'",
+    "f'{1:{bad}}'",
+    "@bad\ndef f(): pass",
+    "class X(bad): pass",
+    "class X(y=bad): pass",
+    "x[bad]",
+    "x[1:bad]",
+    "print(*bad)",
+    "print(**bad)",
+    "print(end=bad)",
+    "{**bad}",
+    "assert bad",
+    "return_ = yield_ = bad",
+    "ｂad",
+]
+MATCHES = [
+    "match x:\n case bad: pass",
+    "match x:\n case [*bad]: pass",
+    "match x:\n case {**bad}: pass",
+    "match x:\n case 1 as bad: pass",
+    "match x:\n case bad(): pass",
+    "match bad:\n case 1: pass",
+    "match x:\n case 1 if bad: pass",
+]
+
+
+@pytest.mark.parametrize("code", PLACES + (MATCHES if sys.version_info >= (3, 10) else []))
+def test_a_name_is_found_wherever_it_stands(code):
+    assert {rule for rule, *_ in found(code, refused_names="bad")} == {"name"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["x.bad", "x.bad = 1", "del x.bad", "x.bad.y", "x().bad()", "f'{x.bad}'", "for x.bad in y: pass", "getattr(x, 'bad')", "hasattr(x, 'bad')"]
+    + (["match x:\n case y(bad=1): pass", "match x:\n case y.bad: pass"] if sys.version_info >= (3, 10) else []),
+)
+def test_an_attribute_is_found_wherever_it_stands(code):
+    assert {rule for rule, *_ in found(code, refused_attributes="bad")} == {"attribute"}
+
+
+def test_places_count_characters():
+    assert found("'äöü', bad", refused_names="bad") == [("name", 1, 7, "bad")]
+    assert found("  1 + bad", refused_names="bad", mode="expression")[0][1:3] == (1, 6)
+
+
+def test_long_texts_are_cut():
+    [(_, _, _, text)] = found("x" * 500, refused_names="x*")
+    assert len(text) == 120 and text.endswith("...")
+
+
+@pytest.mark.parametrize(
+    "text, attributes",
+    [
+        ("{0.a}", [".a"]),
+        ("{0.a.b[c].d}", [".a", ".b", ".d"]),
+        ("{0[a.b]}", []),
+        ("{:{0.a}}", [".a"]),
+        ("{!r:>{w.x}}", [".x"]),
+        ("{{0.a}}", []),
+        ("{0.a", []),
+        ("plain . text", []),
+    ],
+)
+def test_attributes_of_format_strings(text, attributes):
+    assert list(guard.format_attributes(text)) == attributes
+
+
+@pytest.mark.parametrize(
+    "code, value",
+    [
+        ("2 ** 10", 1024),
+        ("-3 - -5", 2),
+        ("10 ** 2 * 3 // 7", 42),
+        ("1 << 20", 1 << 20),
+        ("True", None),
+        ("1.5", None),
+        ("x", None),
+        ("9 ** 9 ** 9", None),
+        ("1 << 10 ** 9", None),
+        ("1 // 0", None),
+        ("2 ** -1", None),
+        ("1 << -1", None),
+    ],
+)
+def test_constants_are_worked_out_within_bounds(code, value):
+    assert guard.number(ast.parse(code, mode="eval").body) == value
+
+
+def test_what_is_offered_by_a_module():
+    rules = guard.Rules({"modules": "j=json", "submodules": "json.decoder", "refused_attributes": "_* j.load"})
+    made = {}
+    shown = guarded.read_only(rules, sys.modules["json"], "j", made)
+    assert shown.loads("[1]") == [1]
+    for name in ("load", "codecs", "decoder", "_default_encoder"):
+        with pytest.raises(AttributeError):
+            getattr(shown, name)
+    with pytest.raises(AttributeError, match="only be read"):
+        shown.loads = None
+    with pytest.raises(AttributeError, match="only be read"):
+        del shown.loads
+
+
+def test_code_without_gates_is_run_as_it_was_read():
+    code = "x = [a for a in range(3)]\nprint(f'{x!r:>{10}}')"
+    tree, used = guard.check(code, "main.py", guard.Rules({"refused_names": "bad"}))
+    assert ast.dump(tree) == ast.dump(ast.parse(code)) and used == {"a", "range", "print", "x"}
