@@ -60,7 +60,7 @@ _adder_options() {
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     review) echo "--json --help" ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
-    call) echo "--toolset -c --conversation --role --read-only --no-daemon --help" ;;
+    call) echo "--toolset -c --conversation --role --read-only --approval --wait-approval --dangerously-accept-all --no-daemon --help" ;;
     stop) echo "--force --help" ;;
     serve) echo "--socket --background --idle-exit --help" ;;
     status) echo "--json --help" ;;

@@ -100,6 +100,9 @@ complete -c adder -n '__fish_seen_subcommand_from tools' -l prompt -d 'Print the
 complete -c adder -n '__fish_seen_subcommand_from tools; and not __fish_seen_subcommand_from enable disable' -a 'enable disable'
 complete -c adder -n '__fish_seen_subcommand_from enable disable call' -a $tool_names
 complete -c adder -n '__fish_seen_subcommand_from call' -s c -l conversation -x -d 'Conversation that the call belongs to'
+complete -c adder -n '__fish_seen_subcommand_from call' -l approval -x -d 'An approval'
+complete -c adder -n '__fish_seen_subcommand_from call' -l wait-approval -x -d 'Wait so long for an approval'
+complete -c adder -n '__fish_seen_subcommand_from call' -l dangerously-accept-all -d 'Say yes to all'
 complete -c adder -n '__fish_seen_subcommand_from call' -l no-daemon -d 'Call in this process'
 
 set -l serve '__fish_seen_subcommand_from serve'

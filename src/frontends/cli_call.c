@@ -8,20 +8,22 @@
 
 #include "adder.h"
 #include "base/fd.h"
-#include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "common/size.h"
 #include "engine/outcome.h"
+#include "frontends/approval_prompt.h"
+#include "frontends/call_target.h"
 #include "frontends/cli.h"
-#include "frontends/client.h"
 #include "frontends/run_options.h"
 #include "frontends/server_tools.h"
 
 #define ARGUMENTS_MOST (8u << 20) /* bytes */
 
 struct call_options {
-  char *toolset, *conversation, *role;
-  gboolean read_only, no_daemon;
+  char *toolset, *conversation, *role, *approval, *wait_approval;
+  guint64 wait_ms;
+  gboolean read_only, no_daemon, accept_all;
   const char *tool, *arguments;
 };
 
@@ -115,55 +117,10 @@ take_surroundings (const struct call_options *options, struct surroundings *surr
   return TRUE;
 }
 
-/* ---- where the call goes ---- */
+/* ---- the question ---- */
 
 static json_t *
-ask_once (const char *socket, const json_t *question, int directory_fd, GError **error)
-{
-  struct client client;
-  if (!client_open (socket, &client, error))
-    return NULL;
-  json_t *answer =
-      client_ask (&client, PROTOCOL_CALL, question, &directory_fd, directory_fd >= 0 ? 1 : 0, error);
-  client_close (&client);
-  return answer;
-}
-
-static json_t *
-ask_daemon (const json_t *question, int directory_fd, GError **error)
-{
-  struct config *config = config_load (NULL, error);
-  g_autofree char *socket = config ? config_socket (config, error) : NULL;
-  g_autoptr (GError) problem = NULL;
-  config_free (config);
-  if (!socket)
-    return NULL;
-  json_t *answer = ask_once (socket, question, directory_fd, &problem);
-  /* A daemon that is about to end has begun nothing: the next one is asked, once. */
-  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY))
-    return ask_once (socket, question, directory_fd, error);
-  if (problem)
-    g_propagate_error (error, g_steal_pointer (&problem));
-  return answer;
-}
-
-static json_t *
-ask_engine (const json_t *question, int directory_fd, GError **error)
-{
-  g_autoptr (AdderEngine) engine = adder_engine_new (NULL, error);
-  if (!engine)
-    return NULL;
-  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
-  const struct tool_caller caller = {.owner = owner, .watch_fd = -1, .directory_fd = directory_fd};
-  struct tools *tools = tools_new (engine);
-  json_t *answer = server_tools_call (tools, &caller, question, error);
-  tools_free (tools);
-  return answer;
-}
-
-static json_t *
-ask (const struct call_options *options, json_t *arguments, const struct surroundings *surroundings,
-     GError **error)
+make_question (const struct call_options *options, const struct surroundings *surroundings, GError **error)
 {
   const struct tool_caller caller = {
       .conversation = options->conversation,
@@ -171,24 +128,86 @@ ask (const struct call_options *options, json_t *arguments, const struct surroun
       .read_only = options->read_only,
       .directory = surroundings->path,
       .variables = surroundings->variables,
+      .approval = options->approval,
+      .accept_all = options->accept_all,
   };
-  g_autoptr (json_t) question = server_tools_question (options->tool, options->toolset, arguments, &caller);
-  if (question)
-    return options->no_daemon ? ask_engine (question, surroundings->fd, error)
-                              : ask_daemon (question, surroundings->fd, error);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
-  return NULL;
+  json_t *arguments = parse_arguments (options->arguments, error);
+  json_t *question =
+      arguments ? server_tools_question (options->tool, options->toolset, arguments, &caller) : NULL;
+  if (arguments && !question)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
+  return question;
+}
+
+/* ---- the call, and a yes where it needs one ---- */
+
+/* Stands for a run once signals are the canceller's: the connection's end is what cancels. */
+static void
+end_now (G_GNUC_UNUSED struct run_source *source)
+{
+  _exit (CLI_CANCELLED);
+}
+
+static gboolean
+interrupt_nothing (G_GNUC_UNUSED struct run_source *source)
+{
+  return FALSE;
+}
+
+/* Whether somebody decided about the approval ID, so that asking again has another answer. */
+static gboolean
+is_decided (const struct call_options *options, struct call_target *target, const char *id)
+{
+  static struct run_source ending = {.cancel = end_now, .interrupt = interrupt_nothing};
+  struct approval_way way = {
+      .ask = call_target_ask,
+      .data = target,
+      .prompt = TRUE,
+      .quiet = TRUE,
+      .waits = options->wait_approval != NULL,
+      .wait_ms = options->wait_ms,
+  };
+  if (!way.waits && !isatty (STDIN_FILENO))
+    return FALSE;
+  way.canceller = canceller_start ();
+  /* What could not be asked leaves it undecided, which the reply says. */
+  enum approval_end end = approval_seek (&way, id, NULL);
+  canceller_set (way.canceller, &ending);
+  return end == APPROVAL_END_DECIDED;
 }
 
 static json_t *
-call (const struct call_options *options, GError **error)
+call_decided (const struct call_options *options, struct call_target *target, json_t *question,
+              int directory_fd, GError **error)
+{
+  g_autoptr (json_t) answer = call_target_call (target, question, directory_fd, error);
+  const char *id = json_string_value (json_object_get (json_object_get (answer, "reply"), "approval_id"));
+  if (!id || !is_decided (options, target, id))
+    return g_steal_pointer (&answer);
+  json_object_set_new (question, "approval", json_string (id));
+  return call_target_call (target, question, directory_fd, error);
+}
+
+static json_t *
+call_somewhere (const struct call_options *options, json_t *question, int directory_fd, GError **error)
+{
+  struct call_target *target = call_target_new (options->no_daemon, error);
+  json_t *answer = target ? call_decided (options, target, question, directory_fd, error) : NULL;
+  call_target_free (target);
+  return answer;
+}
+
+static json_t *
+call (struct call_options *options, GError **error)
 {
   struct surroundings surroundings = {.fd = -1};
-  json_t *arguments = parse_arguments (options->arguments, error), *answer = NULL;
-  if (arguments && take_surroundings (options, &surroundings, error))
-    answer = ask (options, arguments, &surroundings, error);
-  else
-    json_decref (arguments);
+  g_autoptr (json_t) question = NULL;
+  json_t *answer = NULL;
+  if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &options->wait_ms, error))
+    g_prefix_error (error, "--wait-approval: ");
+  else if (take_surroundings (options, &surroundings, error) &&
+           (question = make_question (options, &surroundings, error)))
+    answer = call_somewhere (options, question, surroundings.fd, error);
   surroundings_clear (&surroundings);
   return answer;
 }
@@ -214,7 +233,7 @@ print_problem (const GError *problem)
 }
 
 static int
-call_and_print (const struct call_options *options)
+call_and_print (struct call_options *options)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) answer = call (options, &problem);
@@ -234,6 +253,12 @@ cli_call (int argc, char **argv)
       {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "Call as a guest, user or admin", "ROLE"},
       {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "Call as an agent that may look but not act",
        NULL},
+      {"approval", 0, 0, G_OPTION_ARG_FILENAME, &options.approval,
+       "Call what this approval is for (adder approval list)", "ID"},
+      {"wait-approval", 0, 0, G_OPTION_ARG_FILENAME, &options.wait_approval,
+       "Where an approval is needed, wait so long for it", "TIME"},
+      {"dangerously-accept-all", 0, 0, G_OPTION_ARG_NONE, &options.accept_all,
+       "Say yes to all that would need an approval; it is logged", NULL},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon,
        "Call in this process, with an engine of its own: nothing is warm, and nothing stays", NULL},
       {NULL},
@@ -249,5 +274,7 @@ cli_call (int argc, char **argv)
   g_free (options.toolset);
   g_free (options.conversation);
   g_free (options.role);
+  g_free (options.approval);
+  g_free (options.wait_approval);
   return code;
 }

@@ -15,6 +15,10 @@ server_tools_question (const char *tool, const char *toolset, json_t *arguments,
   json_t *question = json_pack ("{s:s, s:s*, s:o, s:s*, s:s*, s:b}", "tool", tool, "toolset", toolset,
                                 "arguments", arguments, "conversation", caller->conversation, "role",
                                 caller->role, "read_only", caller->read_only);
+  if (question && caller->approval)
+    json_object_set_new (question, "approval", json_text_or_null (caller->approval));
+  if (question && caller->accept_all)
+    json_object_set_new (question, "accept_all", json_true ());
   if (question && caller->directory) {
     json_object_set_new (question, "directory", json_string (caller->directory));
     json_object_set (question, "variables", (json_t *)(guintptr)caller->variables);
@@ -44,8 +48,10 @@ static const struct {
   const char *name;
   enum kind kind;
 } fields[] = {
-    {"tool", KIND_TEXT}, {"toolset", KIND_TEXT},      {"arguments", KIND_OBJECT}, {"conversation", KIND_TEXT},
-    {"role", KIND_TEXT}, {"read_only", KIND_BOOLEAN}, {"directory", KIND_TEXT},   {"variables", KIND_TEXTS},
+    {"tool", KIND_TEXT},          {"toolset", KIND_TEXT},    {"arguments", KIND_OBJECT},
+    {"conversation", KIND_TEXT},  {"role", KIND_TEXT},       {"read_only", KIND_BOOLEAN},
+    {"directory", KIND_TEXT},     {"variables", KIND_TEXTS}, {"approval", KIND_TEXT},
+    {"accept_all", KIND_BOOLEAN},
 };
 
 static gboolean
@@ -113,6 +119,8 @@ server_tools_call (struct tools *tools, const struct tool_caller *caller, const 
   asking.conversation = text_of (question, "conversation");
   asking.role = text_of (question, "role");
   asking.read_only = json_is_true (json_object_get (question, "read_only"));
+  asking.approval = text_of (question, "approval");
+  asking.accept_all = json_is_true (json_object_get (question, "accept_all"));
   asking.directory = text_of (question, "directory");
   asking.variables = json_object_get (question, "variables");
   g_autoptr (json_t) none = json_object ();

@@ -7,6 +7,8 @@
  *     conversation  text
  *     role          text
  *     read_only     bool
+ *     approval      text       the id of a yes
+ *     accept_all    bool       yes to everything; the log says so
  *     directory     text       where the caller works; its descriptor comes along
  *     variables     {...}      of his environment, texts by name
  *

@@ -128,6 +128,9 @@ call_request (const struct call *call, const char *code, const char *profile)
   adder_request_set_owner (request, call->caller->owner, call->caller->conversation);
 
   adder_request_set_role (request, call->caller->role);
+  adder_request_set_description (request, call_text (call, "description"));
+  adder_request_set_approval (request, call->caller->approval);
+  adder_request_set_accept_all (request, call->caller->accept_all);
   adder_request_set_watch (request, call->caller->watch_fd);
   return request;
 }

@@ -19,6 +19,8 @@ struct tool_caller {
   const char *owner;        /* never NULL */
   const char *conversation; /* NULL: each call is its own */
   const char *role;         /* NULL: the configuration's */
+  const char *approval;     /* the approval that the call was given, or NULL */
+  gboolean accept_all;      /* says yes to all that would need one; the log says so */
   gboolean read_only;       /* an agent that may look but not act */
   int directory_fd;         /* where he works (O_PATH will do), for tools that work there too; -1: nowhere */
   const char *directory;    /* its path, for people */

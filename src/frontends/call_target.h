@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the calls of tools go: a daemon, or an engine in this very process. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+struct call_target;
+
+/* A daemon is found, or started, by the first call; with NO_DAEMON the engine is made now. NULL with ERROR.
+ */
+struct call_target *call_target_new (gboolean no_daemon, GError **error);
+/* NULL is allowed. */
+void call_target_free (struct call_target *target);
+
+/* Carries out QUESTION (server_tools.h), which comes with the descriptor DIRECTORY_FD (-1: none). The answer
+ * is the caller's. */
+json_t *call_target_call (struct call_target *target, const json_t *question, int directory_fd,
+                          GError **error);
+
+/* Asks about approvals (server_approval.h); fits struct approval_way. */
+json_t *call_target_ask (gpointer target, const json_t *question, GError **error);
