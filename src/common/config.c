@@ -183,6 +183,17 @@ static const struct config_row config_table[] = {
     {"tools", "file_endings", CONFIG_TEXT, AT (file_endings), .computed_as = "none",
      .text = "Endings of files, between blanks, that `run_python` of the toolset `code_executor` gives back "
              "beside those that it knows: `docx sqlite`."},
+    {"loops", "failures", CONFIG_COUNT, AT (loop_failures), "3", .maximum = 16,
+     .text =
+         "Code that failed so often in its conversation since something last succeeded there is refused, and "
+         "so is nearly the same code when the error was always the same. 0: never."},
+    {"loops", "forget_ms", CONFIG_DURATION, AT (loop_forget_ms), "30min", .minimum = SECOND,
+     .maximum = 7 * DAY, .text = "What failed is forgotten when its conversation ran nothing for so long."},
+    {"loops", "max_conversations", CONFIG_COUNT, AT (max_loops), "1024", .minimum = 1, .maximum = 16384,
+     .text =
+         "Conversations whose failures are remembered; those that ran nothing for longest are forgotten."},
+    {"loops", "max_conversations_per_owner", CONFIG_COUNT, AT (max_loops_owner), "256", .minimum = 1,
+     .maximum = 16384, .text = "The same for the conversations of one owner."},
     {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
      .text =
          "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "

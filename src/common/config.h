@@ -54,6 +54,11 @@ struct config {
   guint64 context_bytes;      /* of all its names and values */
   guint64 context_idle_ms;    /* forgotten when nobody used it for so long */
   char *file_endings; /* of files that code_executor gives back, beside those that it knows; or NULL */
+  /* [loops] */
+  guint64 loop_failures;   /* in a row after which the same is refused; 0: never */
+  guint64 loop_forget_ms;  /* a conversation that ran nothing for so long is forgotten */
+  guint64 max_loops;       /* conversations that are kept count of */
+  guint64 max_loops_owner; /* and of one owner */
   /* [sandbox] */
   char *isolation;            /* "auto" or another kind of sandbox/isolation.h: the best that is used */
   char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */

@@ -596,6 +596,8 @@ add_code (json_t *object, const struct run_request *request)
 static void
 add_values (json_t *object, const struct run_request *request)
 {
+  if (request->attempts)
+    json_object_set (object, "attempts", request->attempts);
   if (request->values)
     json_object_set (object, "values", request->values);
 }
@@ -612,6 +614,27 @@ write_with_guard (json_t *object, const struct run_request *request, gsize *ret_
   char *whole = g_strconcat (text, ", \"guard\": ", request->guard, "}", NULL);
   *ret_length = strlen (whole);
   return whole;
+}
+
+#define ATTEMPT_DIGEST_BYTES 64
+#define ATTEMPT_NEAR_MOST    64
+
+json_t *
+message_read_attempt (const char *text, gsize length)
+{
+  g_autoptr (json_t) root = parse (text, length);
+  json_t *digest = json_object_get (root, "digest"), *near = json_object_get (root, "near"), *value;
+  gsize index;
+  if (!json_is_string (digest) || json_string_length (digest) > ATTEMPT_DIGEST_BYTES ||
+      !json_is_array (near) || json_array_size (near) > ATTEMPT_NEAR_MOST)
+    return NULL;
+  json_array_foreach (near, index, value)
+  {
+    if (!json_is_integer (value) || json_integer_value (value) < 0 ||
+        json_integer_value (value) > G_MAXUINT32)
+      return NULL;
+  }
+  return json_pack ("{s:O, s:O}", "digest", digest, "near", near);
 }
 
 char *

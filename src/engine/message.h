@@ -47,6 +47,10 @@ gboolean message_read_display (const char *text, gsize length, struct message_di
  */
 json_t *message_take_charts (json_t *displays);
 
+/* What a sandbox says of code that belongs to a conversation (WIRE_ATTEMPT): {"digest", "near"}, a text and
+ * numbers, within their bounds. The caller's; NULL when it is not as it must be. */
+json_t *message_read_attempt (const char *text, gsize length);
+
 /* What a session answered (WIRE_ANSWER): an object, the caller's; NULL when it is none. */
 json_t *message_read_answer (const char *text, gsize length);
 

@@ -59,6 +59,9 @@ request_free (struct run_request *request)
   g_free (request->description);
   if (request->review.release)
     request->review.release (request->review.data);
+  json_decref (request->attempts);
+  if (request->observer.free)
+    request->observer.free (request->observer.data);
   g_clear_error (&request->invalid);
   g_free (request);
 }

@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "adder.h"
 #include "engine/network_rules.h"
 #include "engine/workdir.h"
 #include "sandbox/isolation.h"
@@ -32,6 +33,20 @@ struct request_review {
                     int upper_fd, char **ret_id, GError **error);
   void (*release) (gpointer data);
   gpointer data;
+};
+
+/* How a run ended, for who keeps count of that. */
+struct request_end {
+  AdderOutcome outcome;
+  const json_t *error;   /* of the result, or NULL */
+  const json_t *attempt; /* what the sandbox said of the code (message_read_attempt), or NULL */
+};
+
+/* Told once, before the result is. */
+struct request_observer {
+  void (*ended) (gpointer data, const struct request_end *end); /* NULL: nobody is told */
+  gpointer data;
+  GDestroyNotify free;
 };
 
 struct run_request {
@@ -68,6 +83,8 @@ struct run_request {
   char *approval_id; /* what somebody must say yes to: INVALID is for want of it, or changes wait for it */
   char *description; /* for people, or NULL */
   struct request_review review;
+  json_t *attempts; /* what failed in the conversation, for the sandbox; NULL: nobody keeps count */
+  struct request_observer observer;
   GError *invalid; /* why it cannot be run at all, found out before it came here */
 };
 

@@ -138,6 +138,7 @@ run_free (struct adder_run *run)
     capture_clear (&run->streams[i].capture);
   message_result_clear (&run->message);
   json_decref (run->displays);
+  json_decref (run->attempt);
   json_decref (run->visits);
   json_decref (run->refusals);
   g_ptr_array_unref (run->warnings);
@@ -274,6 +275,17 @@ take_result (struct adder_run *run, const char *text, gsize length)
   run->facts.result_out_of_memory = run->message.out_of_memory;
 }
 
+/* Once, and only where it was asked for. */
+static void
+take_attempt (struct adder_run *run, const char *text, gsize length)
+{
+  json_t *attempt = run->request->attempts && !run->attempt ? message_read_attempt (text, length) : NULL;
+  if (attempt)
+    run->attempt = attempt;
+  else
+    run_stop (run, STOP_PROTOCOL);
+}
+
 static gint64
 frame_bound (uint32_t kind)
 {
@@ -284,6 +296,8 @@ frame_bound (uint32_t kind)
     return WIRE_DISPLAY_MAX;
   case WIRE_RESULT:
     return WIRE_RESULT_MAX;
+  case WIRE_ATTEMPT:
+    return WIRE_ATTEMPT_MAX;
   default:
     return -1;
   }
@@ -313,7 +327,10 @@ read_socket (struct adder_run *run)
     run_take_display (run, text, length);
     return;
   }
-  take_result (run, text, length);
+  if (kind == WIRE_ATTEMPT)
+    take_attempt (run, text, length);
+  else
+    take_result (run, text, length);
   g_free (text);
 }
 
@@ -548,6 +565,10 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
   result->place = g_steal_pointer (&run->place);
   result->artifacts = g_steal_pointer (&run->artifacts);
   g_atomic_int_inc (&run->engine->runs[verdict->outcome]);
+  const struct request_observer *observer = &run->request->observer;
+  const struct request_end end = {verdict->outcome, error, run->attempt};
+  if (observer->ended)
+    observer->ended (observer->data, &end);
   return result;
 }
 

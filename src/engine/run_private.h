@@ -74,6 +74,7 @@ struct adder_run {
 
   struct facts facts;
   struct message_result message;
+  json_t *attempt; /* what the sandbox said of the code before it ran, or NULL */
   GPtrArray *warnings;
   GPtrArray *artifacts; /* struct artifact */
   int workspace_fd;

@@ -28,6 +28,7 @@ adder_engine_new (const char *config_file, GError **error)
   struct adder_engine *public = g_new0 (struct adder_engine, 1);
   public->engine = engine;
   public->approvals = approvals_new (engine->host->config);
+  public->loops = loops_new (engine->host->config);
   profile_cache_init (&public->profiles);
   public->reviews = reviews_new (engine->host->config);
   return public;
@@ -61,6 +62,7 @@ adder_engine_free (AdderEngine *engine)
   approvals_unref (engine->approvals);
   reviews_close (engine->reviews);
   reviews_unref (engine->reviews);
+  loops_unref (engine->loops);
   g_free (engine);
 }
 
@@ -71,6 +73,9 @@ adder_run_start (AdderEngine *engine, const AdderRequest *request)
 {
   g_return_val_if_fail (engine != NULL && request != NULL, NULL);
   struct run_request *resolved = library_resolve (engine, request);
+  /* First, since the gate may put copies in place of files. */
+  if (resolved->conversation)
+    library_watch_loops (engine, resolved);
   library_gate (engine, request, resolved);
   return run_start (engine->engine, resolved);
 }

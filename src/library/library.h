@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "policy/approval.h"
+#include "policy/loops.h"
 #include "policy/profile.h"
 #include "store/review.h"
 
@@ -29,6 +30,7 @@ struct adder_engine {
   struct profile_cache profiles;
   struct approvals *approvals;
   struct reviews *reviews;
+  struct loops *loops;
 };
 
 /* Has the changes of RESOLVED kept for a review, where it is one. */
@@ -45,6 +47,10 @@ struct run_request *library_resolve_like (AdderEngine *engine, const AdderReques
 /* Has RESOLVED, made of REQUEST, wait for an approval where its profile wants one and it has none: that is
  * its `invalid` then. Its files become copies, since a yes is for what they hold now. */
 void library_gate (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved);
+
+/* Has RESOLVED know what failed in its conversation, and how it ends be kept count of. Nothing for one
+ * without a conversation. */
+void library_watch_loops (AdderEngine *engine, struct run_request *resolved);
 
 /* The approval that REQUEST was given, or NULL. */
 const char *library_approval (const AdderRequest *request);

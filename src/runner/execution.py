@@ -70,6 +70,10 @@ def rehearse():
 
 
 def run_request(request, outcome):
+    if "attempts" in request:
+        from adder_runner import attempts
+
+        attempts.note(request)
     if "guard" in request:
         from adder_runner import guarded
 
@@ -110,6 +114,9 @@ class Outcome:
         """Nothing ran."""
         self.violations = error.violations
         self.exit_code = REFUSED
+        if error.error is not None:
+            self.error = error.error
+            return
         first, more = error.violations[0], len(error.violations) - 1
         others = f", and {more} more violation{'s' if more > 1 else ''}" if more else ""
         message = f"the guard refuses the code, and nothing ran: {first['rule']}: {first['text']} (line {first['line']}){others}"

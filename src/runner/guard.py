@@ -66,6 +66,8 @@ PANDAS_NAMES = re.compile(r"`([^`]*)`|@(?=\w)")
 class Refused(Exception):
     """Code that breaks its profile's rules. It did not run."""
 
+    error = None  # what is said of it, where that is not to be made of the violations
+
     def __init__(self, violations):
         super().__init__(violations[0]["text"])
         self.violations = violations

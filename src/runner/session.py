@@ -20,7 +20,7 @@ import types
 import _signal
 import _thread
 
-from adder_runner import _adder, blocked, branches, children, denials, display, execution, figures, guard, guarded, places, shell, tracebacks, variables
+from adder_runner import _adder, attempts, blocked, branches, children, denials, display, execution, figures, guard, guarded, places, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MOST = 20
@@ -188,6 +188,8 @@ class Session:
         return {**outcome.message(), "cell": number, "variables": variables.count(self.names, self.hidden()), "threads": threads}
 
     def execute(self, request, title, number, outcome):
+        if "attempts" in request:
+            attempts.note(request)
         code = request["code"].removeprefix("\ufeff")
         self.names.update(request.get("values", {}))
         if self.shell is not None:

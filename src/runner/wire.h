@@ -115,8 +115,10 @@ enum wire_frame {
   WIRE_ANSWER,    /* sandbox: JSON */
   WIRE_BRANCH,    /* daemon: JSON, with the descriptors of enum wire_branch_fd */
   WIRE_LISTENER,  /* sandbox, before READY: no data, with the socket on which its proxy shall answer */
-  WIRE_SEEN, /* daemon, after each DISPLAY: uint32_t, how many it has of this run or cell. The code's main
-                thread waits for it: nothing else tells what it printed before from what it prints next */
+  WIRE_SEEN,    /* daemon, after each DISPLAY: uint32_t, how many it has of this run or cell. The code's main
+                   thread waits for it: nothing else tells what it printed before from what it prints next */
+  WIRE_ATTEMPT, /* sandbox, before code runs, where its REQUEST or CELL has "attempts": JSON, what the code is
+                 */
 };
 
 enum wire_branch_fd {
@@ -159,6 +161,7 @@ struct wire_ready {
 #define WIRE_RESULT_MAX  (64u << 20)
 #define WIRE_DISPLAY_MAX (16u << 20)
 #define WIRE_ANSWER_MAX  (16u << 20)
+#define WIRE_ATTEMPT_MAX 4096u
 #define WIRE_FRAMES_MAX  10000u /* display frames of one run; more end it as output_limit */
 
 /* Where the launcher (adder-zygote) finds what the daemon hands it; descriptor 2 is a pipe for messages of a

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops: code that fails again and again in one conversation is refused, and told to change its approach."""
+import pytest
+
+from harness import unique
+
+AGAIN = "the same code has failed 3 times in a row"
+NEARLY = "code that is nearly the same has failed 3 times in a row with the same error"
+
+
+class Conversation:
+    def __init__(self, adder, *options):
+        self.adder, self.options = adder, ["--conversation", unique(), *options]
+
+    def run(self, code, *options, **others):
+        return self.adder.run(code, *self.options, *options, **others)
+
+    def fails(self, code, times=1, outcome="error", options=()):
+        for _ in range(times):
+            assert self.run(code, *options).outcome == outcome
+
+    def is_refused(self, code, words=AGAIN, options=()):
+        result = self.run(code, *options)
+        assert result.outcome == "refused" and result.error["type"] == "Loop", result
+        assert words in result.error["message"] and "Change the approach" in result.error["hint"]
+        assert [violation["rule"] for violation in result.violations] == ["loop"]
+        assert result.stdout == ""
+        return result
+
+
+@pytest.fixture
+def talk(adder):
+    return Conversation(adder)
+
+
+@pytest.mark.quick
+def test_the_same_code(talk):
+    code = "print('ran')\n1 / 0"
+    talk.fails(code, 3)
+    talk.is_refused(code)
+    talk.is_refused(code)
+
+
+def test_what_does_not_count(talk):
+    """Comments, white space and the kind of quotes."""
+    talk.fails("x = 'a'\nint(x)")
+    talk.fails('x = "a"  # the value\n\nint(x)')
+    talk.fails("x='a'\nint( x )")
+    talk.is_refused("\n# once more\nx = 'a'; int(x)")
+
+
+def test_success_begins_anew(talk):
+    talk.fails("1 / 0", 3)
+    assert talk.run("print(1)").outcome == "ok"
+    talk.fails("1 / 0", 3)
+    talk.is_refused("1 / 0")
+
+
+def test_other_code_between_does_not(talk):
+    """As long as none of it succeeds."""
+    for other in ("int('b')", "[][1]", "{}['a']"):
+        talk.fails("1 / 0")
+        talk.fails(other)
+    talk.is_refused("1 / 0")
+    talk.fails("open('/nowhere')")
+
+
+def test_each_conversation_is_its_own(adder, talk):
+    talk.fails("1 / 0", 3)
+    other = Conversation(adder)
+    other.fails("1 / 0")
+    talk.is_refused("1 / 0")
+
+
+def test_without_a_conversation_nothing_is_counted(adder):
+    for _ in range(5):
+        assert adder.run("1 / 0").outcome == "error"
+
+
+def test_nearly_the_same_code(talk):
+    code = "rows = [{{'a': 1}}, {{'a': 2}}]\ntotal = 0\nfor row in rows:\n    total += row['b']{}\nprint(total)\n"
+    for change in ("", " + 0", " * 1"):
+        talk.fails(code.format(change))
+    talk.is_refused(code.format(" - 0"), NEARLY)
+    talk.fails("with open('nothing.csv') as file:\n    print(file.read().upper().split())")
+
+
+def test_another_error_is_another_try(talk):
+    code = "rows = [{{'a': 1}}]\ntotal = 0\nfor row in rows:\n    total += row[{}]\nprint(total)\n"
+    for name in ("'b'", "'c'", "'d'", "'e'"):
+        talk.fails(code.format(name))
+
+
+def test_numbers_in_messages_do_not_count(talk):
+    code = "values = [1, 2, 3]\nfor index in range({}):\n    int('x' + str(id(object())))\nprint(values)\n"
+    for number in (1, 2, 3):
+        talk.fails(code.format(number))
+    talk.is_refused(code.format(4), NEARLY)
+
+
+def test_code_that_does_not_compile(talk):
+    talk.fails("def f(:\n    pass", 3)
+    talk.is_refused("def f(:\n    pass")
+
+
+def test_time_limits_count(talk):
+    """A result never came of these."""
+    options = ["--limit", "wall_ms=200ms"]
+    talk.fails("while True: pass", 3, "timeout", options)
+    talk.is_refused("while True: pass  # please", options=options)
+    assert talk.run("while True: pass", "--limit", "wall_ms=300ms").outcome == "timeout", "more time is another try"
+
+
+def test_crashes_count(talk):
+    code = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)"
+    talk.fails(code, 3, "crashed")
+    talk.is_refused(code)
+
+
+def test_another_file_is_another_try(talk):
+    code = "int(open('data.txt').read())"
+    path = talk.adder.file("data.txt", "one")
+    talk.fails(code, 3, options=["--file", path])
+    talk.adder.file("data.txt", "two, with more")
+    talk.fails(code, options=["--file", path])
+
+
+def test_cells(adder, sessions):
+    session, conversation = sessions.new(), unique()
+    for _ in range(3):
+        assert sessions.cell(session, "x['a']", "--conversation", conversation).outcome == "error"
+    result = sessions.cell(session, "x[\"a\"]  # now", "--conversation", conversation)
+    assert result.outcome == "refused" and result.error["type"] == "Loop"
+    assert sessions.cell(session, "x = {'a': 42}", "--conversation", conversation).outcome == "ok"
+    assert sessions.cell(session, "x['a']", "--conversation", conversation).text == "42"
+
+
+def test_magics_in_cells(sessions):
+    session, conversation = sessions.new(), unique()
+    for _ in range(3):
+        assert sessions.cell(session, "%nothing_of_this_name", "--conversation", conversation).outcome != "refused"
+
+
+def test_large_and_deep_code_is_counted_as_well(talk):
+    for code in ("x = 1\n" * 20000 + "1 / 0", "(" * 300, "-" * 5000 + "1" + "\n1 / 0", "1" * 5000):
+        result = [talk.run(code).outcome for _ in range(4)]
+        assert result[3] == "refused" and result[0] != "refused", (code[:20], result)
+
+
+def test_switched_off_and_bounded(make_adder):
+    talk = Conversation(make_adder("[loops]\nfailures = 0\n"))
+    talk.fails("1 / 0", 4)
+    few = make_adder("[loops]\nfailures = 1\nmax_conversations_per_owner = 1\nforget_ms = 1s\n")
+    talk, other = Conversation(few), Conversation(few)
+    talk.fails("1 / 0")
+    talk.is_refused("1 / 0", "the same code has failed 1 time in a row")
+    other.fails("1 / 0")
+    talk.fails("1 / 0")
+
+
+# What code can say to the daemon of itself: only its own conversation hears it.
+LIE = (
+    "import json, struct\n"
+    "body = json.dumps({}).encode()\n"
+    "open(3, 'wb', buffering=0, closefd=False).write(struct.pack('=II', {}, len(body)) + body)\n"
+    "1 / 0"
+)
+
+
+@pytest.mark.parametrize("body", ["{'digest': 'x', 'near': []}", "{'digest': 'x' * 3000, 'near': [1]}", "[]"])
+def test_a_second_report_ends_the_run(talk, body):
+    assert talk.run(LIE.format(body, 12)).outcome == "crashed"
+
+
+def test_a_report_that_nobody_asked_for_ends_the_run(adder):
+    assert adder.run(LIE.format("{'digest': 'x', 'near': []}", 12)).outcome == "crashed"
+
+
+def test_long_conversation_names(talk):
+    result = talk.adder.run("1", "--conversation", "c" * 201)
+    assert result.outcome == "failed" and "more than 200 bytes" in result.error["message"]
