@@ -242,6 +242,8 @@ def test_load(own_adder):
     assert pages_that_take("load", file) == pages_that_take("flood", file) == PAGES[1:]
     assert broken <= BY_SPEED, report["checks"]
     assert report["total"]["outcomes"]["ok"] == report["total"]["sent"] >= 8
+    before, between, after = report["best_slices"]
+    assert report["best_per_second"] == pytest.approx((before + 2 * between + after) / 4, rel=1e-3), "two parts, each beside its own"
     assert len(report["memory"]) == 12 and report["memory"][0]["daemon_bytes"] > 0
     assert report["held_after"]["processes"] > 0, "the daemon serves on"
 

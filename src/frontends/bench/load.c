@@ -21,6 +21,7 @@
 #define FEW           10
 #define FEW_SHARE     0.25 /* of the best rate: what these ask for; half would be their due */
 #define REST_S        60
+#define PART_S        10 /* of the load at least; two parts in any case */
 
 #define ECHO_CODE     "import sys\nprint(sys.argv[1])\n"
 
@@ -85,7 +86,7 @@ show_progress (struct watcher *watcher, const struct load_progress *progress, do
   fflush (stderr);
 }
 
-/* Each tenth of the load, not of the clock: the middle slice of the best rate does not count. */
+/* Each tenth of the load, not of the clock: slices of the best rate do not count. */
 static void
 watch (const struct load_progress *progress, gpointer data)
 {
@@ -111,10 +112,10 @@ measure_best (struct load_target *target, struct load_report *report, guint slic
 }
 
 static void
-load_half (struct load_target *target, struct load_report *report, struct watcher *watcher)
+load_part (struct load_target *target, struct load_report *report, struct watcher *watcher)
 {
   struct load_tally tallies[LOAD_GROUPS];
-  double seconds = report->seconds / 2;
+  double seconds = report->seconds / report->parts;
   watcher->start_us = g_get_monotonic_time ();
   for (guint i = 0; i < report->group_count; i++)
     load_tally_init (&tallies[i]);
@@ -144,7 +145,7 @@ static void
 load (struct load_target *target, struct load_report *report, const struct load_options *options)
 {
   struct watcher watcher = {.report = report, .shows = isatty (STDERR_FILENO) && !options->json};
-  double slice_s = CLAMP (report->seconds / 12, 0.5, 10);
+  double slice_s = CLAMP (report->seconds / (6 * report->parts), 0.5, 10);
   /* Not counted: code paths and memory that the first run needs. */
   measure_best (target, report, 0, slice_s / 2);
   load_target_rest (target, REST_S);
@@ -152,10 +153,10 @@ load (struct load_target *target, struct load_report *report, const struct load_
   measure_best (target, report, 0, slice_s);
   plan_groups (report, options);
   take_sample (report);
-  load_half (target, report, &watcher);
-  measure_best (target, report, 1, slice_s);
-  load_half (target, report, &watcher);
-  measure_best (target, report, 2, slice_s);
+  for (guint part = 1; part <= report->parts; part++) {
+    load_part (target, report, &watcher);
+    measure_best (target, report, part, slice_s);
+  }
   load_target_rest (target, REST_S);
   report->after = count_held (target);
   take_sample (report);
@@ -225,7 +226,9 @@ run (struct load_options *options, GError **error)
                                .profile = g_strdup (options->profile),
                                .code = g_strdup (options->code ? options->code : ECHO_CODE),
                                .echoes = options->code == NULL};
-  struct load_report report = {.target = &target, .seconds = options->seconds};
+  struct load_report report = {.target = &target,
+                               .seconds = options->seconds,
+                               .parts = (guint)CLAMP (options->seconds / PART_S, 2, LOAD_PARTS)};
   int code = -1;
   for (guint i = 0; i < LOAD_GROUPS; i++)
     load_tally_init (&report.tallies[i]);

@@ -3,7 +3,7 @@
  *
  * A closed loop: each client asks, waits for its result, and asks again, so the number of requests under way
  * is the number of clients. What the machine can do at best is measured with as many clients as cores,
- * before, in the middle of and after the load, because speeds drift; the load then has to come to most of
+ * before, between and after parts of the load, because speeds drift; the load then has to come to most of
  * that. */
 #pragma once
 
@@ -87,7 +87,7 @@ void load_run (struct load_target *target, const struct load_group *groups, guin
 
 /* ---- what came of it (load_report.c) ---- */
 
-#define LOAD_SLICES  3  /* of the best rate */
+#define LOAD_PARTS   6  /* of the load, at most */
 #define LOAD_SAMPLES 12 /* of memory: begin, each tenth, end */
 #define LOAD_GROUPS  2
 
@@ -107,7 +107,8 @@ struct load_report {
   guint clients, group_count;
   struct load_group groups[LOAD_GROUPS];
   struct load_tally tallies[LOAD_GROUPS];
-  double best[LOAD_SLICES];
+  guint parts;                 /* of equal length */
+  double best[LOAD_PARTS + 1]; /* the best rate before, between and after them */
   guint best_lost;
   struct load_sample samples[LOAD_SAMPLES];
   guint sample_count;

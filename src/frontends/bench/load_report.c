@@ -15,13 +15,14 @@
 #define GROWTH_MOST  0.05 /* of memory, from the second tenth to the last */
 #define GROWTH_BYTES (2 * 1024 * 1024)
 
+/* Each part of the load is held against what was measured right before and right after it. */
 double
 load_best_rate (const struct load_report *report)
 {
   double sum = 0;
-  for (guint i = 0; i < LOAD_SLICES; i++)
-    sum += report->best[i];
-  return sum / LOAD_SLICES;
+  for (guint i = 0; i < report->parts; i++)
+    sum += (report->best[i] + report->best[i + 1]) / 2;
+  return sum / report->parts;
 }
 
 /* All groups together. */
@@ -155,7 +156,7 @@ load_report_json (const struct load_report *report)
     json_array_append_new (memory, json_pack ("{s:I, s:I}", "daemon_bytes",
                                               (json_int_t)report->samples[i].daemon_bytes, "zygote_bytes",
                                               (json_int_t)report->samples[i].zygote_bytes));
-  for (guint i = 0; i < LOAD_SLICES; i++)
+  for (guint i = 0; i <= report->parts; i++)
     json_array_append_new (slices, json_real (report->best[i]));
   json_t *checks = checks_json (report, &all, &holds);
   const struct load_target *target = report->target;
@@ -239,9 +240,11 @@ load_report_print (FILE *stream, const struct load_report *report, const json_t 
   fprintf (stream, "%u clients for %.0f s on %s%s, environment %s\n\n", report->clients, report->seconds,
            report->target->socket ? "the daemon at " : "an engine in this process",
            report->target->socket ? report->target->socket : "", report->target->environment);
-  fprintf (stream, LABEL "%.1f a second, of %u clients (%.1f, %.1f, %.1f)\n", "best rate",
-           load_best_rate (report), g_get_num_processors (), report->best[0], report->best[1],
-           report->best[2]);
+  fprintf (stream, LABEL "%.1f a second, of %u clients (", "best rate", load_best_rate (report),
+           g_get_num_processors ());
+  for (guint i = 0; i <= report->parts; i++)
+    fprintf (stream, "%s%.1f", i > 0 ? ", " : "", report->best[i]);
+  fputs (")\n", stream);
   print_tally (stream, report, &all);
   for (guint i = 0; i < report->group_count && report->group_count > 1; i++) {
     const struct load_group *group = &report->groups[i];
