@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops: code that fails again and again in one conversation is refused, and told to change its approach."""
+import re
+
 import pytest
 
-from harness import unique
+from harness import REPOSITORY, unique
 
 AGAIN = "the same code has failed 3 times in a row"
 NEARLY = "code that is nearly the same has failed 3 times in a row with the same error"
@@ -158,6 +160,9 @@ def test_switched_off_and_bounded(make_adder):
     talk.fails("1 / 0")
 
 
+FRAMES = (REPOSITORY / "src/runner/wire.h").read_text().partition("enum wire_frame {")[2]
+ATTEMPT = 1 + re.findall(r"^  (WIRE_\w+)", FRAMES, re.M).index("WIRE_ATTEMPT")
+
 # What code can say to the daemon of itself: only its own conversation hears it.
 LIE = (
     "import json, struct\n"
@@ -169,11 +174,11 @@ LIE = (
 
 @pytest.mark.parametrize("body", ["{'digest': 'x', 'near': []}", "{'digest': 'x' * 3000, 'near': [1]}", "[]"])
 def test_a_second_report_ends_the_run(talk, body):
-    assert talk.run(LIE.format(body, 12)).outcome == "crashed"
+    assert talk.run(LIE.format(body, ATTEMPT)).outcome == "crashed"
 
 
 def test_a_report_that_nobody_asked_for_ends_the_run(adder):
-    assert adder.run(LIE.format("{'digest': 'x', 'near': []}", 12)).outcome == "crashed"
+    assert adder.run(LIE.format("{'digest': 'x', 'near': []}", ATTEMPT)).outcome == "crashed"
 
 
 def test_long_conversation_names(talk):

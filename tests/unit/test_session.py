@@ -21,7 +21,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = pathlib.Path(os.environ.get("ADDER_BUILD", REPOSITORY / "build")).resolve() / "src" / "runner"
 DEADLINE = 60
 
-DISPLAY, RESULT, OPEN, CELL, ASK, ANSWER, SEEN = 3, 4, 6, 7, 8, 9, 11
+DISPLAY, RESULT, OPEN, CELL, ASK, ANSWER, SEEN = 3, 4, 6, 7, 8, 9, 12
 
 START = """
 import os, sys, types
