@@ -16,6 +16,7 @@
 struct check {
   GString *problems;
   guint count;
+  gboolean lost; /* a name was like none that there is */
 };
 
 static void complain (struct check *check, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -166,18 +167,25 @@ static void
 complain_of_name (struct check *check, const struct tool *tool, const char *name)
 {
   struct text_guess guess = TEXT_GUESS_NONE;
-  g_autoptr (GString) known = g_string_new (NULL);
-  for (const struct field *field = tool->parameters; field->name; field++) {
+  for (const struct field *field = tool->parameters; field->name; field++)
     text_consider (&guess, name, field->name);
-    g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", field->name);
-  }
   g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
   if (guess.best)
     complain (check, "there is no parameter \"%s\", did you mean %s?", shown, guess.best);
-  else if (known->len > 0)
-    complain (check, "there is no parameter \"%s\", there are %s", shown, known->str);
   else
-    complain (check, "there is no parameter \"%s\", there are none", shown);
+    complain (check, "there is no parameter \"%s\"", shown);
+  check->lost = check->lost || !guess.best;
+}
+
+/* Once, for whoever named a parameter that is like none. */
+static void
+name_parameters (struct check *check, const struct tool *tool)
+{
+  g_string_append (check->problems, "; the parameters are");
+  for (const struct field *field = tool->parameters; field->name; field++)
+    g_string_append_printf (check->problems, "%s %s", field == tool->parameters ? "" : ",", field->name);
+  if (!tool->parameters->name)
+    g_string_append (check->problems, " none");
 }
 
 json_t *
@@ -185,7 +193,7 @@ arguments_check (const struct tool *tool, const json_t *arguments, GError **erro
 {
   g_autoptr (json_t) normal = json_object ();
   g_autoptr (GString) problems = g_string_new (NULL);
-  struct check check = {problems, 0};
+  struct check check = {problems, 0, FALSE};
   const char *name;
   json_t *value;
   json_object_foreach ((json_t *)arguments, name, value)
@@ -210,6 +218,8 @@ arguments_check (const struct tool *tool, const json_t *arguments, GError **erro
     return g_steal_pointer (&normal);
   if (check.count > PROBLEMS_MOST)
     g_string_append_printf (problems, "; and %u more", check.count - PROBLEMS_MOST);
+  if (check.lost)
+    name_parameters (&check, tool);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: %s", tool->name, problems->str);
   return NULL;
 }

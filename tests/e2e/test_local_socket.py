@@ -179,7 +179,8 @@ def test_other_users_cannot_connect(make_adder, user):
     RESULT,
     SESSION,
     ANSWER,
-) = range(1, 16)
+    CALL,
+) = range(1, 17)
 PROTOCOL = 3
 
 
@@ -367,6 +368,62 @@ def test_question_with_descriptors(unharmed):
         assert client.last()[0] == ANSWER
 
 
+# Those that are no call are refused; in the others a tool says what is wrong.
+CALLS = {
+    "no JSON": (b"nonsense", REFUSED),
+    "a list": (b"[]", REFUSED),
+    "no tool": ({}, REFUSED),
+    "a tool that is a number": ({"tool": 5}, REFUSED),
+    "an unknown field": ({"tool": "run_python", "owner": "uid:0"}, REFUSED),
+    "arguments that are text": ({"tool": "run_python", "arguments": "{}"}, REFUSED),
+    "a role that is a list": ({"tool": "run_python", "role": ["admin"]}, REFUSED),
+    "read_only that is text": ({"tool": "run_python", "read_only": "no"}, REFUSED),
+    "variables of other types": ({"tool": "run_python", "variables": {"a": 1}}, REFUSED),
+    "a directory without a descriptor": ({"tool": "execute_python", "directory": "/"}, REFUSED),
+    "accept_all that is a number": ({"tool": "execute_python", "accept_all": 1}, REFUSED),
+    "deep": (DEEP, REFUSED),
+    "a tool that is not there": ({"tool": "no-such\n\x1b[2J"}, ANSWER),
+    "a long tool": ({"tool": "t" * 1_000_000}, ANSWER),
+    "a toolset with a path": ({"tool": "run_python", "toolset": "../../etc"}, ANSWER),
+    "a role that is not there": ({"tool": "run_python", "role": "king"}, ANSWER),
+    "a long conversation": ({"tool": "run_python", "conversation": "c" * 1_000_000}, ANSWER),
+    "no arguments": ({"tool": "run_python"}, ANSWER),
+    "a million arguments": ({"tool": "run_python", "arguments": {f"a{i}": 1 for i in range(100_000)}}, ANSWER),
+    "a session with a path": ({"tool": "session_show", "arguments": {"session": "../../etc"}}, ANSWER),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_bad_call(unharmed, name):
+    body, expected = CALLS[name]
+    with Client(unharmed) as client:
+        client.send(CALL, body)
+        kind, payload = client.last()
+        assert kind == expected, (kind, payload)
+        answer = json.loads(payload)
+        message = answer["message"] if kind == REFUSED else answer["reply"]["error"]
+        assert message and message.isprintable() and len(message) < 1000
+        assert kind == REFUSED or answer["exit_code"] == 125
+        client.send(CALL, {"tool": "session_list"})
+        kind, payload = client.last()
+        assert kind == ANSWER and json.loads(payload)["exit_code"] == 0
+
+
+def test_calls_with_descriptors(unharmed):
+    """One that is named by nothing, one that is no directory, and more than one."""
+    with Client(unharmed) as client:
+        client.send(CALL, {"tool": "session_list"}, [0])
+        assert client.last()[0] == REFUSED
+        arguments = {"code": "print(1)"}
+        body = {"tool": "execute_python", "arguments": arguments, "directory": "/dev/null", "accept_all": True}
+        client.send(CALL, body, [0])
+        kind, payload = client.last()
+        assert kind == ANSWER and json.loads(payload)["exit_code"] in (125, 126)
+    with Client(unharmed) as client:
+        client.send(CALL, {"tool": "session_list"}, [0, 0])
+        assert client.last()[0] in (REFUSED, None)
+
+
 @pytest.mark.parametrize(
     "order",
     [
@@ -375,6 +432,7 @@ def test_question_with_descriptors(unharmed):
         [RUN, RUN],
         [RUN, STATUS],
         [RUN, SESSION],
+        [RUN, CALL],
         [ANSWER],
         [RUN, HELLO],
         [RUN, STOPPING],

@@ -211,11 +211,11 @@ static const struct {
     {"{\"code\": \"x\", \"name\": \"a\\n\"}", "t: name must be small letters, not \"a\\x0a\"", FALSE},
     {"{\"code\": \"x\", \"cuont\": 5}", "t: there is no parameter \"cuont\", did you mean count?", FALSE},
     {"{\"code\": \"x\", \"zzz\": 5}",
-     "t: there is no parameter \"zzz\", there are code, count, flag, words, name", FALSE},
+     "t: there is no parameter \"zzz\"; the parameters are code, count, flag, words, name", FALSE},
     {"{\"count\": 0, \"flag\": 1, \"zz\": 1}",
-     "t: there is no parameter \"zz\", there are code, count, flag, words, name; code is missing; count must "
-     "be at "
-     "least 1 s, not 0; flag must be true or false, not an integer",
+     "t: there is no parameter \"zz\"; code is missing; count must be at least 1 s, not 0; flag must be true "
+     "or false, not "
+     "an integer; the parameters are code, count, flag, words, name",
      FALSE},
 };
 
@@ -243,8 +243,8 @@ test_many_problems (void)
   }
   g_autoptr (GError) problem = NULL;
   g_assert_null (arguments_check (&tool, given, &problem));
-  g_assert_cmpuint (strlen (problem->message), <, 4000);
-  g_assert_true (g_str_has_suffix (problem->message, "and 4985 more"));
+  g_assert_cmpuint (strlen (problem->message), <, 1000);
+  g_assert_nonnull (strstr (problem->message, "; and 4985 more; the parameters are code"));
 }
 
 int
