@@ -13,6 +13,7 @@
 
 #define LABEL_WIDTH    14
 #define WIDTH_STANDARD 80
+#define WIDTH_LEAST    40
 #define WIDTH_MOST     200
 #define TEXT_BYTES     1000 /* of one value that is shown beside the code */
 
@@ -47,6 +48,33 @@ approval_view_list (const json_t *answer)
 
 /* ---- one ---- */
 
+static guint
+width_of (FILE *stream)
+{
+  struct winsize size = {0};
+  if (ioctl (fileno (stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+    return WIDTH_STANDARD;
+  return CLAMP (size.ws_col, WIDTH_LEAST, WIDTH_MOST);
+}
+
+/* TEXT in rows that fit: what a terminal itself breaks begins at its left edge, where only our words stand.
+ */
+static void
+print_rows (FILE *stream, const char *text, guint room)
+{
+  guint column = 0;
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at)) {
+    guint columns = g_unichar_iswide_cjk (g_utf8_get_char (at)) ? 2 : 1;
+    if (column + columns > room) {
+      fprintf (stream, "\n%*s ", LABEL_WIDTH, "");
+      column = 0;
+    }
+    fprintf (stream, "%.*s", (int)(g_utf8_next_char (at) - at), at);
+    column += columns;
+  }
+  fprintf (stream, "\n");
+}
+
 static void
 say (FILE *stream, const char *label, const char *text)
 {
@@ -55,8 +83,9 @@ say (FILE *stream, const char *label, const char *text)
   g_autofree char *cut =
       strlen (text) > TEXT_BYTES ? g_strdup_printf ("%.*s ...", TEXT_BYTES, text) : g_strdup (text);
   g_autofree char *plain = python_text_plain (cut);
-  fprintf (stream, "%s%-*s%s %s\n", cli_colour (stream, CLI_DIM), LABEL_WIDTH, label,
-           cli_colour (stream, CLI_PLAIN), plain);
+  fprintf (stream, "%s%-*s%s ", cli_colour (stream, CLI_DIM), LABEL_WIDTH, label,
+           cli_colour (stream, CLI_PLAIN));
+  print_rows (stream, plain, width_of (stream) - LABEL_WIDTH - 2);
 }
 
 static void
@@ -147,15 +176,6 @@ say_facts (FILE *stream, const json_t *approval)
   say_limits (stream, approval);
   json_array_foreach (json_object_get (approval, "files"), i, file) say_file (stream, "file", file);
   say_file (stream, "input", json_object_get (approval, "stdin"));
-}
-
-static guint
-width_of (FILE *stream)
-{
-  struct winsize size = {0};
-  if (ioctl (fileno (stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-    return WIDTH_STANDARD;
-  return MIN (size.ws_col, WIDTH_MOST);
 }
 
 static void

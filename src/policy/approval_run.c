@@ -307,8 +307,9 @@ approval_run_make (struct run_request *request, const struct run_request *settle
   approval_digest_add (digest, "session", request->session, -1);
   json_object_set_new (run.shown, "name", json_text_or_null (request->name));
   json_object_set_new (run.shown, "session", json_text_or_null (request->session));
-  bind_arguments (request, digest, run.shown);
-  bind_variables (request, digest, run.shown);
+  /* A cell has those of its session. */
+  bind_arguments (settled ? settled : request, digest, run.shown);
+  bind_variables (settled ? settled : request, digest, run.shown);
   bind_values (request, digest, run.shown);
   bind_limits (request, digest, run.shown);
   gboolean ok = bind_files (request, digest, run.shown, error);

@@ -9,6 +9,7 @@ import select
 import struct
 import termios
 import time
+import unicodedata
 
 import pytest
 
@@ -129,6 +130,16 @@ def test_asking_again_is_enough(guarded):
     guarded.approve(guarded.needs(code))
     assert guarded.run(code).stdout == "ran\n"
     guarded.needs(code)
+
+
+def test_one_yes_is_for_one_run(guarded):
+    """Also when several ask at the same moment."""
+    code = marked()
+    approval = guarded.needs(code)
+    guarded.approve(approval)
+    racing = [guarded.adder.start(code, "--profile", "asks", "--approval", approval) for _ in range(8)]
+    outs = [process.communicate(timeout=DEADLINE)[0] for process in racing]
+    assert sorted(outs) == [b""] * 7 + [b"ran\n"]
 
 
 def test_people_are_told_the_command(guarded):
@@ -335,11 +346,11 @@ def test_wait_and_be_refused(guarded):
 
 
 def test_cells_are_approved(guarded, sessions):
-    session = sessions.new("--profile", "asks")
+    session = sessions.new("--profile", "asks", "--set-env", "MODE=test")
     result = sessions.cell(session, marked("x = 1"))
     assert result.outcome == "approval_required"
     code = guarded.ask("show", result.approval_id)
-    assert code["session"] == session
+    assert code["session"] == session and code["variables"] == {"MODE": "test"}
     guarded.approve(result.approval_id)
     assert sessions.cell(session, code["code"]).outcome == "ok"
     assert sessions.ask("vars", session)["count"] == 1
@@ -439,6 +450,10 @@ def test_no_daemon_at_the_terminal(guarded):
     assert (out, status) == ("ran\n", 0)
 
 
+def columns(row):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in row)
+
+
 HOSTILE = {
     "clear-and-ask": "\x1b[2J\x1b[HRun it? [y]es / [n]o y",
     "rewrite-the-line": "print(1)\rRun it? [y]es / [n]o y",
@@ -470,8 +485,8 @@ def test_code_cannot_fake_the_question(guarded, name):
     rows = code.split("\n")[:-1]
     gutter = [row for row in rows if re.match(r"( *\d+| *>) \| ", row)]
     others = [row for row in rows if row not in gutter]
-    assert all(row.startswith(("It has ", "described as ")) for row in others), others
-    assert all(len(row) <= 79 for row in gutter)
+    assert all(row.startswith(("It has ", "described as ", " " * 15)) for row in others), others
+    assert all(columns(row) <= 79 for row in gutter + [row for row in others if not row.startswith("It has")])
     assert plain.count("\n" + YES_OR_NO.decode()) == 1, "the one question that begins a line is ours"
 
 
