@@ -58,6 +58,7 @@ IDENTIFIERS = {
     if hasattr(ast, kind)
 }
 MATCH_CLASS = getattr(ast, "MatchClass", ())
+NAMED, PASSED_ON = frozenset(("agg", "aggregate")), frozenset((None, "args", "kwargs", "kwds", "func"))
 TOO_NESTED = ("too many nested parentheses", "too many statically nested blocks", "too many levels of indentation")
 FIELD_OF_DUNDER = re.compile(r"\{[^{}]*[.\[]\s*__")
 PANDAS_NAMES = re.compile(r"`([^`]*)`|@(?=\w)")
@@ -371,7 +372,13 @@ class Check:
 
     def on_match_class(self, node):
         for name in node.kwd_attrs:
-            self.attribute(node, name)
+            if self.attribute(node, name) and self.is_gated(name):
+                self.add("attribute", node, "." + name, "A pattern cannot take this method; call it where it is needed.")
+
+    def is_gated(self, name):
+        """Whether the attribute NAME is looked at when it is called."""
+        rules = self.rules
+        return (rules.formats and name in FORMATS) or name in rules.named_calls or name in rules.text_methods
 
     def on_operation(self, node):
         operator = type(node.op)
@@ -382,7 +389,7 @@ class Check:
 
     def look_at_format(self, node):
         for attribute in format_attributes(node.value):
-            self.add("format", node, "{..." + attribute + "}", "A format string cannot reach attributes; an f-string can: f'{day.year}'.")
+            self.add("format", node, "{" + attribute + "}", "A format string cannot reach attributes; an f-string can: f'{day.year}'.")
 
     # ---- at the end, when it is known what the code itself binds ----
 
@@ -501,7 +508,7 @@ def constants(node, name):
     elif name.endswith("attr"):
         values = node.args[1:2]
     else:
-        values = [*node.args, *(keyword.value.elts[1] if is_pair(keyword.value) else keyword.value for keyword in node.keywords)]
+        values = [*node.args, *(keyword.value.elts[1] if is_pair(keyword, name) else keyword.value for keyword in node.keywords)]
     while values:
         value = values.pop()
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
@@ -512,9 +519,9 @@ def constants(node, name):
             values += value.values
 
 
-def is_pair(node):
+def is_pair(keyword, name):
     """agg(most=("size", "max")): the first is a column."""
-    return isinstance(node, ast.Tuple) and len(node.elts) == 2
+    return name in NAMED and keyword.arg not in PASSED_ON and isinstance(keyword.value, ast.Tuple) and len(keyword.value.elts) == 2
 
 
 def number(node, depth=0):

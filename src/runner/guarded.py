@@ -24,7 +24,8 @@ ruling = None  # the rules that hold in this process
 
 
 class ReadOnly(types.ModuleType):
-    """Some names of a module."""
+    """A module as code gets it: with the names that the rules offer, each found when it is first asked for. numpy loads parts of
+    itself when they are looked at."""
 
     def __setattr__(self, name, value):
         raise AttributeError(f"{self.__name__} can only be read")
@@ -33,12 +34,22 @@ class ReadOnly(types.ModuleType):
         raise AttributeError(f"{self.__name__} can only be read")
 
     def __getattr__(self, name):
-        name_of_module = self.__name__
-        there = hasattr(sys.modules.get(name_of_module), name)
-        raise AttributeError(f"{name_of_module}.{name} is not to be had here" if there else f"module '{name_of_module}' has no attribute '{name}'")
+        module, alias = behind[self]
+        if not is_there(module, name):
+            raise AttributeError(f"module '{module.__name__}' has no attribute '{name}'")
+        if not is_offered(ruling, module, alias, name):
+            raise AttributeError(f"{alias}.{name} is not to be had here")
+        value = getattr(module, name)
+        if isinstance(value, types.ModuleType):
+            value = read_only(value, f"{alias}.{name}")
+        vars(self)[name] = value
+        return value
 
     def __repr__(self):
         return f"<module '{self.__name__}'>"
+
+
+behind = {}  # the modules that these show, and what the code calls them
 
 
 # ---- modules ----
@@ -49,17 +60,27 @@ def import_real(name):
     return sys.modules[name]
 
 
-def public_names(module):
+def is_there(module, name):
+    return name in vars(module) or name in dir(module)
+
+
+def is_public(rules, module, name):
+    """Whether MODULE says so; of one that a rule names every name is, for some packages list but a part."""
     listed = getattr(module, "__all__", None)
-    return listed if listed is not None else [name for name in vars(module) if not name.startswith("_")]
+    if listed is not None and name in listed:
+        return True
+    return not name.startswith("_") and (listed is None or module.__name__ in rules.submodules)
 
 
 def is_offered(rules, module, alias, name):
     """Whether NAME of MODULE, which the code knows as ALIAS, is the code's to use."""
-    value = getattr(module, name, None)
-    if isinstance(value, types.ModuleType) and value.__name__ not in rules.submodules:
+    if not is_public(rules, module, name) or name in rules.attributes or f"{alias}.{name}" in rules.paths:
         return False
-    return name not in rules.attributes and f"{alias}.{name}" not in rules.paths
+    loaded = name in vars(module)
+    value = vars(module).get(name)
+    if loaded and not isinstance(value, types.ModuleType):
+        return True
+    return (value.__name__ if loaded else f"{module.__name__}.{name}") in rules.submodules
 
 
 def is_withheld(rules, alias, path):
@@ -68,32 +89,25 @@ def is_withheld(rules, alias, path):
         module = import_real(rules.modules[alias])
     except ImportError:
         return False
-    name, _, rest = path.partition(".")
-    if not hasattr(module, name):
-        return False
-    if not is_offered(rules, module, alias, name) or name not in public_names(module):
-        return True
-    value = getattr(module, name)
-    return bool(rest) and isinstance(value, types.ModuleType) and is_withheld_below(rules, value, f"{alias}.{name}", rest)
+    for name in path.split("."):
+        if not isinstance(module, types.ModuleType) or not is_there(module, name):
+            return False
+        if not is_offered(rules, module, alias, name):
+            return True
+        module, alias = getattr(module, name), f"{alias}.{name}"
+    return False
 
 
-def is_withheld_below(rules, module, alias, path):
-    name = path.partition(".")[0]
-    return hasattr(module, name) and (not is_offered(rules, module, alias, name) or name not in public_names(module))
-
-
-def read_only(rules, module, alias, made):
-    """MODULE with the names that are offered. MADE holds those there are, by name."""
-    if module.__name__ not in made:
-        shown = made[module.__name__] = ReadOnly(module.__name__)
-        names = vars(shown)
-        names.clear()
-        names["__name__"] = module.__name__
-        for name in public_names(module):
-            if is_offered(rules, module, alias, name) and hasattr(module, name):
-                value = getattr(module, name)
-                names[name] = read_only(rules, value, f"{alias}.{name}", made) if isinstance(value, types.ModuleType) else value
-    return made[module.__name__]
+def read_only(module, alias):
+    for shown, known in behind.items():
+        if known == (module, alias):
+            return shown
+    shown = ReadOnly(module.__name__)
+    names = vars(shown)
+    names.clear()
+    names["__name__"] = module.__name__
+    behind[shown] = module, alias
+    return shown
 
 
 # ---- gates ----
@@ -137,12 +151,17 @@ def text_gate(value, name):
         if name in ("pivot_table", "crosstab"):
             texts = [*arguments[3:], named.get("aggfunc")]
         else:
-            pairs = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in named.values()]
+            pairs = [item[1] if is_pair(name, key, item) else item for key, item in named.items()]
             texts = [*arguments, *pairs]
         look_at_texts(texts, 0)
         return found(*arguments, **named)
 
     return checked
+
+
+def is_pair(name, key, item):
+    """agg(most=("size", "max")): the first is a column."""
+    return name in guard.NAMED and key not in guard.PASSED_ON and isinstance(item, tuple) and len(item) == 2
 
 
 def look_at_texts(values, depth):
@@ -169,8 +188,10 @@ def checked_getattr(value, name, *default):
     if isinstance(name, str):
         if name in ruling.attributes:
             refuse(f".{name}")
-        if name in guard.FORMATS:
+        if ruling.formats and name in guard.FORMATS:
             return format_gate(value, name)
+        if name in ruling.named_calls:
+            return text_gate(value, name)
     return getattr(value, name, *default)
 
 
@@ -195,7 +216,7 @@ def checked_delattr(value, name):
 CHECKED = {"getattr": checked_getattr, "hasattr": checked_hasattr, "setattr": checked_setattr, "delattr": checked_delattr}
 
 
-def importer(rules, made):
+def importer(rules):
     """__import__ for code whose import statements were checked, and for C code of libraries, which asks for it by name."""
     real = builtins.__import__
 
@@ -207,7 +228,7 @@ def importer(rules, made):
             return real(name, names, locals, fromlist, level)
         module = real(name, names, locals, fromlist, level)
         alias = next((alias for alias, given in rules.modules.items() if given == module.__name__), None)
-        return module if alias is None else read_only(rules, module, alias, made)
+        return module if alias is None else read_only(module, alias)
 
     return __import__
 
@@ -320,19 +341,18 @@ def furnish(names, rules, used=None):
     all."""
     global ruling
     ruling = rules
-    made = {}
     # Where those that there are were said, others are not even looked at.
     names_of_builtins = used if used is not None and rules.offered is not None else vars(builtins)
     offered = {name: CHECKED.get(name) or getattr(builtins, name) for name in names_of_builtins if hasattr(builtins, name) and rules.offers(name)}
     offered["__build_class__"] = builtins.__build_class__
-    offered["__import__"] = importer(rules, made)
+    offered["__import__"] = importer(rules)
     offered.update({guard.FORMAT_GATE: format_gate, guard.TEXT_GATE: text_gate, guard.RANGE_GATE: range_gate})
     names["__builtins__"] = offered
     for alias, name in rules.modules.items():
         if used is not None and alias not in used:
             continue
         with contextlib.suppress(ImportError) if used is None else contextlib.nullcontext():
-            names[alias] = read_only(rules, import_real(name), alias, made)
+            names[alias] = read_only(import_real(name), alias)
     if rules.tables and (used is None or not used.isdisjoint(("df", "dfs"))):
         tables = read_tables()
         if tables or used is not None:
@@ -364,7 +384,4 @@ def run(request, outcome):
         if body:
             exec(body, names)
         value = eval(tail, names) if tail else None
-        if rules.expression:
-            outcome.say(value)
-    if not rules.expression:
-        outcome.show(value)
+        (outcome.say if rules.expression else outcome.show)(value)

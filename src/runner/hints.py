@@ -12,6 +12,7 @@ READ_ONLY = "Only {writable} can be written to."
 
 # (exception type names, errno values or None, words of the message or None, hint; None: missing_file says it)
 TABLE = (
+    (("PermissionError",), None, "refused by the rules of this profile", "The profile forbids this in whatever way it is reached: use what the code is given."),
     (("ModuleNotFoundError",), None, None, "This package is not in the environment, and none can be installed from inside a run."),
     (("gaierror", "herror"), None, None, NO_NETWORK),
     (("ConnectionError", "URLError", "NewConnectionError", "ConnectTimeout", "ConnectError"), None, None, NO_NETWORK),

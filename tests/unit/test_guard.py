@@ -163,12 +163,13 @@ def test_constants_are_worked_out_within_bounds(code, value):
     assert guard.number(ast.parse(code, mode="eval").body) == value
 
 
-def test_what_is_offered_by_a_module():
+def test_what_is_offered_by_a_module(monkeypatch):
     rules = guard.Rules({"modules": "j=json", "submodules": "json.decoder", "refused_attributes": "_* j.load"})
-    made = {}
-    shown = guarded.read_only(rules, sys.modules["json"], "j", made)
+    monkeypatch.setattr(guarded, "ruling", rules)
+    shown = guarded.read_only(sys.modules["json"], "j")
     assert shown.loads("[1]") == [1]
-    for name in ("load", "codecs", "decoder", "_default_encoder"):
+    assert shown.JSONDecoder is sys.modules["json"].JSONDecoder
+    for name in ("load", "codecs", "scanner", "_default_encoder", "no_such"):
         with pytest.raises(AttributeError):
             getattr(shown, name)
     with pytest.raises(AttributeError, match="only be read"):
