@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small internet for tests: servers at public and at private addresses, and a name server, in a network and mount namespace
-of their own. Run there as `python3 network_world.py DIRECTORY` (tests/e2e/test_network.py says how); it prints "ready".
+"""A small internet for tests: a host with a name server, in a network and mount namespace of its own, and behind a cable another
+namespace with servers at public and at private addresses. Run in the first as `python3 network_world.py DIRECTORY`
+(tests/e2e/test_network.py says how); it prints "ready".
 
-Nothing of the host's network is in that namespace, so any address may be given to the loopback device. What servers that no
-sandbox may reach are asked is written to DIRECTORY/reached, a line for each."""
+Nothing of the real network is there, so any address may be given to a server. What servers that no sandbox may reach are asked
+is written to DIRECTORY/reached, a line for each."""
 
+import ctypes
 import http.server
 import json
 import os
@@ -20,7 +22,9 @@ import urllib.parse
 
 PUBLIC, OTHER, PUBLIC6 = "93.184.216.34", "93.184.216.99", "2606:2800:220:1::34"
 INTRANET, PRIVATE, METADATA, PRIVATE6 = "10.77.0.2", "192.168.7.7", "169.254.169.254", "fd00:77::2"
-FORBIDDEN = ("127.0.0.1", OTHER, PRIVATE, METADATA, PRIVATE6, "::1")
+OWN, OWN6 = "93.184.216.1", "2606:2800:220:1::1"  # of the host that the daemon is on
+FORBIDDEN = ("127.0.0.1", OTHER, PRIVATE, METADATA, PRIVATE6, "::1", OWN, OWN6)
+CLONE_NEWNET = 0x40000000
 
 NAMES = {
     "api.example.org": [PUBLIC],
@@ -39,6 +43,8 @@ NAMES = {
     "metadata.wikipedia.org": [METADATA],
     "mapped.wikipedia.org": ["::ffff:192.168.7.7"],
     "zero.wikipedia.org": ["0.0.0.0"],
+    "own.wikipedia.org": [OWN],
+    "own6.wikipedia.org": [OWN6],
     "both.wikipedia.org": [PRIVATE, PUBLIC],
     "intranet.example.org": [INTRANET],
     "closed.wikipedia.org": ["93.184.216.77"],
@@ -198,15 +204,58 @@ def run(*words):
 
 def prepare():
     run("ip", "link", "set", "lo", "up")
-    for address in (PUBLIC, OTHER, INTRANET, PRIVATE, METADATA):
-        run("ip", "address", "add", f"{address}/32", "dev", "lo")
-    for address in (PUBLIC6, PRIVATE6):
-        run("ip", "address", "add", f"{address}/128", "dev", "lo", "nodad")
     (directory / "hosts").write_text("127.0.0.1 localhost\n")
     (directory / "resolv.conf").write_text("nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
     (directory / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files dns\n")
     for name in ("hosts", "resolv.conf", "nsswitch.conf"):
         run("mount", "--bind", directory / name, os.path.realpath(f"/etc/{name}"))
+
+
+def join(pid):
+    """A cable from here to the namespace of process PID, where everything else is."""
+    run("ip", "link", "add", "veth0", "type", "veth", "peer", "name", "veth1", "netns", str(pid))
+    run("ip", "address", "add", f"{OWN}/32", "dev", "veth0")
+    run("ip", "address", "add", f"{OWN6}/128", "dev", "veth0", "nodad")
+    run("ip", "link", "set", "veth0", "up")
+    run("ip", "route", "add", "default", "dev", "veth0")
+    run("ip", "-6", "route", "add", "default", "dev", "veth0")
+
+
+def arrive():
+    for address in (PUBLIC, OTHER, INTRANET, PRIVATE, METADATA):
+        run("ip", "address", "add", f"{address}/32", "dev", "veth1")
+    for address in (PUBLIC6, PRIVATE6):
+        run("ip", "address", "add", f"{address}/128", "dev", "veth1", "nodad")
+    run("ip", "link", "set", "veth1", "up")
+    run("ip", "route", "add", OWN, "dev", "veth1")
+    run("ip", "-6", "route", "add", OWN6, "dev", "veth1")
+
+
+def elsewhere(secure):
+    """The rest of the world, in a process and a network namespace of its own. Returns when its servers listen."""
+    here, there = socket.socketpair()
+    if os.fork() == 0:
+        here.close()
+        assert ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+        there.send(b"+")
+        there.recv(1)
+        arrive()
+        for address in (PUBLIC, PUBLIC6, INTRANET, OTHER, PRIVATE, METADATA, PRIVATE6):
+            Server(address, 80)
+        Server(PUBLIC, 8080)
+        for address in (PUBLIC, OTHER):
+            Server(address, 443, secure)
+        serve_datagrams()
+        there.send(b"+")
+        there.recv(1)  # until the other side is gone
+        os._exit(0)
+    child = here
+    there.close()
+    assert child.recv(1) == b"+"
+    join(next(int(pid) for pid in pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
+    child.send(b"+")
+    assert child.recv(1) == b"+"
+    return child
 
 
 def certificate():
@@ -222,18 +271,15 @@ def certificate():
 
 def main():
     prepare()
-    secure = certificate()
-    for address in (PUBLIC, PUBLIC6, INTRANET, *FORBIDDEN):
+    rest = elsewhere(certificate())
+    for address in ("127.0.0.1", "::1", OWN, OWN6):
         Server(address, 80)
-    Server(PUBLIC, 8080)
     Server("127.0.0.1", 22)
-    for address in (PUBLIC, OTHER):
-        Server(address, 443, secure)
     serve_names()
-    serve_datagrams()
     serve_locally()
     print("ready", flush=True)
     sys.stdin.read()  # until whoever started it hangs up
+    rest.close()
 
 
 main()

@@ -224,7 +224,7 @@ static const struct config_row config_table[] = {
      .text =
          "Sandboxes that each environment keeps parked for runs that may reach chosen hosts, once there was "
          "one: theirs have another shape."},
-    {"network", "max_connections", CONFIG_COUNT, AT (network_connections), "256", .minimum = 1,
+    {"network", "max_connections", CONFIG_COUNT, AT (network_connections), "512", .minimum = 1,
      .maximum = 4096, .text = "Connections of all runs together that the proxy carries at once."},
     {"network", "private_networks", CONFIG_TEXT, AT (private_networks), "none",
      .text = "Private networks that runs may reach where their profile allows a host in them: `10.1.0.0/16`, "

@@ -76,22 +76,11 @@ gate_unref (struct gate *gate)
   g_free (gate);
 }
 
-/* Connections that go on from the last cell count for the new one: their visits stay, with nothing yet. */
 void
 gate_begin (struct gate *gate, const struct limits *limits)
 {
   g_mutex_lock (&gate->lock);
   gate->limits = *limits;
-  gate->in_bytes = gate->out_bytes = 0;
-  gate->limits_met = 0;
-  if (gate->connections == 0)
-    g_ptr_array_set_size (gate->visits, 0);
-  for (guint i = 0; i < gate->visits->len; i++) {
-    struct gate_visit *visit = gate->visits->pdata[i];
-    visit->connections = visit->in_bytes = visit->out_bytes = 0;
-  }
-  json_decref (gate->denials);
-  gate->denials = json_array ();
   g_mutex_unlock (&gate->lock);
 }
 
@@ -102,6 +91,22 @@ gate_close (struct gate *gate)
   gate->closed = TRUE;
   g_mutex_unlock (&gate->lock);
   (void)eventfd_write (gate->closed_fd, 1);
+}
+
+/* With the lock held. Connections that live on keep their visits, with nothing in them yet. */
+static void
+count_anew (struct gate *gate)
+{
+  gate->in_bytes = gate->out_bytes = 0;
+  gate->limits_met = 0;
+  if (gate->connections == 0)
+    g_ptr_array_set_size (gate->visits, 0);
+  for (guint i = 0; i < gate->visits->len; i++) {
+    struct gate_visit *visit = gate->visits->pdata[i];
+    visit->connections = visit->in_bytes = visit->out_bytes = 0;
+  }
+  json_decref (gate->denials);
+  gate->denials = json_array ();
 }
 
 void
@@ -121,6 +126,7 @@ gate_report (struct gate *gate, json_t **ret_visits, json_t **ret_denials, guint
   *ret_visits = visits;
   *ret_denials = json_deep_copy (gate->denials);
   *ret_limits_met = gate->limits_met;
+  count_anew (gate);
   g_mutex_unlock (&gate->lock);
 }
 

@@ -35,14 +35,14 @@ struct gate *gate_new (guint64 number, int listener_fd, struct network_rules *ru
 struct gate *gate_ref (struct gate *gate);
 void gate_unref (struct gate *gate); /* NULL is allowed */
 
-/* From now on counts are of another cell, with LIMITS. */
+/* A cell begins, with LIMITS of its own. */
 void gate_begin (struct gate *gate, const struct limits *limits);
 
 /* No connection lives on, and nothing more is counted. */
 void gate_close (struct gate *gate);
 
-/* What was reached since gate_begin: [{"host", "port", "connections", "in_bytes", "out_bytes"}], and what was
- * refused; both the caller's. */
+/* What was reached since the last report, between cells too: [{"host", "port", "connections", "in_bytes",
+ * "out_bytes"}], and what was refused; both the caller's. Counting begins anew. */
 void gate_report (struct gate *gate, json_t **ret_visits, json_t **ret_denials, guint32 *ret_limits_met);
 
 /* ---- for the proxy's threads ---- */

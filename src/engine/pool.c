@@ -346,14 +346,18 @@ pool_fail_waiters (struct pool *pool, const GError *error)
 }
 
 void
-pool_fail_lent (struct pool *pool, guint64 lent, const GError *error)
+pool_fail_shape (struct pool *pool, const struct shape *shape, const GError *error)
 {
   struct queue *queue = pool->pools->queue;
   g_mutex_lock (&pool->pools->lock);
+  /* Trying for ever would be at the cost of all others. */
+  if (shape->network == NETWORK_ALLOW)
+    pool->keeps[SHAPE_NETWORK] = FALSE;
   for (struct queue_place *place = queue_first (queue), *next; place; place = next) {
     struct waiter *waiter = (struct waiter *)place;
     next = queue_next (place);
-    if (waiter->shape.lent != lent)
+    if (waiter->pool != pool || waiter->kept || waiter->shape.lent != shape->lent ||
+        waiter->shape.network != shape->network)
       continue;
     queue_leave (queue, place);
     waiter->error = g_error_copy (error);

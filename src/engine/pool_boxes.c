@@ -179,11 +179,13 @@ pool_abandon_parking (struct pool *pool, const struct zygote *zygote)
 /* ---- making ---- */
 
 void
-pool_spawn_failed (struct pool *pool, guint64 lent, const GError *error)
+pool_spawn_failed (struct pool *pool, const struct shape *shape, const GError *error)
 {
-  /* What is wrong with somebody's directory is his alone. */
-  if (lent > 0) {
-    pool_fail_lent (pool, lent, error);
+  /* What is wrong with somebody's directory is his alone; and where no network namespace can be had, runs
+   * that need none go on. */
+  if (shape->lent > 0 || shape->network == NETWORK_ALLOW) {
+    log_warning ("a sandbox of %s could not be made: %s", pool->name, error->message);
+    pool_fail_shape (pool, shape, error);
     return;
   }
   pool->failures++;
@@ -359,7 +361,7 @@ pool_spawn_next (struct pool *pool)
     if (!box)
       fd_close (&shape.directory_fd);
     drop_chosen (pool, box);
-    pool_spawn_failed (pool, shape.lent, error);
+    pool_spawn_failed (pool, &shape, error);
     return;
   }
   if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, &shape, calm), &error)) {
@@ -407,9 +409,9 @@ pool_box_spawned (struct pool *pool, struct box *box)
   g_autoptr (GError) error = NULL;
   /* Of one that died meanwhile, its socket says why. */
   if (!box_has_died (box) && !put_into_cgroup (pool, box, &error) && !box_has_died (box)) {
-    guint64 lent = box->shape.lent;
+    const struct shape shape = box->shape;
     pool_box_end (pool, box);
-    pool_spawn_failed (pool, lent, error);
+    pool_spawn_failed (pool, &shape, error);
     return;
   }
   box->deadline_us = g_get_monotonic_time () + PARK_US;
@@ -513,10 +515,10 @@ take_ready (struct box *box, uint32_t kind, const char *data, gsize length, GErr
 static void
 parking_failed (struct pool *pool, struct box *box, const GError *error)
 {
-  guint64 lent = box->shape.lent;
+  const struct shape shape = box->shape;
   g_queue_unlink (&pool->parking, &box->link);
   pool_box_end (pool, box);
-  pool_spawn_failed (pool, lent, error);
+  pool_spawn_failed (pool, &shape, error);
 }
 
 void

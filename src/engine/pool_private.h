@@ -98,8 +98,8 @@ void pools_wake_waiting (struct pools *pools, const struct pool *except);
 /* With the lock held: all who wait for POOL get a copy of ERROR. */
 void pool_fail_waiters (struct pool *pool, const GError *error);
 
-/* Who waits for a sandbox with the directory LENT (struct shape) gets a copy of ERROR. */
-void pool_fail_lent (struct pool *pool, guint64 lent, const GError *error);
+/* Who waits for what SHAPE has beyond those of most runs, a directory or a network, gets a copy of ERROR. */
+void pool_fail_shape (struct pool *pool, const struct shape *shape, const GError *error);
 
 void pool_wake (struct pool *pool);
 
@@ -129,7 +129,7 @@ void pool_bury_ended (struct pool *pool);
 void pool_expire_parking (struct pool *pool);
 void pool_spawn_next (struct pool *pool);
 /* One of a shape with LENT could not be made; 0: without. */
-void pool_spawn_failed (struct pool *pool, guint64 lent, const GError *error);
+void pool_spawn_failed (struct pool *pool, const struct shape *shape, const GError *error);
 void pool_box_spawned (struct pool *pool, struct box *box);
 void pool_box_speaks (struct pool *pool, struct box *box); /* while it is being parked */
 void pool_parked_boxes_ended (struct pool *pool);          /* when parked_fd can be read */

@@ -34,9 +34,9 @@ on_control (struct pool *pool, struct zygote *zygote)
     pool_box_spawned (pool, box);
     return;
   case ZYGOTE_NEWS_REFUSED: {
-    guint64 lent = box->shape.lent;
+    const struct shape shape = box->shape;
     pool_box_end (pool, box);
-    pool_spawn_failed (pool, lent, error);
+    pool_spawn_failed (pool, &shape, error);
     return;
   }
   case ZYGOTE_NEWS_ENDED:

@@ -116,6 +116,17 @@ is_over (const struct flow *out, const struct flow *in)
   return in->over && (out->over || out->body);
 }
 
+/* A plain request is one for its connection. A client that sends another after the first was whole has the
+ * answer already, from a host that did not close: it is told that the connection is over, and makes a new
+ * one. */
+static gboolean
+sends_more (const struct flow *out, short revents)
+{
+  char byte;
+  return out->over && out->body && (revents & POLLIN) &&
+         recv (out->from_fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
+}
+
 /* What is cut shall not look like what has come to its end. */
 static void
 reset (int fd)
@@ -135,17 +146,23 @@ proxy_carry (struct gate *gate, const struct carried *carried)
   memcpy (outward, carried->first->str, carried->first->len);
   out.length = gate_count_out (gate, carried->visit, carried->first->len);
   out.ended = carried->body && carried->body->whole;
-  gboolean whole = out.length == carried->first->len;
+  gboolean whole = out.length == carried->first->len, left = FALSE;
   finish (&out);
   while (whole && !is_over (&out, &in)) {
     struct pollfd pollfds[SIDES + 1] = {{.fd = carried->client_fd}, {.fd = carried->host_fd}};
     prepare (&out, &pollfds[CLIENT], &pollfds[HOST]);
     prepare (&in, &pollfds[HOST], &pollfds[CLIENT]);
+    if (out.over && out.body && !left)
+      pollfds[CLIENT].events |= POLLIN;
     for (int i = 0; i < SIDES; i++)
       if (pollfds[i].events == 0)
         pollfds[i].fd = -1; /* a hang-up that nobody can act on now would be told again and again */
-    whole = proxy_wait_some (gate, pollfds, SIDES, carried->deadline_us) &&
-            move (gate, carried, &out, pollfds[CLIENT].revents, pollfds[HOST].revents) &&
+    whole = proxy_wait_some (gate, pollfds, SIDES, carried->deadline_us);
+    if (whole && sends_more (&out, pollfds[CLIENT].revents))
+      return TRUE;
+    /* It may have left, or wait for its answer: that shows when the answer comes. */
+    left = left || (out.over && (pollfds[CLIENT].revents & POLLIN));
+    whole = whole && move (gate, carried, &out, pollfds[CLIENT].revents, pollfds[HOST].revents) &&
             move (gate, carried, &in, pollfds[HOST].revents, pollfds[CLIENT].revents);
   }
   if (whole)

@@ -235,23 +235,29 @@ fulfil (const struct link *link, struct proxy_request *request, const GString *t
   proxy_end_tls (&tls);
 }
 
-void
-proxy_serve (struct proxy *proxy, struct gate *gate, int fd)
+static void
+serve (const struct link *link)
 {
-  autoclose int own = fd;
-  const struct link link = {proxy, gate, fd, g_get_monotonic_time () + gate_time_us (gate)};
   g_autoptr (GString) text = g_string_new (NULL);
   struct proxy_request request;
-  gsize head = read_head (&link, text);
+  gsize head = read_head (link, text);
   if (head == 0)
     return;
   const char *wrong = proxy_head_length (text->str, head) == head
                           ? proxy_request_parse (text->str, head, NULL, &request)
                           : "has more headers than a request may have";
   if (wrong) {
-    refuse_request (&link, wrong);
+    refuse_request (link, wrong);
     return;
   }
-  fulfil (&link, &request, text, head);
+  fulfil (link, &request, text, head);
   proxy_request_clear (&request);
+}
+
+void
+proxy_serve (struct proxy *proxy, struct gate *gate, int fd)
+{
+  const struct link link = {proxy, gate, fd, g_get_monotonic_time () + gate_time_us (gate)};
+  serve (&link);
+  fd_close (&fd);
 }

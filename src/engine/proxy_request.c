@@ -149,6 +149,9 @@ parse_first (const struct piece *line, struct proxy_request *request, struct fra
     return "has no method";
   if (!is_printable (&target, FALSE) || target.length == 0)
     return "has an address with characters that none has";
+  /* It would have the host send back what the proxy added. */
+  if (piece_is (&method, "TRACE") || piece_is (&method, "TRACK"))
+    return "is a TRACE";
   framing->is_1_0 = piece_is (&version, "HTTP/1.0");
   if (!framing->is_1_0 && !piece_is (&version, "HTTP/1.1"))
     return "is not of HTTP/1.1";
