@@ -103,7 +103,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         ).encode()
         if self.path.startswith("/bytes/"):
             answer = b"x" * int(self.path.rpartition("/")[2])
-        self.send_response(200)
+        self.send_response(int(self.path.rpartition("/")[2]) if self.path.startswith("/status/") else 200)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)

@@ -12,8 +12,9 @@ static const struct {
   const char *kind;
   const char *hint;
 } kinds[] = {
-    {"network",
-     "There is no network in the sandbox: pass data in as files (--file), or ask the user for it."},
+    {"network", "There is no network in the sandbox: pass data in as files (--file), or ask the user for it. "
+                "A profile can "
+                "allow chosen hosts ([network] mode = allow)."},
     {"file",
      "Of the host's files only those that are passed with the run are in the sandbox: pass it in with "
      "--file, and open it by its name in the current directory."},

@@ -25,7 +25,7 @@ import threading
 import _socket
 import _thread
 
-from adder_runner import places, tracebacks
+from adder_runner import hints, places, tracebacks
 
 MOST, LENGTH = 16, 200
 
@@ -73,7 +73,7 @@ def start(name):
 
 def connect_by(network):
     """NETWORK is what the profile gives: "allow" (a proxy, and no way around it), "full" or None."""
-    main["network"] = network
+    main["network"] = hints.connected["by"] = network
 
 
 def note(kind, detail):
@@ -389,7 +389,8 @@ def explain_one(error, first):
     elif isinstance(error, RuntimeError) and "can't start new thread" in tracebacks.message_of(error):
         met.add("pids")
     elif number in NO_NETWORK or not names.isdisjoint(NETWORK_ERRORS):
-        if all(entry["kind"] != "network" for entry in noted):
+        # Where there is a network, what fails past the proxy was noted before, and the rest is between code and host.
+        if main["network"] is None and all(entry["kind"] != "network" for entry in noted):
             note("network", tracebacks.message_of(error))
     elif isinstance(error, OSError) and isinstance(path, (str, bytes)) and path:
         explain_path(error, plain(os.path.join(os.getcwd(), os.fsdecode(path))), first)

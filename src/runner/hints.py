@@ -7,6 +7,12 @@ import os
 from adder_runner import places
 
 NO_NETWORK = "There is no network in this sandbox. Pass data in as files instead."
+# By what the profile gives. An answer of a host, such as 404, is none of the sandbox's.
+NETWORKS = {
+    None: NO_NETWORK,
+    "allow": "Only the hosts that the profile names are reached, through the proxy that http_proxy and https_proxy name.",
+    "full": None,
+}
 NO_MEMORY = "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."
 READ_ONLY = "Only {writable} can be written to."
 
@@ -31,6 +37,9 @@ TABLE = (
 )
 
 
+connected = {"by": None}  # what denials.py is told of the network
+
+
 def missing_file(error):
     """Where the file of a FileNotFoundError might be instead."""
     path = error.filename if isinstance(error.filename, str) else ""
@@ -52,5 +61,7 @@ def find(error, message):
             continue
         if words is not None and words not in message:
             continue
+        if hint is NO_NETWORK and connected["by"]:
+            return NETWORKS[connected["by"]] if "HTTPError" not in names else None
         return hint.replace("{writable}", places.writable()) if hint else missing_file(error)
     return None

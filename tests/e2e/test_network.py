@@ -454,6 +454,16 @@ def test_nothing_goes_on_after_the_run(placed, world):
     harness.wait_until(lambda: link_threads(placed) == 0, "the connection to end")
 
 
+def test_what_a_host_answers_is_no_denial(placed):
+    result = run(placed, "urllib.request.urlopen('http://api.example.org/status/404')")
+    assert result.outcome == "error" and "404" in result.error["message"], result
+    assert result.denials == [] and result.error["hint"] is None, result
+    result = run(placed, "urllib.request.urlopen('http://closed.wikipedia.org/')")
+    assert "502" in result.error["message"] and result.denials == [], result
+    result = run(placed, "socket.create_connection(('93.184.216.34', 80))")
+    assert "through the proxy" in result.error["hint"] and details(result) == ["connect 93.184.216.34:80"], result
+
+
 # ---- private networks ----
 
 
