@@ -62,17 +62,19 @@ width_of (FILE *stream)
 static void
 print_rows (FILE *stream, const char *text, guint room)
 {
+  g_autoptr (GString) rows = g_string_new (NULL);
   guint column = 0;
   for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at)) {
-    guint columns = g_unichar_iswide_cjk (g_utf8_get_char (at)) ? 2 : 1;
+    gunichar c = g_utf8_get_char (at);
+    guint columns = g_unichar_iswide_cjk (c) ? 2 : 1;
     if (column + columns > room) {
-      fprintf (stream, "\n%*s ", LABEL_WIDTH, "");
+      g_string_append_printf (rows, "\n%*s ", LABEL_WIDTH, "");
       column = 0;
     }
-    fprintf (stream, "%.*s", (int)(g_utf8_next_char (at) - at), at);
+    g_string_append_unichar (rows, c);
     column += columns;
   }
-  fprintf (stream, "\n");
+  fprintf (stream, "%s\n", rows->str);
 }
 
 static void

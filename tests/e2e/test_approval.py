@@ -85,7 +85,7 @@ class Guarded:
             except OSError:  # the other end is closed
                 break
             shown += got
-            if waiting and shown.endswith(waiting[0][0]):
+            if waiting and shown.endswith(b"\n" + waiting[0][0]):
                 os.write(master, waiting.pop(0)[1])
                 shown += b"\n"
         out = process.stdout.read()
@@ -437,7 +437,7 @@ def test_typed_ahead_is_no_answer(guarded):
     process = guarded.adder.start(code, "--profile", "asks", stdin=slave, stderr=slave)
     os.close(slave)
     shown = b""
-    while not shown.endswith(YES_OR_NO):
+    while not shown.endswith(b"\n" + YES_OR_NO):
         shown += os.read(master, 65536)
     os.write(master, b"n\n")
     assert process.stdout.read() == b"" and process.wait(DEADLINE) == 126

@@ -262,6 +262,7 @@ test_bounds (void)
   for (int i = 0; i < 8; i++) {
     g_autofree char *digest = g_strdup_printf ("d%d", i);
     g_autofree char *id = ASK (approvals, .owner = i < 4 ? "uid:1" : "uid:2", .digest = digest);
+    g_assert_cmpuint (strlen (id), ==, 36);
   }
   g_autofree char *owner = ask (approvals, (struct asked){.digest = "more"}, ADDER_ERROR_BUSY);
   g_assert_nonnull (strstr (owner, "max_pending_per_owner = 4"));
@@ -282,11 +283,13 @@ test_bytes (void)
   struct approvals *approvals = make_with (config);
   g_autofree char *first = ASK (approvals, .digest = "first");
   g_autofree char *second = ASK (approvals, .digest = "second");
+  g_assert_cmpuint (strlen (second), ==, 36);
   g_autofree char *message = ask (approvals, (struct asked){.digest = "third"}, ADDER_ERROR_BUSY);
   g_assert_nonnull (strstr (message, "max_bytes"));
   /* What was denied makes room. */
   deny (approvals, first, NULL);
   g_autofree char *third = ASK (approvals, .digest = "third");
+  g_assert_cmpuint (strlen (third), ==, 36);
   g_assert_null (approvals_show (approvals, "uid:1", first, NULL));
   approvals_unref (approvals);
 }
