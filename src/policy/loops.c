@@ -230,6 +230,14 @@ has_failed (const struct request_end *end)
   }
 }
 
+/* Code that ran, and whose changes wait for a yes, is no failure. */
+static gboolean
+has_succeeded (const struct request_end *end)
+{
+  return end->outcome == ADDER_OUTCOME_OK ||
+         (end->outcome == ADDER_OUTCOME_APPROVAL_REQUIRED && end->attempt != NULL);
+}
+
 static void
 add_failure (struct loops *loops, const char *owner, const char *name, guint64 setting,
              const struct request_end *end)
@@ -251,7 +259,7 @@ loops_ended (struct loops *loops, const char *owner, const char *conversation, g
   owner = owner ? owner : "";
   g_mutex_lock (&loops->lock);
   purge (loops);
-  GList *link = end->outcome == ADDER_OUTCOME_OK ? find (loops, owner, conversation) : NULL;
+  GList *link = has_succeeded (end) ? find (loops, owner, conversation) : NULL;
   if (link)
     drop (loops, link);
   else if (end->attempt && has_failed (end))
