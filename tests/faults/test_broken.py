@@ -113,6 +113,9 @@ INTERPRETERS = {
     "garbage": ("#!/bin/sh\nhead -c 100000 /dev/urandom\n", "does not answer as Python|the interpreter's answer"),
     "half an answer": ("#!/bin/sh\necho '{\"version\": '\n", "the interpreter's answer"),
     "a foreign answer": ("#!/bin/sh\necho '{\"version\": 3, \"implementation\": []}'\n", "cannot use .*python"),
+}
+# Each of these is waited for as long as an interpreter may take.
+ENDLESS = {
     "endless output": ("#!/bin/sh\nexec yes\n", "did not end within 20 seconds"),
     "one that hangs": ("#!/bin/sh\nsleep 1001 & sleep 1002\n", "did not end within 20 seconds"),
     "one that closes its streams and stays": (
@@ -136,26 +139,25 @@ def sleepers(user):
     return found
 
 
-def test_broken_interpreters(make_adder):
-    """All at once, since some of them take their time; meanwhile the daemon serves others."""
-    adder = make_adder()
+def try_interpreters(adder, interpreters):
+    """All at once; meanwhile the daemon serves others."""
     adder.variables["ADDER_ENVIRONMENTS_DIR"] = str(adder.folder("environments"))
-    for index in range(len(INTERPRETERS)):
+    for index in range(len(interpreters)):
         python = adder.scratch / f"python-{index}"
         subprocess.run(
             [*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", python], check=True, cwd=adder.scratch
         )
         assert adder.call("env", "create", f"e{index}", "--python", python / "bin/python").returncode == 0
-    for index, (text, _) in enumerate(INTERPRETERS.values()):
+    for index, (text, _) in enumerate(interpreters.values()):
         path = adder.scratch / f"python-{index}/bin/python"
         path.unlink()
         if text is not None:
             path.write_text(text)
             path.chmod(0o755)
 
-    runs = [adder.start("print(1)", env=f"e{index}", json_reply=True) for index in range(len(INTERPRETERS))]
+    runs = [adder.start("print(1)", env=f"e{index}", json_reply=True) for index in range(len(interpreters))]
     assert adder.run("print(2)").stdout == "2\n"
-    for run, (what, (_, sentence)) in zip(runs, INTERPRETERS.items()):
+    for run, (what, (_, sentence)) in zip(runs, interpreters.items()):
         out, err = run.communicate(timeout=harness.DEADLINE)
         harness.gathered.append((run.args, run.returncode, out, err))
         result = harness.Adder.parse(out.decode(), err.decode(), run.returncode)
@@ -164,6 +166,18 @@ def test_broken_interpreters(make_adder):
     wait_until(lambda: not sleepers(adder.user), "what the interpreters started to be gone")
     assert adder.run("print(2)").stdout == "2\n"
     adder.stop()
+
+
+def test_broken_interpreters(make_adder):
+    try_interpreters(make_adder(), INTERPRETERS)
+
+
+# As the user who may do least: the processes are his own, and the time is the same for all.
+@pytest.mark.parametrize(
+    "user", [user for user in harness.users() if not user.why_not][-1:], ids=lambda user: user.name, indirect=True
+)
+def test_endless_interpreters(make_adder):
+    try_interpreters(make_adder(), ENDLESS)
 
 
 # ---- what dies at an awkward moment ----
