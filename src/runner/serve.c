@@ -268,9 +268,13 @@ end_all (const struct children *children)
 {
   bool any = false;
   for (size_t i = 0; i < children->count; i++) {
-    any |= children->list[i].group != 0;
-    if (children->list[i].group)
-      kill (-children->list[i].group, SIGKILL);
+    const struct child *child = &children->list[i];
+    any |= child->group != 0;
+    /* One that was just forked has not made its group yet. */
+    if (child->group && child->worker)
+      kill (child->worker, SIGKILL);
+    if (child->group)
+      kill (-child->group, SIGKILL);
   }
   while (any && (waitpid (-1, NULL, __WALL) > 0 || errno == EINTR))
     ;
