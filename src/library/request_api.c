@@ -22,6 +22,7 @@
 
 #define VALUES_MOST        256
 #define VALUE_NAME_BYTES   64
+#define VALUE_DEPTH        64
 
 struct adder_request {
   char *code;
@@ -271,6 +272,28 @@ is_variable (const char *name)
          name[strspn (name, letters)] == '\0';
 }
 
+/* Whether VALUE is nested no deeper than LEFT: the reader on the other side has a stack of its own. */
+static gboolean
+is_flat (json_t *value, int left)
+{
+  gsize index;
+  const char *name;
+  json_t *item;
+  if (left == 0)
+    return !json_is_array (value) && !json_is_object (value);
+  json_array_foreach (value, index, item)
+  {
+    if (!is_flat (item, left - 1))
+      return FALSE;
+  }
+  json_object_foreach (value, name, item)
+  {
+    if (!is_flat (item, left - 1))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 gboolean
 adder_request_set_value (AdderRequest *request, const char *name, const char *json, GError **error)
 {
@@ -286,6 +309,12 @@ adder_request_set_value (AdderRequest *request, const char *name, const char *js
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value %s is not JSON: %s", shown,
                  problem.text);
     error_make_printable (error);
+    return FALSE;
+  }
+  if (!is_flat (value, VALUE_DEPTH)) {
+    json_decref (value);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value %s is nested deeper than %d levels",
+                 shown, VALUE_DEPTH);
     return FALSE;
   }
   if (!request->values)

@@ -34,6 +34,8 @@ class ReadOnly(types.ModuleType):
         raise AttributeError(f"{self.__name__} can only be read")
 
     def __getattr__(self, name):
+        if self not in behind:  # one that code made for itself
+            raise AttributeError(f"there is nothing called {name}")
         module, alias = behind[self]
         if not is_there(module, name):
             raise AttributeError(f"module '{module.__name__}' has no attribute '{name}'")

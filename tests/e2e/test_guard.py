@@ -206,6 +206,7 @@ def test_values_are_variables(adder):
     result = adder.run("last_result[::-1], rows[0][1] * 2, rows[1]['ä']", "--profile", "compute", *given)
     assert (result.outcome, result.text) == ("ok", "('NcS9euQa', 5.0, None)")
     assert adder.run("last_result.lower()", *given[:2]).text == "'aque9scn'"
+    assert adder.run("x[0]", "--value", "x=" + "[" * 64 + "]" * 64).outcome == "ok"
     # A name that is given is the code's own, also where Python has a builtin of that name.
     assert adder.run("input + 1", "--profile", "compute", "--value", "input=1").text == "2"
 
@@ -220,6 +221,8 @@ def test_values_are_variables(adder):
         ("__builtins__={}", "not the name of a value"),
         ("_x=1", "not the name of a value"),
         ("a.b=1", "not the name of a value"),
+        ("x=" + "[" * 66 + "]" * 66, "nested deeper"),
+        ("x=" + '{"a":' * 66 + "1" + "}" * 66, "nested deeper"),
         ("x=123456789012345678901234567890", "x"),
     ],
 )
