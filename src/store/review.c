@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "adder.h"
 #include "base/fd.h"
@@ -110,15 +109,6 @@ is_expired (const struct reviews *reviews, const struct review *review)
          g_get_real_time () - review->created_us > (gint64)reviews->expire_ms * 1000;
 }
 
-/* What a process that died while it kept one left of it. */
-static gboolean
-is_left_over (int store_fd, const char *name)
-{
-  struct stat st;
-  return g_str_has_suffix (name, ".part") && fstatat (store_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-         g_get_real_time () / G_USEC_PER_SEC - st.st_mtime > 3600;
-}
-
 /* All of OWNER that are there, locked by nobody or not; those that expired are removed. struct review. */
 static GPtrArray *
 find_all (struct reviews *reviews, int store_fd, const char *owner)
@@ -129,8 +119,7 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
     const char *name = names->pdata[i];
     struct review *review = review_read (store_fd, name, FALSE, NULL);
     if (!review) {
-      if (is_left_over (store_fd, name))
-        review_remove (store_fd, name);
+      review_sweep (store_fd, name);
     } else if (is_expired (reviews, review)) {
       review_remove (store_fd, name);
       forget_directory (reviews, name);

@@ -222,33 +222,50 @@ is_entry (int parent_fd, const char *name, const struct change_entry *known)
   return FALSE;
 }
 
-/* A directory that goes must hold what was listed, and nothing that came since. */
-static void
-check_before (struct commit *commit, guint number, int parent_fd, const char *name)
+/* Whether NAME is what the change NUMBER found there. A directory that goes must hold what was listed, and
+ * nothing that came since. */
+static gboolean
+is_as_found (const struct commit *commit, guint number, int parent_fd, const char *name)
 {
   const struct change *change = commit->review->changes->pdata[number];
   gboolean goes = change->before.type == CHANGE_DIRECTORY && !is_mode_only (change);
-  if (!is_entry (parent_fd, name, &change->before) ||
-      (goes && count_names (parent_fd, name) != count_listed (commit->review, number, TRUE)))
-    add_conflict (commit, change->path);
+  return is_entry (parent_fd, name, &change->before) &&
+         (!goes || count_names (parent_fd, name) == count_listed (commit->review, number, TRUE));
+}
+
+static gboolean
+check_one (struct commit *commit, guint number)
+{
+  const struct change *change = commit->review->changes->pdata[number];
+  const char *name;
+  /* What is new in a new directory stands in nobody's way. */
+  if (change->covered && change->before.type == CHANGE_NOTHING)
+    return TRUE;
+  autoclose int parent_fd = open_parent (commit, change->path, &name);
+  if (parent_fd >= 0 && is_as_found (commit, number, parent_fd, name))
+    return TRUE;
+  add_conflict (commit, change->path);
+  return FALSE;
 }
 
 static gboolean
 check_all (struct commit *commit, GError **error)
 {
-  for (guint i = 0; i < commit->review->changes->len; i++) {
-    const struct change *change = commit->review->changes->pdata[i];
-    const char *name;
-    /* What is new in a new directory stands in nobody's way. */
-    if (change->covered && change->before.type == CHANGE_NOTHING)
-      continue;
-    autoclose int parent_fd = open_parent (commit, change->path, &name);
-    if (parent_fd < 0)
-      add_conflict (commit, change->path);
-    else
-      check_before (commit, i, parent_fd, name);
-  }
+  for (guint i = 0; i < commit->review->changes->len; i++)
+    (void)check_one (commit, i);
   return check_conflicts (commit, error);
+}
+
+/* The change NUMBER and all that it covers, at the last moment. */
+static gboolean
+check_step (struct commit *commit, guint number)
+{
+  const GPtrArray *changes = commit->review->changes;
+  gboolean ok = check_one (commit, number);
+  for (guint i = number + 1; ok && i < changes->len && ((const struct change *)changes->pdata[i])->covered;
+       i++)
+    ok = check_one (commit, i);
+  return ok;
 }
 
 /* ---- writing ---- */
@@ -423,10 +440,8 @@ switch_step (struct commit *commit, const struct step *step, GError **error)
     return TRUE;
   /* What was linked aside may have been written to since, under either name. */
   gboolean missing = aside && !exists (step, step->name);
-  if (!missing && !is_entry (step->parent_fd, step->name, &change->before)) {
-    add_conflict (commit, change->path);
+  if (!missing && !check_step (commit, step->number))
     return TRUE;
-  }
   if (!creates && !aside)
     r = set_aside (step);
   if (r == 0 && !deletes) {

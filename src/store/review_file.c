@@ -16,10 +16,14 @@
 #include "engine/scratch.h"
 #include "store/review_private.h"
 
-#define MANIFEST    "manifest"
-#define CHANGES     "changes"
-#define CONTENT     "content"
-#define JOURNAL     "journal"
+#define MANIFEST "manifest"
+#define CHANGES  "changes"
+#define CONTENT  "content"
+#define JOURNAL  "journal"
+
+/* One that is being written or removed; a process that died meanwhile left those that are older. */
+#define PARTIAL     ".part"
+#define LEFT_OVER_S 3600
 
 #define BLOCK_BYTES ((gsize)256 << 10)
 #define JSON_BYTES  ((gsize)512 << 20)
@@ -216,7 +220,7 @@ fill_folder (int folder_fd, const struct review_subject *subject, GError **error
 gboolean
 review_write (int store_fd, const struct review_subject *subject, const char *id, GError **error)
 {
-  g_autofree char *partial = g_strconcat (id, ".part", NULL);
+  g_autofree char *partial = g_strconcat (id, PARTIAL, NULL);
   if (mkdirat (store_fd, partial, 0700) < 0)
     return error_from_errno (error, errno, "cannot keep what would be changed");
   autoclose int folder_fd = openat (store_fd, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -394,7 +398,19 @@ review_read (int store_fd, const char *id, gboolean locked, GError **error)
 void
 review_remove (int store_fd, const char *id)
 {
-  scratch_remove_tree (store_fd, id);
+  g_autofree char *partial = g_strconcat (id, PARTIAL, NULL);
+  /* From here on it is none any more, also should we not come to the end. */
+  if (renameat (store_fd, id, store_fd, partial) == 0)
+    scratch_remove_tree (store_fd, partial);
+}
+
+void
+review_sweep (int store_fd, const char *name)
+{
+  struct stat st;
+  if (g_str_has_suffix (name, PARTIAL) && fstatat (store_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+      g_get_real_time () / G_USEC_PER_SEC - st.st_mtime > LEFT_OVER_S)
+    scratch_remove_tree (store_fd, name);
 }
 
 gboolean

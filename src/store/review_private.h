@@ -56,6 +56,9 @@ gboolean review_is_locked (const struct review *review);
 /* Removes it from disk. */
 void review_remove (int store_fd, const char *id);
 
+/* Removes NAME of the store when a process that died left it half. */
+void review_sweep (int store_fd, const char *name);
+
 /* Notes that PHASE is entered, on disk. */
 gboolean review_enter (struct review *review, enum review_phase phase, GError **error);
 
