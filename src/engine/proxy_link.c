@@ -216,7 +216,8 @@ fulfil (const struct link *link, struct proxy_request *request, const GString *t
   }
   if (secret && !add_secret (link, secret, request, text, head))
     return;
-  switch (proxy_reach (link->proxy, gate, &request->host, request->port, &host_fd, &problem)) {
+  switch (
+      proxy_reach (link->proxy, gate, &request->host, request->port, link->deadline_us, &host_fd, &problem)) {
   case REACH_REFUSED:
     refuse_address (link, request, problem);
     return;

@@ -114,7 +114,7 @@ add_address (GArray *addresses, const struct sockaddr *from)
 
 /* Appends the addresses of HOST. Returns NULL, or what went wrong, the caller's. */
 static char *
-look_up (const struct gate *gate, const struct host_name *host, GArray *addresses)
+look_up (const struct gate *gate, const struct host_name *host, gint64 deadline_us, GArray *addresses)
 {
   if (host->is_address) {
     g_array_append_val (addresses, host->address);
@@ -124,7 +124,8 @@ look_up (const struct gate *gate, const struct host_name *host, GArray *addresse
   if (!lookup)
     return g_strdup ("too many names are being looked up");
   char *problem = NULL;
-  if (!proxy_wait (gate, lookup->done_fd, POLLIN, g_get_monotonic_time () + LOOKUP_US))
+  deadline_us = MIN (deadline_us, g_get_monotonic_time () + LOOKUP_US);
+  if (!proxy_wait (gate, lookup->done_fd, POLLIN, deadline_us))
     problem = g_strdup_printf ("no name server told the address of %s in time", host->text);
   else if (lookup->problem != 0)
     problem =
@@ -190,7 +191,7 @@ drop_refused (const struct proxy *proxy, GArray *addresses)
 
 /* Returns a descriptor or a negative errno. */
 static int
-connect_to (const struct gate *gate, const struct address *address, guint16 port)
+connect_to (const struct gate *gate, const struct address *address, guint16 port, gint64 deadline_us)
 {
   struct sockaddr_storage to;
   socklen_t length = address_to_socket (address, port, &to);
@@ -203,7 +204,8 @@ connect_to (const struct gate *gate, const struct address *address, guint16 port
     return -errno;
   int problem = 0;
   socklen_t size = sizeof problem;
-  if (!proxy_wait (gate, fd, POLLOUT, g_get_monotonic_time () + CONNECT_US))
+  deadline_us = MIN (deadline_us, g_get_monotonic_time () + CONNECT_US);
+  if (!proxy_wait (gate, fd, POLLOUT, deadline_us))
     return -ETIMEDOUT;
   if (getsockopt (fd, SOL_SOCKET, SO_ERROR, &problem, &size) < 0)
     return -errno;
@@ -212,10 +214,10 @@ connect_to (const struct gate *gate, const struct address *address, guint16 port
 
 enum reach
 proxy_reach (const struct proxy *proxy, const struct gate *gate, const struct host_name *host, guint16 port,
-             int *ret_fd, char **ret_problem)
+             gint64 deadline_us, int *ret_fd, char **ret_problem)
 {
   g_autoptr (GArray) addresses = g_array_new (FALSE, FALSE, sizeof (struct address));
-  char *problem = look_up (gate, host, addresses);
+  char *problem = look_up (gate, host, deadline_us, addresses);
   if (problem) {
     *ret_problem = problem;
     return REACH_FAILED;
@@ -227,7 +229,7 @@ proxy_reach (const struct proxy *proxy, const struct gate *gate, const struct ho
   }
   int fd = -EADDRNOTAVAIL;
   for (guint i = 0; i < addresses->len && fd < 0; i++)
-    fd = connect_to (gate, &g_array_index (addresses, struct address, i), port);
+    fd = connect_to (gate, &g_array_index (addresses, struct address, i), port, deadline_us);
   if (fd >= 0) {
     *ret_fd = fd;
     return REACH_DONE;

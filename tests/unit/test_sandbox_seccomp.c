@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -269,6 +270,55 @@ test_shared (gconstpointer data)
   check_answers (data, shared_expectations, G_N_ELEMENTS (shared_expectations), true);
 }
 
+/* With a network there are a few kinds of sockets more, and no others, whatever a flag is mixed in. */
+static void
+test_online (gconstpointer data)
+{
+  const struct architecture *architecture = data;
+  static const struct {
+    uint64_t family, type, protocol;
+    uint32_t answer;
+  } rows[] = {
+      {AF_INET, SOCK_STREAM, 0, ALLOWED},
+      {AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP, ALLOWED},
+      {HIGH | AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP, ALLOWED},
+      {AF_INET, SOCK_RAW, IPPROTO_ICMP, FAILS (EPERM)},
+      {AF_INET, SOCK_RAW | SOCK_CLOEXEC, 0, FAILS (EPERM)},
+      {AF_INET, SOCK_DGRAM, IPPROTO_ICMP, FAILS (ENOSYS)},
+      {AF_INET, SOCK_STREAM, IPPROTO_SCTP, FAILS (ENOSYS)},
+      {AF_INET, SOCK_STREAM, 262 /* MPTCP */, FAILS (ENOSYS)},
+      {AF_INET, SOCK_DCCP, 0, FAILS (ENOSYS)},
+      {AF_INET, SOCK_SEQPACKET, 0, FAILS (ENOSYS)},
+      {AF_NETLINK, SOCK_RAW, 0, FAILS (EAFNOSUPPORT)},
+      {AF_PACKET, SOCK_RAW, 0, FAILS (EAFNOSUPPORT)},
+      {AF_VSOCK, SOCK_STREAM, 0, FAILS (EAFNOSUPPORT)},
+      {AF_SMC, SOCK_STREAM, 0, FAILS (ENOSYS)},
+  };
+  for (int network = NETWORK_NONE; network < NETWORKS; network++) {
+    for (int shared = 0; shared <= 1; shared++) {
+      const struct seccomp_host host = {
+          .landlock_abi = 7, .memory_counted = true, .shared = shared, .network = (enum network)network};
+      struct filter_program program = build_for (architecture, host);
+      struct seccomp_data call = {.nr = seccomp_syscall_resolve_name_arch (architecture->token, "socket"),
+                                  .arch = architecture->audit};
+      for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+        call.args[0] = rows[i].family;
+        call.args[1] = rows[i].type;
+        call.args[2] = rows[i].protocol;
+        g_assert_cmphex (interpret (&program, &call), ==,
+                         network == NETWORK_NONE ? FAILS (EAFNOSUPPORT) : rows[i].answer);
+      }
+      /* Local ones as ever: where somebody else's can be named, none. */
+      call.args[0] = AF_UNIX;
+      g_assert_cmphex (interpret (&program, &call), ==, shared ? FAILS (EAFNOSUPPORT) : ALLOWED);
+      call.nr = seccomp_syscall_resolve_name_arch (architecture->token, "connect");
+      g_assert_cmphex (interpret (&program, &call), ==,
+                       shared && network == NETWORK_NONE ? FAILS (EPERM) : ALLOWED);
+      free (program.filter);
+    }
+  }
+}
+
 /* Memory that nobody has mapped is for hosts where the kernel counts it. */
 static void
 test_memory (gconstpointer data)
@@ -466,7 +516,7 @@ main (int argc, char **argv)
       GTestDataFunc run;
     } cases[] = {{"answers", test_answers},       {"shared", test_shared},         {"memory", test_memory},
                  {"allow-list", test_allow_list}, {"upper-half", test_upper_half}, {"unknown", test_unknown},
-                 {"foreign", test_foreign}};
+                 {"online", test_online},         {"foreign", test_foreign}};
     for (size_t c = 0; c < G_N_ELEMENTS (cases); c++) {
       g_autofree char *path = g_strdup_printf ("/seccomp/%s/%s", architectures[i].name, cases[c].name);
       g_test_add_data_func (path, &architectures[i], cases[c].run);
