@@ -66,6 +66,8 @@ run_review (struct adder_run *run, struct verdict *verdict)
     return NULL;
   }
   gboolean kept = keep (run, &problem);
+  if (kept && !run->request->approval_id)
+    return NULL;
   verdict->outcome = kept ? ADDER_OUTCOME_APPROVAL_REQUIRED : explain_outcome_of (problem);
   verdict->exit_code = outcome_exit_code (verdict->outcome);
   if (kept)

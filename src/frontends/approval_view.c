@@ -160,6 +160,19 @@ say_workdir (FILE *stream, const json_t *approval)
   say (stream, "directory", text);
 }
 
+/* What has run already and waits to be made real. */
+static void
+say_changes (FILE *stream, const json_t *approval)
+{
+  const char *review_id = member (approval, "review_id");
+  if (!review_id)
+    return;
+  g_autofree char *text =
+      g_strdup_printf ("%" JSON_INTEGER_FORMAT ": adder review show %s",
+                       json_integer_value (json_object_get (approval, "changes")), review_id);
+  say (stream, "changes", text);
+}
+
 static void
 say_facts (FILE *stream, const json_t *approval)
 {
@@ -171,6 +184,7 @@ say_facts (FILE *stream, const json_t *approval)
   say (stream, "environment", member (approval, "environment"));
   say (stream, "isolation", g_strcmp0 (isolation, "auto") == 0 ? NULL : isolation);
   say_workdir (stream, approval);
+  say_changes (stream, approval);
   say (stream, "session", member (approval, "session"));
   say (stream, "conversation", conversation);
   say_arguments (stream, approval);

@@ -31,6 +31,7 @@ adder_engine_new (const char *config_file, GError **error)
   public->loops = loops_new (engine->host->config);
   profile_cache_init (&public->profiles);
   public->reviews = reviews_new (engine->host->config);
+  library_join_reviews (public);
   return public;
 }
 

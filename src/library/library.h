@@ -33,6 +33,9 @@ struct adder_engine {
   struct loops *loops;
 };
 
+/* Has a yes to the changes of a review make them. */
+void library_join_reviews (AdderEngine *engine);
+
 /* Has the changes of RESOLVED kept for a review, where it is one. */
 void library_set_review (AdderEngine *engine, struct run_request *resolved);
 

@@ -251,7 +251,10 @@ ask (struct approvals *approvals, const struct approval_subject *subject, GError
   if (!make_room (approvals, subject->owner, bytes, error))
     return NULL;
   struct approval *approval = g_new0 (struct approval, 1);
-  id_make (approval->id);
+  if (subject->review_id)
+    g_strlcpy (approval->id, subject->review_id, sizeof approval->id);
+  else
+    id_make (approval->id);
   approval->kind = subject->kind;
   approval->owner = g_strdup (subject->owner ? subject->owner : "");
   approval->conversation = g_strdup (subject->conversation);
@@ -324,6 +327,16 @@ approvals_decide (struct approvals *approvals, const struct approval_subject *su
   if (ok)
     *ret_answer = answer;
   return ok;
+}
+
+void
+approvals_forget (struct approvals *approvals, const char *owner, const char *review_id)
+{
+  g_mutex_lock (&approvals->lock);
+  struct approval *approval = approvals_find (approvals, owner, review_id);
+  if (approval && approval->kind == APPROVAL_OF_CHANGES && !approval->deciding)
+    approvals_remove (approvals, approval);
+  g_mutex_unlock (&approvals->lock);
 }
 
 guint

@@ -39,7 +39,7 @@ struct approval_subject {
   const char *owner, *conversation; /* conversation NULL: none, and then there is no "always" */
   const char *digest;               /* of all that is asked for (struct approval_digest) */
   const char *place;                /* the digest of where: what "always" is bound to */
-  const char *review_id;            /* of APPROVAL_OF_CHANGES, else NULL */
+  const char *review_id;            /* of APPROVAL_OF_CHANGES, whose approval has the same id; else NULL */
   json_t *shown; /* an object: what a person is shown ("code", "profile", ...); is not changed any more */
 };
 
@@ -104,6 +104,9 @@ typedef gboolean (*approval_carry_out) (gpointer data, const char *owner, const 
                                         GError **error);
 /* Once, before the first is asked for. */
 void approvals_set_carry_out (struct approvals *approvals, approval_carry_out carry_out, gpointer data);
+
+/* Whoever decided about REVIEW_ID did so elsewhere. */
+void approvals_forget (struct approvals *approvals, const char *owner, const char *review_id);
 
 /* How many wait, or are approved and not used: what would be lost with the process. */
 guint approvals_waiting (struct approvals *approvals);

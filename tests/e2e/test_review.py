@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from harness import unique
 from test_workdir import contents
 
 CHANGE = """
@@ -100,6 +101,51 @@ def test_no(adder, folder):
     clean(adder, folder)
     ended, _ = settle(adder, "commit", id)
     assert ended.returncode != 0 and "no such review" in ended.stderr
+
+
+@pytest.mark.parametrize("word, state, made", [("approve", "approved", True), ("deny", "denied", False)])
+def test_decided_as_an_approval(adder, folder, word, state, made):
+    """A review is asked for like any approval, under one id; who decides about either has decided about both."""
+    before = contents(folder)
+    id = review(adder, folder, CHANGE, "--description", "tidy up")
+    listed = json.loads(adder.call("approval", "list", "--json").stdout)["approvals"]
+    assert [(one["kind"], one["description"]) for one in listed if one["approval_id"] == id] == [("changes", "tidy up")]
+    shown = adder.call("approval", "show", id).stdout
+    assert "tidy up" in shown and f"adder review show {id}" in shown
+    answer = json.loads(adder.call("approval", word, id, "--json").stdout)
+    assert answer["state"] == state and waiting(adder) == []
+    clean(adder, folder)
+    assert contents(folder) == (after(before) if made else before)
+    assert adder.call("approval", "show", id).returncode != 0
+
+
+def test_decided_as_a_review(adder, folder):
+    id = review(adder, folder)
+    settle(adder, "drop", id)
+    listed = json.loads(adder.call("approval", "list", "--json").stdout)["approvals"]
+    assert id not in [one["approval_id"] for one in listed]
+
+
+def test_always_in_a_conversation(adder, folder):
+    code = "open('a.txt', 'a').write('more\\n')"
+    talk = ["--workdir", folder, "--review", "--conversation", unique()]
+    id = adder.run(code, *talk).approval_id
+    assert adder.call("approval", "approve", id, "--always").returncode == 0
+    result = adder.run(code, *talk)
+    assert (result.outcome, result.approval_id, len(result.changes)) == ("ok", None, 1)
+    assert (folder / "a.txt").read_text() == "a.txt\nmore\nmore\n"
+    other = adder.run(code, "--workdir", folder, "--review", "--conversation", unique())
+    assert other.outcome == "approval_required", "another conversation is asked"
+    settle(adder, "drop", other.approval_id)
+    clean(adder, folder)
+
+
+def test_all_is_accepted(adder, folder):
+    before = contents(folder)
+    result = adder.run(CHANGE, "--workdir", folder, "--review", "--dangerously-accept-all")
+    assert result.outcome == "ok" and waiting(adder) == []
+    clean(adder, folder)
+    assert contents(folder) == after(before)
 
 
 def test_shown(adder, folder):
