@@ -36,7 +36,7 @@ def answer(payload):
 def execute(request):
     """Runs REQUEST (see README.md) to its very end, threads and atexit handlers included. Returns the result message."""
     name, limit = request["name"], request["value_bytes"]
-    loaded_before = len(sys.modules)
+    loaded_before, before = len(sys.modules), sys.modules["__main__"]
     prepare_process(request)
     denials.start(name)
     outcome = Outcome(name, limit)
@@ -47,7 +47,7 @@ def execute(request):
     if figures.are_open():
         outcome.guard(figures.show_open)
     denials.look_at_limits()
-    outcome.guard(lambda: finish(loaded_before))
+    outcome.guard(lambda: finish(loaded_before, before))
     return outcome.message()
 
 
@@ -254,14 +254,16 @@ def compile_parts_of(tree, name):
     return body, compile(last, name, "eval", dont_inherit=True) if last else None
 
 
-def finish(loaded_before):
+def finish(loaded_before, before):
     """What Python does when a script ends: wait for threads that are not daemons, run atexit handlers, take the script's
-    modules apart, which closes files and calls finalizers, and flush."""
+    modules apart, which closes files and calls finalizers, and flush. Of code that was refused there is no __main__: it is still
+    the one BEFORE, of the zygote."""
     wait_for_threads()
     atexit._run_exitfuncs()
     if threading.active_count() == 1:
         for module in [sys.modules.get("__main__"), *workspace_modules(loaded_before)]:
-            if isinstance(module, types.ModuleType):  # what the code left there may be anything
+            # What the code left there may be anything.
+            if isinstance(module, types.ModuleType) and module is not before:
                 take_apart(module)
         gc.collect()
     else:

@@ -26,7 +26,7 @@ class Conversation:
         assert result.outcome == "refused" and result.error["type"] == "Loop", result
         assert words in result.error["message"] and "Change the approach" in result.error["hint"]
         assert [violation["rule"] for violation in result.violations] == ["loop"]
-        assert result.stdout == ""
+        assert result.stdout == result.stderr == ""
         return result
 
 
