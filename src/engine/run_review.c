@@ -72,7 +72,8 @@ run_review (struct adder_run *run, struct verdict *verdict)
   verdict->exit_code = outcome_exit_code (verdict->outcome);
   if (kept)
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_FAILED,
-                 "The code ended, and %u changes wait for a yes: adder review show %s",
-                 run->changes->changes->len, run->request->approval_id);
+                 "the code ended, and %u change%s for a yes: adder review show %s, then commit or drop",
+                 run->changes->changes->len, run->changes->changes->len == 1 ? " waits" : "s wait",
+                 run->request->approval_id);
   return explain_error (verdict->outcome, problem);
 }

@@ -25,7 +25,7 @@ static const struct cli_command commands[] = {
     {"stop", "", "end the daemon and all that it runs", cli_stop},
     {"doctor", "", "check what this host offers, and how to get what it lacks", cli_doctor},
     {"env", "COMMAND", "list, show, create and remove environments", cli_env},
-    {"profile", "COMMAND", "list and show profiles: named sets of limits and rules", cli_profile},
+    {"profile", "COMMAND", "list, show and check profiles: named sets of limits and rules", cli_profile},
     {"guard", "[FILE | - | -c CODE]", "check code against a profile's rules, without running it", cli_guard},
     {"config", "COMMAND", "show and document the configuration", cli_config},
     {"bench", "[load]", "measure Adder beside plain Python, or under load", cli_bench},

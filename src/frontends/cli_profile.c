@@ -54,12 +54,12 @@ print_group (const struct profile_group *group, const json_t *keys)
 static void
 print_limits (const struct profile *profile)
 {
-  printf ("\n%-16s %-10s %-10s %s\n", "limit", "value", "most", "what is bounded");
+  printf ("\n%-19s %-10s %-10s %s\n", "limit", "value", "most", "what is bounded");
   for (int i = 0; i < LIMIT_COUNT; i++) {
     const struct limit_row *row = &limit_table[i];
     g_autofree char *value = quantity_format (profile->limits.value[i], row->unit);
     g_autofree char *most = quantity_format (profile->maxima.value[i], row->unit);
-    printf ("%-16s %-10s %-10s %s\n", row->name, value, most, row->text);
+    printf ("%-19s %-10s %-10s %s\n", row->name, value, most, row->text);
   }
 }
 

@@ -44,9 +44,9 @@ check_cell (const struct run_options *options, GError **error)
       {"--isolation", options->isolation != NULL},
       {"--set-env", options->variables != NULL},
       {"--memory", options->memory != NULL},
-      {"--workdir", options->workdir != NULL},
-      {"--review", options->review},
   };
+  if (options->workdir || options->review)
+    return invalid (error, "sessions have no work directory: leave out --session, or --workdir and --review");
   for (gsize i = 0; i < G_N_ELEMENTS (settled); i++)
     if (settled[i].given) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,

@@ -134,9 +134,9 @@ review_view_list (const json_t *reviews)
   {
     const char *directory = member (review, "directory");
     g_autofree char *shown = text_one_line (directory ? directory : "", -1);
-    printf ("%s  %s  %" JSON_INTEGER_FORMAT " files  %s  %s\n", member (review, "review_id"),
-            member (review, "state"), json_integer_value (json_object_get (review, "files")),
-            member (review, "created"), shown);
+    json_int_t files = json_integer_value (json_object_get (review, "files"));
+    printf ("%s  %s  %" JSON_INTEGER_FORMAT " file%s  %s  %s\n", member (review, "review_id"),
+            member (review, "state"), files, files == 1 ? "" : "s", member (review, "created"), shown);
   }
 }
 

@@ -269,8 +269,11 @@ view_result (struct run_view *view, const struct run_event *event)
     say_files (view, result);
     say_pictures (view, result);
   }
+  /* The question about changes comes next; what to do where nobody can be asked would be in its way. */
+  gboolean will_ask = event->outcome == ADDER_OUTCOME_APPROVAL_REQUIRED &&
+                      json_array_size (json_object_get (result, "changes")) > 0 && review_view_can_ask ();
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
-    if (endings[i].outcome == event->outcome)
+    if (endings[i].outcome == event->outcome && !will_ask)
       say_ending (&endings[i], result);
   say_session (result);
   return r;
