@@ -28,8 +28,8 @@ struct change_set;
 
 /* Where the changes of a run that are to be reviewed are kept: the library's. */
 struct request_review {
-  /* Keeps CHANGES, whose files are below UPPER_FD; *RET_ID, the caller's, names what a yes is waited for, or is
-   * NULL: they were made at once. */
+  /* Keeps CHANGES, whose files are below UPPER_FD; *RET_ID, the caller's, names what a yes is waited for, or
+   * is NULL: they were made at once. */
   gboolean (*keep) (gpointer data, const struct run_request *request, const struct change_set *changes,
                     int upper_fd, char **ret_id, GError **error);
   void (*release) (gpointer data);

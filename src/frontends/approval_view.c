@@ -36,7 +36,9 @@ approval_view_list (const json_t *answer)
   json_array_foreach (list, i, approval)
   {
     const char *description = member (approval, "description"), *line = member (approval, "first_line");
-    g_autofree char *what = python_text_plain (description ? description : line ? line : "");
+    const char *name = member (approval, "name"); /* of changes there is no line */
+    const char *told = description ? description : line ? line : name;
+    g_autofree char *what = python_text_plain (told ? told : "");
     g_autofree char *profile =
         python_text_plain (member (approval, "profile") ? member (approval, "profile") : "");
     g_autofree char *left = duration_format (

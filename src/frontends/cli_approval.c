@@ -93,9 +93,12 @@ approval_approve (int argc, char **argv)
     return cli_fail_usage (problem);
   g_autoptr (json_t) answer =
       ask (json_pack ("{s:s, s:s, s:b}", "op", "approve", "id", argv[1], "always", always), &problem);
+  const char *kind = json_string_value (json_object_get (answer, "kind"));
+  gboolean is_review = g_strcmp0 (kind, "changes") == 0;
   return tell (answer, problem, json,
-               always ? "approved, and all else that its conversation asks for in the same place"
-                      : "approved: it runs when it is asked for again");
+               always      ? "approved, and all else that its conversation asks for in the same place"
+               : is_review ? "approved: the changes were made"
+                           : "approved: it runs when it is asked for again");
 }
 
 static int

@@ -109,8 +109,8 @@ settle (const char *op, gboolean opens, int argc, char **argv)
     cli_print_json (answer);
   else {
     json_int_t files = json_integer_value (json_object_get (answer, "files"));
-    printf ("%s: %" JSON_INTEGER_FORMAT " file%s\n", json_string_value (json_object_get (answer, "state")), files,
-            files == 1 ? "" : "s");
+    printf ("%s: %" JSON_INTEGER_FORMAT " file%s\n", json_string_value (json_object_get (answer, "state")),
+            files, files == 1 ? "" : "s");
   }
   return 0;
 }

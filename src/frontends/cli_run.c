@@ -39,10 +39,8 @@ check_cell (const struct run_options *options, GError **error)
     const char *option;
     gboolean given;
   } settled[] = {
-      {"--env", options->environment != NULL},
-      {"--profile", options->profile != NULL},
-      {"--isolation", options->isolation != NULL},
-      {"--set-env", options->variables != NULL},
+      {"--env", options->environment != NULL},     {"--profile", options->profile != NULL},
+      {"--isolation", options->isolation != NULL}, {"--set-env", options->variables != NULL},
       {"--memory", options->memory != NULL},
   };
   if (options->workdir || options->review)
@@ -217,6 +215,15 @@ start_again (struct run_source *source, struct canceller *canceller, const struc
   return end == APPROVAL_END_DECIDED && source->again (source, id, error);
 }
 
+/* Of a review that ended well without a question, what was shown was made: somebody had said yes before. */
+static void
+say_made (const struct run_event *event)
+{
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  if (json_array_size (json_object_get (result, "changes")) > 0)
+    fputs ("adder: the changes were made\n", stderr);
+}
+
 /* What the run would change was shown: asks whether it shall, and has it made or dropped. Without anybody to
  * ask it waits. */
 static int
@@ -269,6 +276,8 @@ follow (struct run_source *source, struct canceller *canceller, const struct run
   canceller_rest (canceller);
   if (r == 0 && event.outcome == ADDER_OUTCOME_APPROVAL_REQUIRED && !options->json)
     return review (source, &event, error);
+  if (r == 0 && event.outcome == ADDER_OUTCOME_OK && options->review && !options->json)
+    say_made (&event);
   if (r == 0)
     return event.exit_code;
   if (r == -EPIPE)

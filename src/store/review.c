@@ -142,7 +142,8 @@ find_one (struct reviews *reviews, int store_fd, const char *owner, const char *
   if (!review || (g_strcmp0 (review->owner, owner) == 0 && !is_expired (reviews, review)))
     return review;
   review_free (review);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s (adder review list)", id);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s (adder review list)",
+               id);
   return NULL;
 }
 

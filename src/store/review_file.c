@@ -386,7 +386,8 @@ review_read (int store_fd, const char *id, gboolean locked, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the review %s cannot be read", id);
     ok = FALSE;
   } else if (review->folder_fd < 0)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s (adder review list)", id);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s (adder review list)",
+                 id);
   if (!ok) {
     review_free (review);
     return NULL;

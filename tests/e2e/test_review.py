@@ -148,6 +148,17 @@ def test_all_is_accepted(adder, folder):
     assert contents(folder) == after(before)
 
 
+def test_words_for_people(adder, folder):
+    """What is said without --json when one change waits, is approved, and is made at once."""
+    command = ["run", "-c", "open('a.txt', 'a').write('more\\n')", "--workdir", folder, "--review"]
+    assert "1 change waits for a yes" in adder.call(*command).stderr
+    (one,) = waiting(adder)
+    assert " 1 file " in adder.call("review", "list").stdout
+    assert adder.call("approval", "approve", one).stdout == "approved: the changes were made\n"
+    ended = adder.call(*command, "--dangerously-accept-all")
+    assert ended.returncode == 0 and ended.stderr.endswith("adder: the changes were made\n")
+
+
 def test_shown(adder, folder):
     id = review(adder, folder)
     shown = adder.call("review", "show", id).stdout
