@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "adder.h"
 #include "base/fd.h"
@@ -109,6 +110,16 @@ is_expired (const struct reviews *reviews, const struct review *review)
          g_get_real_time () - review->created_us > (gint64)reviews->expire_ms * 1000;
 }
 
+/* A folder that is being removed by another thread or process has lost its name first. What was read of it
+ * may be half, as one without its journal, which seems to wait. */
+static gboolean
+is_still_there (int store_fd, const char *name, int folder_fd)
+{
+  struct stat named, opened;
+  return fstatat (store_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat (folder_fd, &opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
 /* All of OWNER that are there, locked by nobody or not; those that expired are removed. struct review. */
 static GPtrArray *
 find_all (struct reviews *reviews, int store_fd, const char *owner)
@@ -125,7 +136,8 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
       forget_directory (reviews, name);
       review_free (review);
     } else if (g_strcmp0 (review->owner, owner) == 0 &&
-               !(review->phase == REVIEW_CLEANING && review_is_locked (review)))
+               !(review->phase == REVIEW_CLEANING && review_is_locked (review)) &&
+               is_still_there (store_fd, name, review->folder_fd))
       g_ptr_array_add (found, review);
     else
       review_free (review);
