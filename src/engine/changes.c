@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,11 @@
 #define CHANGES_MOST 100000
 #define DEPTH_MOST   128
 
+/* Code makes paths longer than any that can be opened, one directory at a time, and each name in them has a
+ * path of its own here. */
+#define PATH_BYTES  ((gsize)PATH_MAX - 1)
+#define NAMES_BYTES ((gsize)32 << 20)
+
 /* Larger texts are not compared, and of all differences no more is told. */
 #define TEXT_BYTES    ((gsize)1 << 20)
 #define DIFF_BYTES    ((gsize)64 << 10)
@@ -43,7 +49,9 @@ struct walk {
   GString *path; /* where we are */
   gint64 begun_ns;
   gsize diff_bytes;
-  guint left_out; /* what cannot be kept */
+  gsize name_bytes; /* of all paths, and of what links lead to */
+  gboolean full;    /* no more is listed */
+  guint left_out;   /* what cannot be kept */
   GString *left_out_names;
 };
 
@@ -213,14 +221,33 @@ path_of (const struct walk *walk, const char *name)
   return walk->path->len > 0 ? g_strconcat (walk->path->str, "/", name, NULL) : g_strdup (name);
 }
 
+/* Whether one more of NAME can be listed. */
+static gboolean
+has_room (struct walk *walk, const char *name)
+{
+  gsize bytes = walk->path->len + 1 + strlen (name);
+  if (walk->full)
+    return FALSE;
+  if (walk->set->changes->len >= CHANGES_MOST)
+    set_obstacle (walk, "more than %d files would be changed", CHANGES_MOST);
+  else if (bytes > PATH_BYTES)
+    set_obstacle (walk, "the path of a file that would be changed has more than %zu bytes", PATH_BYTES);
+  else if (walk->name_bytes + bytes > NAMES_BYTES)
+    set_obstacle (walk, "the paths of what would be changed have more than %zu bytes together", NAMES_BYTES);
+  else {
+    walk->name_bytes += bytes;
+    return TRUE;
+  }
+  walk->full = TRUE;
+  return FALSE;
+}
+
 /* NULL when there are too many. The walk's. */
 static struct change *
 add_change (struct walk *walk, const char *name, gboolean covered)
 {
-  if (walk->set->changes->len >= CHANGES_MOST) {
-    set_obstacle (walk, "more than %d files would be changed", CHANGES_MOST);
+  if (!has_room (walk, name))
     return NULL;
-  }
   struct change *change = g_new0 (struct change, 1);
   change->path = path_of (walk, name);
   change->covered = covered;
@@ -406,6 +433,7 @@ take_file_or_link (struct walk *walk, const struct level *level, const char *nam
     forget_last (walk);
     return;
   }
+  walk->name_bytes += change->after.target ? strlen (change->after.target) : 0;
   check_time (walk, change);
   change->replaced = change->before.type != CHANGE_NOTHING && change->before.type != change->after.type;
   if (change->after.type == CHANGE_FILE && !change->replaced)
@@ -481,7 +509,7 @@ take_level (struct walk *walk, const struct level *level)
   if (is_too_deep (walk, level->depth))
     return;
   g_autoptr (GPtrArray) names = list_names (level->upper_fd);
-  for (guint i = 0; i < names->len && walk->set->changes->len < CHANGES_MOST; i++) {
+  for (guint i = 0; i < names->len && !walk->full; i++) {
     const char *name = names->pdata[i];
     struct stat st;
     if (fstatat (level->upper_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)

@@ -182,6 +182,18 @@ def test_large_directory_is_no_burden(adder, folder):
     assert changes(result) == {"made": "created"}, "what was not touched is not looked at"
 
 
+@pytest.mark.parametrize("deep, names, words", [(18, 20, "more than 4095 bytes"), (15, 10000, "bytes together")])
+def test_long_paths_are_no_burden(adder, folder, deep, names, words):
+    """One directory at a time, code makes paths that the kernel would not open; each name below has one of its own."""
+    code = (
+        f"import os\nfor _ in range({deep}):\n    os.mkdir('d' * 250); os.chdir('d' * 250)\n"
+        f"for index in range({names}):\n    os.symlink('x', f'{{index:05}}')\n"
+    )
+    result = adder.run(code, "--workdir", folder, "--review")
+    assert result.outcome == "refused" and words in result.error["message"], result
+    assert sum(len(change["path"]) for change in result.changes) < 33 << 20
+
+
 def test_hostile_names_and_kinds(adder, folder):
     code = (
         "import os, socket\n"
