@@ -45,25 +45,15 @@ pass (AdderEngine *engine, struct run_request *resolved, const struct run_reques
   return ok;
 }
 
-/* Of a cell, which is bound to the session that its name means now and to no other that gets the name. */
-static struct session *
-find_session (AdderEngine *engine, struct run_request *resolved)
-{
-  struct session *session =
-      sessions_find (engine->engine->sessions, resolved->owner, resolved->session, NULL);
-  if (session) {
-    g_free (resolved->session);
-    resolved->session = g_strdup (session->id);
-  }
-  return session;
-}
-
 void
 library_gate (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved)
 {
   if (resolved->invalid)
     return;
-  struct session *session = resolved->session ? find_session (engine, resolved) : NULL;
+  /* By the id that it was bound to. */
+  struct session *session =
+      resolved->session ? sessions_find (engine->engine->sessions, resolved->owner, resolved->session, NULL)
+                        : NULL;
   gboolean stands = resolved->session ? session && !sessions_has_ended (session) : TRUE;
   const struct run_request *settled = session ? session->options : NULL;
   enum approval_mode mode = (enum approval_mode) (settled ? settled->approval : resolved->approval);

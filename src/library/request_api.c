@@ -439,15 +439,17 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
 }
 
 /* A cell has its session's profile, as that was when the session was made; only whether the caller may use it
- * is asked again. */
+ * is asked again. From here on it is bound to the session that its name means now: one that gets the name
+ * later, and was never held against role and approval, is not its. */
 static void
 check_session (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
 {
-  /* What is wrong with the session itself is the run's to say. */
-  struct session *session = sessions_find (engine->engine->sessions, request->owner, request->session, NULL);
-  if (session)
-    (void)may_use (engine, request, session->profile, session->options->role_needed,
-                   resolved->invalid ? NULL : &resolved->invalid);
+  GError **error = resolved->invalid ? NULL : &resolved->invalid;
+  struct session *session = sessions_find (engine->engine->sessions, request->owner, request->session, error);
+  if (session) {
+    set_text (&resolved->session, session->id);
+    (void)may_use (engine, request, session->profile, session->options->role_needed, error);
+  }
   session_unref (session);
 }
 
