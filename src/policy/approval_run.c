@@ -18,6 +18,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "engine/network_rules.h"
 
 /* Of all files of one request together. */
 #define COPIED_BYTES     ((gsize)16 << 20)
@@ -264,6 +265,32 @@ bind_workdir (const struct workdir *workdir, struct approval_digest *place, json
                              : json_null ());
 }
 
+static void
+bind_words (struct approval_digest *place, const char *name, char *const *words)
+{
+  guint count = words ? g_strv_length ((GStrv)(guintptr)words) : 0;
+  approval_digest_add_number (place, name, count);
+  for (guint i = 0; i < count; i++)
+    approval_digest_add (place, name, words[i], -1);
+}
+
+/* What a profile says may be another thing when the run comes. */
+static void
+bind_rules (const struct run_request *settled, struct approval_digest *place)
+{
+  const struct network_rules *network = settled->network;
+  const struct network_secret *secret = network ? network->secret : NULL;
+  approval_digest_add (place, "guard", settled->guard, -1);
+  bind_words (place, "blocked_calls", settled->blocked.calls);
+  bind_words (place, "blocked_modules", settled->blocked.modules);
+  approval_digest_add_number (place, "network", network_rules_shape (network));
+  approval_digest_add (place, "hosts", network ? network->text : NULL, -1);
+  approval_digest_add (place, "secret_host", secret ? secret->host.text : NULL, -1);
+  approval_digest_add (place, "secret_header", secret ? secret->header : NULL, -1);
+  approval_digest_add (place, "secret_file", secret ? secret->file : NULL, -1);
+  approval_digest_add (place, "secret_variable", secret ? secret->variable : NULL, -1);
+}
+
 /* Where it runs: what "always" is for, and part of what any yes is for. SETTLED says it for a cell. */
 static char *
 place_of (const struct run_request *settled, json_t *shown)
@@ -276,6 +303,7 @@ place_of (const struct run_request *settled, json_t *shown)
   json_object_set_new (shown, "environment", json_text_or_null (settled->environment));
   json_object_set_new (shown, "isolation", json_string (isolation_names[settled->isolation]));
   bind_workdir (&settled->workdir, place, shown);
+  bind_rules (settled, place);
   return approval_digest_end (place);
 }
 

@@ -212,6 +212,18 @@ def test_another_profile_needs_its_own(guarded):
     assert guarded.run(code, "--approval", approval, profile="asks_too").outcome == "approval_required"
 
 
+@pytest.mark.parametrize("rule", ["[network]\nmode = full\n", "[blocked]\ncalls = os.system\n", "[guard]\nmax_lines = 9\n"])
+def test_a_profile_that_changed_needs_another(guarded, rule):
+    code = marked()
+    approval = guarded.needs(code, profile="asks_too")
+    guarded.approve(approval)
+    path = guarded.adder.config / "profiles/asks_too.conf"
+    path.write_text(f"{path.read_text()}\n{rule}")
+    time.sleep(1.1)  # a change counts within a second
+    result = guarded.run(code, "--approval", approval, profile="asks_too")
+    assert result.outcome == "approval_required" and result.approval_id != approval
+
+
 @pytest.mark.parametrize("size", [10, 40 << 20], ids=["copied", "by-identity"])
 def test_files_are_bound(guarded, size):
     """A file that was named is part of what is approved: another content in its place needs another yes."""
