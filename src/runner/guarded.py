@@ -215,7 +215,27 @@ def checked_delattr(value, name):
     delattr(value, name)
 
 
-CHECKED = {"getattr": checked_getattr, "hasattr": checked_hasattr, "setattr": checked_setattr, "delattr": checked_delattr}
+class Kinds(type):
+    """The class of what code knows as type."""
+
+    def __call__(cls, value):
+        kind = builtins.type(value)
+        return cls if issubclass(kind, builtins.type) else kind
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, builtins.type)
+
+    def __subclasscheck__(cls, kind):
+        return issubclass(kind, builtins.type)
+
+
+class checked_type(metaclass=Kinds):
+    """type, of one value: a class that is made by a call has names that nothing looked at."""
+
+
+checked_type.__name__ = checked_type.__qualname__ = "type"
+
+CHECKED = {"type": checked_type, "getattr": checked_getattr, "hasattr": checked_hasattr, "setattr": checked_setattr, "delattr": checked_delattr}
 
 
 def importer(rules):
