@@ -49,7 +49,7 @@ split (struct side *side, const char *text, gsize length)
     g_array_append_val (side->lines, line);
     at += line.length;
   }
-  side->numbers = g_new (guint, side->lines->len);
+  side->numbers = g_new0 (guint, side->lines->len);
   side->changed = g_new0 (guint8, side->lines->len);
 }
 

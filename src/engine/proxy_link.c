@@ -148,7 +148,7 @@ carry (const struct link *link, struct proxy_request *request, int host_fd, cons
 {
   static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
   g_autofree char *host = g_strdup (request->host.text);
-  struct proxy_body body;
+  struct proxy_body body = {0};
   struct carried carried = {
       .client_fd = link->fd,
       .host_fd = host_fd,

@@ -208,7 +208,7 @@ split_header (const struct piece *line, struct piece *ret_name, struct piece *re
 {
   const char *colon = memchr (line->text, ':', line->length);
   *ret_name = (struct piece){line->text, colon ? (gsize)(colon - line->text) : 0};
-  if (!consists_of (ret_name, TOKEN))
+  if (!colon || !consists_of (ret_name, TOKEN))
     return "has a header without a name";
   *ret_value = trimmed ((struct piece){colon + 1, (gsize)(line->text + line->length - colon - 1)});
   return is_printable (ret_value, TRUE) ? NULL : "has a header with control characters";
@@ -238,8 +238,7 @@ parse_headers (struct piece rest, const char *dropped, struct proxy_request *req
       return "has too many headers";
   }
   for (struct piece line = next_line (&again); line.length > 0 && request->head; line = next_line (&again)) {
-    (void)split_header (&line, &name, &value);
-    if (!passes (&name, framing, dropped))
+    if (split_header (&line, &name, &value) || !passes (&name, framing, dropped))
       continue;
     g_string_append_len (request->head, name.text, (gssize)name.length);
     g_string_append (request->head, ": ");

@@ -19,4 +19,4 @@ json_t *call_target_call (struct call_target *target, const json_t *question, in
                           GError **error);
 
 /* Asks about approvals (server_approval.h); fits struct approval_way. */
-json_t *call_target_ask (gpointer target, const json_t *question, GError **error);
+json_t *call_target_ask (gpointer data, const json_t *question, GError **error);

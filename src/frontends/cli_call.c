@@ -226,7 +226,8 @@ static int
 print_problem (const GError *problem)
 {
   g_autoptr (json_t) reply =
-      json_pack ("{s:o, s:n}", "error", json_text_or_null (problem->message), "run_id");
+      json_pack ("{s:o, s:n}", "error",
+                 json_text_or_null (problem ? problem->message : "there was no answer"), "run_id");
   cli_print_json (reply);
   return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? outcome_exit_code (ADDER_OUTCOME_BUSY)
                                                                   : CLI_FAILED;

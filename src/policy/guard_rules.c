@@ -155,11 +155,11 @@ static const char *const refusals[] = {"refused", "allowed", NULL};
 
 #define LIST(name, what)                                                                                     \
   {                                                                                                          \
-#name, PROFILE_LIST, PROFILE_AT(guard.name), .check = check_word, .text = what                           \
+#name, PROFILE_LIST, PROFILE_AT(guard.name), .check = check_word, .text = (what)                         \
   }
 #define COUNT(name, most, what)                                                                              \
   {                                                                                                          \
-#name, PROFILE_COUNT, PROFILE_AT(guard.name), .minimum = 1, .maximum = most, .text = what                \
+#name, PROFILE_COUNT, PROFILE_AT(guard.name), .minimum = 1, .maximum = (most), .text = (what)            \
   }
 
 const struct profile_key profile_guard_keys[] = {
@@ -196,7 +196,7 @@ const struct profile_key profile_guard_keys[] = {
 
 /* The names that the patterns WORDS stand for: the runner knows no patterns here. */
 static json_t *
-expand_nodes (const GStrv words)
+expand_nodes (char *const *words)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
   for (gsize i = 0; i < G_N_ELEMENTS (node_names); i++)

@@ -122,7 +122,7 @@ make_room (struct loops *loops, const char *owner)
       own++;
       first = at;
     }
-  if (own >= loops->max_owner)
+  if (first && own >= loops->max_owner)
     drop (loops, first);
   else if (loops->all.length >= loops->max)
     drop (loops, loops->all.head);

@@ -54,9 +54,9 @@ gboolean profile_is_name (const char *name);
 
 const struct profile_group *profile_group_find (const char *name);
 
-/* Sets KEY of GROUP. ADDER_ERROR_INVALID: there is no such key (with the one that was meant), or the value is
- * wrong; the message names neither file nor key. */
-gboolean profile_group_set (const struct profile_group *group, struct profile *profile, const char *key,
+/* Sets the key NAME of GROUP. ADDER_ERROR_INVALID: there is no such key (with the one that was meant), or the
+ * value is wrong; the message names neither file nor key. */
+gboolean profile_group_set (const struct profile_group *group, struct profile *profile, const char *name,
                             const char *value, GError **error);
 
 /* What PROFILE says of GROUP: an object of all its keys, null for what is not said. The caller's. */

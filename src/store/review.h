@@ -48,7 +48,7 @@ enum review_action {
 };
 
 /* Carries out ACTION and returns {"review_id", "state": "committed", "waiting" or "dropped", "directory",
- * "files"}. DIRECTORY_FD -1: the one that this process keeps. DIGEST, unless NULL, must be the review's.
+ * "files"}. GIVEN_FD -1: the one that this process keeps. DIGEST, unless NULL, must be the review's.
  * ADDER_ERROR_REFUSED names files that were changed meanwhile: nothing was touched then. */
 json_t *reviews_settle (struct reviews *reviews, const char *owner, const char *id, enum review_action action,
-                        const char *digest, int directory_fd, GError **error);
+                        const char *digest, int given_fd, GError **error);

@@ -66,7 +66,8 @@ static gboolean
 fail (GError **error, int err, const char *what, const struct change *change)
 {
   g_autofree char *shown = text_one_line (change->path, -1);
-  return error_from_errno (error, err, "cannot %s %s", what, shown);
+  error_from_errno (error, err, "cannot %s %s", what, shown);
+  return FALSE;
 }
 
 /* The directory that PATH lies in, and the name there. */
@@ -605,8 +606,10 @@ open_commit (struct review *review, int directory_fd, struct commit *ret_commit,
   struct stat st;
   *ret_commit = (struct commit){.review = review, .content_fd = -1};
   ret_commit->root_fd = openat (directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (ret_commit->root_fd < 0 || fstat (ret_commit->root_fd, &st) < 0)
-    return error_from_errno (error, errno, "cannot open the directory of the review");
+  if (ret_commit->root_fd < 0 || fstat (ret_commit->root_fd, &st) < 0) {
+    error_from_errno (error, errno, "cannot open the directory of the review");
+    return FALSE;
+  }
   if (st.st_dev != review->device || st.st_ino != review->inode) {
     g_autofree char *shown = text_one_line (review->path, -1);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
@@ -614,8 +617,10 @@ open_commit (struct review *review, int directory_fd, struct commit *ret_commit,
     return FALSE;
   }
   ret_commit->content_fd = openat (review->folder_fd, "content", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (ret_commit->content_fd < 0)
-    return error_from_errno (error, errno, "cannot open the files of the review");
+  if (ret_commit->content_fd < 0) {
+    error_from_errno (error, errno, "cannot open the files of the review");
+    return FALSE;
+  }
   ret_commit->conflicts = g_string_new (NULL);
   return TRUE;
 }

@@ -78,9 +78,10 @@ call_reply (struct call *call, json_t *value, const struct ran *ran)
   else
     json_object_set_new (value, "run_id", json_null ());
   call->reply->value = value;
-  call->reply->is_error = ran && ran->outcome != ADDER_OUTCOME_OK;
-  if (call->reply->is_error)
-    call->reply->exit_code = ran->outcome == ADDER_OUTCOME_REFUSED ? ran->exit_code : EXIT_OF_FAILED_CODE;
+  if (!ran || ran->outcome == ADDER_OUTCOME_OK)
+    return;
+  call->reply->is_error = TRUE;
+  call->reply->exit_code = ran->outcome == ADDER_OUTCOME_REFUSED ? ran->exit_code : EXIT_OF_FAILED_CODE;
 }
 
 static AdderOutcome

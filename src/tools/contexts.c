@@ -107,7 +107,7 @@ make_room (struct contexts *contexts, const char *owner)
     first = first ? first : context;
     of_owner++;
   }
-  if (of_owner >= contexts->config->max_contexts_owner)
+  if (first && of_owner >= contexts->config->max_contexts_owner)
     forget (contexts, first);
   if (contexts->order.length >= contexts->config->max_contexts)
     forget (contexts, g_queue_peek_head (&contexts->order));

@@ -8,10 +8,6 @@
 #include "tools/schema.h"
 #include "tools/table.h"
 
-#define EACH_TOOL(set, at)                                                                                   \
-  for (gsize set = 0; toolsets[set]; set++)                                                                  \
-    for (gsize at = 0; at < toolsets[set]->count; at++)
-
 /* ---- the table ---- */
 
 static void
@@ -50,68 +46,68 @@ check_field (const struct field *field, gboolean parameter)
 static void
 test_table (void)
 {
-  EACH_TOOL (set, at)
-  {
-    const struct tool *tool = &toolsets[set]->tools[at];
-    check_name (tool->name);
-    for (gsize other = 0; other < at; other++)
-      g_assert_cmpstr (tool->name, !=, toolsets[set]->tools[other].name);
-    g_assert_true (tool->title && tool->description && tool->handle && tool->replies[0]);
-    g_assert_null (strchr (tool->description, '\n'));
-    g_assert_true (!tool->guidance || !strchr (tool->guidance, '\n'));
-    g_assert_false ((tool->hints & TOOL_READ_ONLY) && (tool->hints & (TOOL_DESTRUCTIVE | TOOL_EXECUTES)));
-    for (const struct field *field = tool->parameters; field->name; field++) {
-      check_field (field, TRUE);
-      g_assert_true (field_find (tool->parameters, field->name) == field);
+  for (gsize set = 0; toolsets[set]; set++)
+    for (gsize at = 0; at < toolsets[set]->count; at++) {
+      const struct tool *tool = &toolsets[set]->tools[at];
+      check_name (tool->name);
+      for (gsize other = 0; other < at; other++)
+        g_assert_cmpstr (tool->name, !=, toolsets[set]->tools[other].name);
+      g_assert_true (tool->title && tool->description && tool->handle && tool->replies[0]);
+      g_assert_null (strchr (tool->description, '\n'));
+      g_assert_true (!tool->guidance || !strchr (tool->guidance, '\n'));
+      g_assert_false ((tool->hints & TOOL_READ_ONLY) && (tool->hints & (TOOL_DESTRUCTIVE | TOOL_EXECUTES)));
+      for (const struct field *field = tool->parameters; field->name; field++) {
+        check_field (field, TRUE);
+        g_assert_true (field_find (tool->parameters, field->name) == field);
+      }
+      for (gsize i = 0; tool->replies[i]; i++) {
+        g_assert_nonnull (field_find (tool->replies[i], "run_id"));
+        for (const struct field *field = tool->replies[i]; field->name; field++)
+          check_field (field, FALSE);
+      }
     }
-    for (gsize i = 0; tool->replies[i]; i++) {
-      g_assert_nonnull (field_find (tool->replies[i], "run_id"));
-      for (const struct field *field = tool->replies[i]; field->name; field++)
-        check_field (field, FALSE);
-    }
-  }
 }
 
 /* What a parameter is by default passes its own check. */
 static void
 test_defaults (void)
 {
-  EACH_TOOL (set, at)
-  {
-    const struct tool *tool = &toolsets[set]->tools[at];
-    g_autoptr (json_t) given = json_object ();
-    for (const struct field *field = tool->parameters; field->name; field++)
-      if (field->standard)
-        json_object_set_new (given, field->name, json_loads (field->standard, JSON_DECODE_ANY, NULL));
-      else if (!field->optional)
-        json_object_set_new (given, field->name, json_string ("x"));
-    g_autoptr (GError) problem = NULL;
-    g_autoptr (json_t) checked = arguments_check (tool, given, &problem);
-    g_assert_no_error (problem);
-    for (const struct field *field = tool->parameters; field->name; field++)
-      g_assert_nonnull (json_object_get (checked, field->name));
-  }
+  for (gsize set = 0; toolsets[set]; set++)
+    for (gsize at = 0; at < toolsets[set]->count; at++) {
+      const struct tool *tool = &toolsets[set]->tools[at];
+      g_autoptr (json_t) given = json_object ();
+      for (const struct field *field = tool->parameters; field->name; field++)
+        if (field->standard)
+          json_object_set_new (given, field->name, json_loads (field->standard, JSON_DECODE_ANY, NULL));
+        else if (!field->optional)
+          json_object_set_new (given, field->name, json_string ("x"));
+      g_autoptr (GError) problem = NULL;
+      g_autoptr (json_t) checked = arguments_check (tool, given, &problem);
+      g_assert_no_error (problem);
+      for (const struct field *field = tool->parameters; field->name; field++)
+        g_assert_nonnull (json_object_get (checked, field->name));
+    }
 }
 
 /* In the strict form every parameter is required, and one that may be left out may be null. */
 static void
 test_strict (void)
 {
-  EACH_TOOL (set, at)
-  {
-    const struct tool *tool = &toolsets[set]->tools[at];
-    g_autoptr (json_t) schema = schema_input_strict (tool);
-    const json_t *properties = json_object_get (schema, "properties");
-    g_assert_true (json_is_false (json_object_get (schema, "additionalProperties")));
-    g_assert_cmpuint (json_array_size (json_object_get (schema, "required")), ==,
-                      json_object_size (properties));
-    for (const struct field *field = tool->parameters; field->name; field++) {
-      g_autofree char *text = json_to_text (json_object_get (properties, field->name));
-      g_assert_cmpint (strstr (text, "\"null\"") != NULL, ==, field->optional);
-      g_assert_null (strstr (text, "\"default\""));
-      g_assert_null (strstr (text, "\"maxLength\""));
+  for (gsize set = 0; toolsets[set]; set++)
+    for (gsize at = 0; at < toolsets[set]->count; at++) {
+      const struct tool *tool = &toolsets[set]->tools[at];
+      g_autoptr (json_t) schema = schema_input_strict (tool);
+      const json_t *properties = json_object_get (schema, "properties");
+      g_assert_true (json_is_false (json_object_get (schema, "additionalProperties")));
+      g_assert_cmpuint (json_array_size (json_object_get (schema, "required")), ==,
+                        json_object_size (properties));
+      for (const struct field *field = tool->parameters; field->name; field++) {
+        g_autofree char *text = json_to_text (json_object_get (properties, field->name));
+        g_assert_cmpint (strstr (text, "\"null\"") != NULL, ==, field->optional);
+        g_assert_null (strstr (text, "\"default\""));
+        g_assert_null (strstr (text, "\"maxLength\""));
+      }
     }
-  }
 }
 
 /* ---- finding ---- */
