@@ -49,6 +49,7 @@ struct lookup {
   gatomicrefcount references;
   char *name;
   int done_fd;
+  gint done;   /* atomic: what follows is there */
   int problem; /* of getaddrinfo */
   struct addrinfo *list;
 };
@@ -73,6 +74,7 @@ lookup_thread (gpointer data)
   struct lookup *lookup = data;
   const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
   lookup->problem = getaddrinfo (lookup->name, NULL, &hints, &lookup->list);
+  g_atomic_int_set (&lookup->done, TRUE);
   (void)eventfd_write (lookup->done_fd, 1);
   lookup_unref (lookup);
   (void)g_atomic_int_add (&lookups, -1);
@@ -125,7 +127,7 @@ look_up (const struct gate *gate, const struct host_name *host, gint64 deadline_
     return g_strdup ("too many names are being looked up");
   char *problem = NULL;
   deadline_us = MIN (deadline_us, g_get_monotonic_time () + LOOKUP_US);
-  if (!proxy_wait (gate, lookup->done_fd, POLLIN, deadline_us))
+  if (!proxy_wait (gate, lookup->done_fd, POLLIN, deadline_us) || !g_atomic_int_get (&lookup->done))
     problem = g_strdup_printf ("no name server told the address of %s in time", host->text);
   else if (lookup->problem != 0)
     problem =

@@ -39,6 +39,7 @@ def zygote_held(adder):
 @pytest.fixture(scope="session")
 def thousand(shared_adder):
     """Runs them and tells what was seen; the tests below look at it from several sides."""
+    shared_adder.stop()  # a fresh daemon has one zygote of the environment, whatever other tests asked for
     shared_adder.run("1")
     pid = shared_adder.daemon()
     lines, memory, before = [], {}, None
