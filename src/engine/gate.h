@@ -18,6 +18,7 @@ struct gate {
   int listener_fd;
   int closed_fd; /* eventfd: readable when the sandbox is no more */
   struct network_rules *rules;
+  gint lookups; /* of names, under way; atomic */
 
   GMutex lock;
   gboolean closed;

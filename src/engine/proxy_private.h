@@ -37,7 +37,7 @@ enum reach { REACH_DONE, REACH_REFUSED, REACH_FAILED };
 /* Connects to PORT of HOST, by an address that may be reached, not past DEADLINE_US. *RET_FD is the caller's;
  * else *RET_PROBLEM says what was refused (REACH_REFUSED) or did not work, for people, and is the caller's.
  */
-enum reach proxy_reach (const struct proxy *proxy, const struct gate *gate, const struct host_name *host,
+enum reach proxy_reach (const struct proxy *proxy, struct gate *gate, const struct host_name *host,
                         guint16 port, gint64 deadline_us, int *ret_fd, char **ret_problem);
 
 /* ---- TLS (proxy_tls.c) ---- */

@@ -13,9 +13,11 @@
 #define LOOKUP_US  (15 * G_USEC_PER_SEC)
 #define CONNECT_US (10 * G_USEC_PER_SEC)
 
-/* Of one answer; and lookups at once in all, since nothing can end one that a name server leaves waiting. */
+/* Of one answer; and lookups at once in all and for one sandbox, since nothing can end one that a name server
+ * leaves waiting. */
 #define ADDRESSES_MOST 16
-#define LOOKUPS_MOST   64
+#define LOOKUPS_MOST   256
+#define LOOKUPS_OF_ONE 32
 
 /* ---- waiting ---- */
 
@@ -47,6 +49,7 @@ proxy_wait (const struct gate *gate, int fd, short events, gint64 deadline_us)
 /* A lookup outlives whoever lost patience with it. */
 struct lookup {
   gatomicrefcount references;
+  struct gate *gate;
   char *name;
   int done_fd;
   gint done;   /* atomic: what follows is there */
@@ -56,6 +59,14 @@ struct lookup {
 
 static gint lookups; /* atomic */
 
+/* Whether there were not too many before. */
+static gboolean
+count_lookup (struct gate *gate, int more)
+{
+  gboolean few = g_atomic_int_add (&lookups, more) < LOOKUPS_MOST;
+  return g_atomic_int_add (&gate->lookups, more) < LOOKUPS_OF_ONE && few;
+}
+
 static void
 lookup_unref (struct lookup *lookup)
 {
@@ -64,6 +75,7 @@ lookup_unref (struct lookup *lookup)
   if (lookup->list)
     freeaddrinfo (lookup->list);
   fd_close (&lookup->done_fd);
+  gate_unref (lookup->gate);
   g_free (lookup->name);
   g_free (lookup);
 }
@@ -76,20 +88,21 @@ lookup_thread (gpointer data)
   lookup->problem = getaddrinfo (lookup->name, NULL, &hints, &lookup->list);
   g_atomic_int_set (&lookup->done, TRUE);
   (void)eventfd_write (lookup->done_fd, 1);
+  count_lookup (lookup->gate, -1);
   lookup_unref (lookup);
-  (void)g_atomic_int_add (&lookups, -1);
   return NULL;
 }
 
 static struct lookup *
-start_lookup (const char *name)
+start_lookup (struct gate *gate, const char *name)
 {
-  if (g_atomic_int_add (&lookups, 1) >= LOOKUPS_MOST) {
-    (void)g_atomic_int_add (&lookups, -1);
+  if (!count_lookup (gate, 1)) {
+    count_lookup (gate, -1);
     return NULL;
   }
   struct lookup *lookup = g_new0 (struct lookup, 1);
   g_atomic_ref_count_init (&lookup->references);
+  lookup->gate = gate_ref (gate);
   lookup->name = g_strdup (name);
   lookup->done_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (lookup->done_fd >= 0) {
@@ -101,8 +114,8 @@ start_lookup (const char *name)
     }
     lookup_unref (lookup);
   }
+  count_lookup (gate, -1);
   lookup_unref (lookup);
-  (void)g_atomic_int_add (&lookups, -1);
   return NULL;
 }
 
@@ -116,13 +129,13 @@ add_address (GArray *addresses, const struct sockaddr *from)
 
 /* Appends the addresses of HOST. Returns NULL, or what went wrong, the caller's. */
 static char *
-look_up (const struct gate *gate, const struct host_name *host, gint64 deadline_us, GArray *addresses)
+look_up (struct gate *gate, const struct host_name *host, gint64 deadline_us, GArray *addresses)
 {
   if (host->is_address) {
     g_array_append_val (addresses, host->address);
     return NULL;
   }
-  struct lookup *lookup = start_lookup (host->text);
+  struct lookup *lookup = start_lookup (gate, host->text);
   if (!lookup)
     return g_strdup ("too many names are being looked up");
   char *problem = NULL;
@@ -215,7 +228,7 @@ connect_to (const struct gate *gate, const struct address *address, guint16 port
 }
 
 enum reach
-proxy_reach (const struct proxy *proxy, const struct gate *gate, const struct host_name *host, guint16 port,
+proxy_reach (const struct proxy *proxy, struct gate *gate, const struct host_name *host, guint16 port,
              gint64 deadline_us, int *ret_fd, char **ret_problem)
 {
   g_autoptr (GArray) addresses = g_array_new (FALSE, FALSE, sizeof (struct address));

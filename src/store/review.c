@@ -131,7 +131,7 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
     struct review *review = review_read (store_fd, name, FALSE, NULL);
     if (!review) {
       review_sweep (store_fd, name);
-    } else if (is_expired (reviews, review)) {
+    } else if (is_expired (reviews, review) && !review_is_locked (review)) {
       review_remove (store_fd, name);
       forget_directory (reviews, name);
       review_free (review);
