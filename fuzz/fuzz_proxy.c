@@ -70,10 +70,9 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   struct proxy_request request;
-  g_autofree char *text = g_strndup ("", 0);
-  text = g_realloc (text, size + 1);
-  memcpy (text, data, size);
-  text[size] = '\0';
+  g_autofree char *text = g_malloc0 (size + 1);
+  if (size > 0)
+    memcpy (text, data, size);
   gsize head = proxy_head_length (text, size);
   FUZZ_REQUIRE (head <= size);
   if (head == 0 || proxy_request_parse (text, head, "X-Key", &request))
