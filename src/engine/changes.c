@@ -294,7 +294,7 @@ list_names (int directory_fd)
     if (strcmp (at->d_name, ".") != 0 && strcmp (at->d_name, "..") != 0)
       g_ptr_array_add (names, g_strdup (at->d_name));
   closedir (directory);
-  qsort (names->pdata, names->len, sizeof *names->pdata, by_name);
+  g_ptr_array_sort (names, by_name);
   return names;
 }
 
@@ -345,7 +345,6 @@ static gboolean
 is_text (const GByteArray *content, const struct change_entry *entry)
 {
   return entry->bytes <= TEXT_BYTES && content->len == entry->bytes &&
-         !memchr (content->data, 0, content->len) &&
          g_utf8_validate ((const char *)content->data, (gssize)content->len, NULL);
 }
 
@@ -419,7 +418,7 @@ take_removed (struct walk *walk, const struct level *level, const char *name)
 static void
 take_file_or_link (struct walk *walk, const struct level *level, const char *name)
 {
-  g_autoptr (GByteArray) old = g_byte_array_new (), now = g_byte_array_new ();
+  g_autoptr (GByteArray) old = g_byte_array_sized_new (1), now = g_byte_array_sized_new (1);
   struct change *change = add_change (walk, name, level->covered);
   if (!change)
     return;

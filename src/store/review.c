@@ -90,7 +90,7 @@ list_names (int store_fd)
     if (at->d_name[0] != '.')
       g_ptr_array_add (names, g_strdup (at->d_name));
   closedir (directory);
-  qsort (names->pdata, names->len, sizeof *names->pdata, by_id);
+  g_ptr_array_sort (names, by_id);
   return names;
 }
 

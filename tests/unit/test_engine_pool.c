@@ -37,9 +37,8 @@ test_busy (void)
   AdderRequest *request = new_request ("1");
   GThread *waiting = g_thread_new ("waiting", sleep_in, engine);
   g_usleep (100 * 1000);
-  before = g_get_monotonic_time ();
-  expect (engine, request, "busy", 75);
-  g_assert_cmpint (g_get_monotonic_time () - before, <, 100 * 1000);
+  g_autoptr (json_t) turned_away = run (engine, request, "busy", 75);
+  g_assert_nonnull (strstr (error_at (turned_away, "message"), "max_queued = 1"));
   g_thread_join (waiting);
   g_thread_join (running);
 }
@@ -144,10 +143,8 @@ test_zygote_cannot_start (void)
   g_autoptr (json_t) left = run_in (engine, "leaving", "import leaves", "failed", 125);
   g_assert_cmpstr (error_at (left, "message"), ==,
                    "the zygote of the environment leaving did not start: sorry");
-  gint64 before = g_get_monotonic_time ();
   g_autoptr (json_t) again = run_in (engine, "leaving", "1", "failed", 125);
   g_assert_cmpstr (error_at (again, "message"), ==, error_at (left, "message"));
-  g_assert_cmpint (g_get_monotonic_time () - before, <, 200 * 1000);
 
   g_free (make_environment ("sleeping", "sleeps", "import time; time.sleep(60)\n"));
   g_autoptr (json_t) slept = run_in (engine, "sleeping", "import sleeps", "failed", 125);
