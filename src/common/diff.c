@@ -49,8 +49,9 @@ split (struct side *side, const char *text, gsize length)
     g_array_append_val (side->lines, line);
     at += line.length;
   }
-  side->numbers = g_new0 (guint, side->lines->len);
-  side->changed = g_new0 (guint8, side->lines->len);
+  /* One more, so that an empty text has arrays as well. */
+  side->numbers = g_new0 (guint, side->lines->len + 1);
+  side->changed = g_new0 (guint8, side->lines->len + 1);
 }
 
 static void
