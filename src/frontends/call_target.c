@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "adder.h"
-#include "common/config.h"
 #include "common/json.h"
 #include "frontends/client.h"
 #include "frontends/server_approval.h"
@@ -18,15 +17,6 @@ struct call_target {
   struct tools *tools;
 };
 
-static char *
-daemon_socket (GError **error)
-{
-  struct config *config = config_load (NULL, error);
-  char *socket = config ? config_socket (config, error) : NULL;
-  config_free (config);
-  return socket;
-}
-
 struct call_target *
 call_target_new (gboolean no_daemon, GError **error)
 {
@@ -35,7 +25,7 @@ call_target_new (gboolean no_daemon, GError **error)
     target->tools = tools_new (target->engine);
     target->owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
   } else if (!no_daemon)
-    target->socket = daemon_socket (error);
+    target->socket = client_socket (error);
   if (!target->engine && !target->socket)
     g_clear_pointer (&target, call_target_free);
   return target;

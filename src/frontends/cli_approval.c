@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder approval`: those who say yes or no to what waits for it. None of it starts a daemon. */
 #include "adder.h"
-#include "common/config.h"
 #include "common/json.h"
 #include "frontends/approval_view.h"
 #include "frontends/cli.h"
@@ -16,9 +15,7 @@ ask (json_t *question, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
     return NULL;
   }
-  struct config *config = config_load (NULL, error);
-  g_autofree char *socket = config ? config_socket (config, error) : NULL;
-  config_free (config);
+  g_autofree char *socket = client_socket (error);
   return socket ? client_ask_approval (socket, owned, error) : NULL;
 }
 

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "adder.h"
-#include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
 #include "frontends/canceller.h"
 #include "frontends/cli.h"
+#include "frontends/client.h"
 #include "frontends/run_options.h"
 #include "frontends/run_source.h"
 #include "frontends/run_view.h"
@@ -56,9 +56,7 @@ static struct run_source *
 open_source (struct replay *replay, const struct submission *options, GError **error)
 {
   g_autoptr (json_t) question = question_of (replay, options, error);
-  struct config *config = question ? config_load (NULL, error) : NULL;
-  g_autofree char *socket = config ? config_socket (config, error) : NULL;
-  config_free (config);
+  g_autofree char *socket = question ? client_socket (error) : NULL;
   return socket ? run_source_replay (socket, question, options, &replay->answer, error) : NULL;
 }
 

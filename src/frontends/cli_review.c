@@ -5,7 +5,6 @@
 
 #include "adder.h"
 #include "base/fd.h"
-#include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"
@@ -31,9 +30,7 @@ ask (json_t *question, int directory_fd, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
     return NULL;
   }
-  struct config *config = config_load (NULL, error);
-  g_autofree char *socket = config ? config_socket (config, error) : NULL;
-  config_free (config);
+  g_autofree char *socket = client_socket (error);
   return socket ? client_ask_review (socket, owned, &directory_fd, directory_fd >= 0 ? 1 : 0, error) : NULL;
 }
 

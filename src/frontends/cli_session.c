@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "adder.h"
-#include "common/config.h"
 #include "common/json.h"
 #include "engine/outcome.h"
 #include "frontends/cli.h"
@@ -27,9 +26,7 @@ fail (const GError *problem)
 static json_t *
 ask_with (const json_t *question, const struct submission *options, GError **error)
 {
-  struct config *config = config_load (NULL, error);
-  g_autofree char *socket = config ? config_socket (config, error) : NULL;
-  config_free (config);
+  g_autofree char *socket = client_socket (error);
   if (!socket)
     return NULL;
   return client_ask_session (socket, question, options ? options->fds : NULL, options ? options->fd_count : 0,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "adder.h"
-#include "common/config.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "engine/outcome.h"
@@ -18,11 +17,7 @@
 static gboolean
 connect_only (struct client *ret_client, char **ret_socket, GError **error)
 {
-  struct config *config = config_load (NULL, error);
-  if (!config)
-    return FALSE;
-  *ret_socket = config_socket (config, error);
-  config_free (config);
+  *ret_socket = client_socket (error);
   return *ret_socket && client_connect (*ret_socket, ret_client, error);
 }
 

@@ -22,6 +22,7 @@
 
 #include "adder.h"
 #include "base/fd.h"
+#include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/paths.h"
@@ -30,6 +31,15 @@
 #define STOP_MS       90000
 #define READY_FD      3
 #define LOG_MAX_BYTES (1 << 20)
+
+char *
+client_socket (GError **error)
+{
+  struct config *config = config_load (NULL, error);
+  char *socket = config ? config_socket (config, error) : NULL;
+  config_free (config);
+  return socket;
+}
 
 /* ---- connecting ---- */
 

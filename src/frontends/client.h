@@ -37,6 +37,9 @@ struct client_stopped {
 gboolean client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped,
                       GError **error);
 
+/* Where the daemon listens, by the configuration. The caller's. */
+char *client_socket (GError **error);
+
 /* Starts a daemon for SOCKET in the background and waits until it listens. IDLE_EXIT as text for --idle-exit,
  * or NULL. */
 gboolean client_start_daemon (const char *socket, const char *idle_exit, GError **error);

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/config.h"
 #include "common/json.h"
 #include "frontends/client.h"
 #include "frontends/server_approval.h"
@@ -403,8 +402,6 @@ run_source_open (gboolean daemon, const struct submission *request, GError **err
 {
   if (!daemon)
     return run_source_local (request, error);
-  struct config *config = config_load (NULL, error);
-  g_autofree char *socket = config ? config_socket (config, error) : NULL;
-  config_free (config);
+  g_autofree char *socket = client_socket (error);
   return socket ? run_source_daemon (socket, request, error) : NULL;
 }
