@@ -152,6 +152,47 @@ static const struct config_row config_table[] = {
     {"review", "max_bytes", CONFIG_SIZE, AT (max_reviews_bytes), "1GiB", .minimum = MIB,
      .maximum = 1024 * 1024 * MIB,
      .text = "What the files of all of them may have, on disk, until they are made real or dropped."},
+    {"store", "records", CONFIG_TEXT, AT (store_records), "sqlite",
+     .text =
+         "Where records of runs and the rows of files are: `sqlite` (`store/records.db` in the state "
+         "directory), `sqlite:/path`, `postgresql://user@host/database` (for many nodes), `none`: nothing "
+         "is kept."},
+    {"store", "blobs", CONFIG_TEXT, AT (store_blobs), "directory",
+     .text = "Where files of runs and long output are: `directory` (`store/` in the state directory), "
+             "`directory:/path`, `s3://bucket?endpoint=https://host:port&region=us-east-1` (for many nodes), "
+             "`none`: none are kept. Keys for S3 stand in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` of "
+             "the daemon's environment, or in the file that `credentials=/path` names."},
+    {"store", "node", CONFIG_TEXT, AT (store_node), .computed_as = "the host's name",
+     .text = "The name of this machine in records, whose chain of digests is its own."},
+    {"store", "code", CONFIG_BOOLEAN, AT (store_code), "true",
+     .text = "Whether a record holds the code itself, or its digest alone. Code can hold secrets."},
+    {"store", "timeout_ms", CONFIG_DURATION, AT (store_timeout_ms), "5s", .minimum = 100,
+     .maximum = 10 * 60 * SECOND,
+     .text = "The longest that a database or a file server may take to answer. What could not be kept is a "
+             "warning of the run's result."},
+    {"store", "record_age_ms", CONFIG_DURATION, AT (store_record_age_ms), "90d", .maximum = 3650 * DAY,
+     .text = "Records older than this are removed. 0: age removes none."},
+    {"store", "max_records", CONFIG_COUNT, AT (store_record_count), "1000000", .minimum = 100,
+     .maximum = 1000 * 1000 * 1000, .text = "The oldest records of a node beyond so many are removed."},
+    {"store", "max_record_bytes", CONFIG_SIZE, AT (store_record_bytes), "2GiB", .minimum = MIB,
+     .maximum = 1024 * 1024 * MIB, .text = "The same by what they hold."},
+    {"store", "file_age_ms", CONFIG_DURATION, AT (store_file_age_ms), "7d", .minimum = SECOND,
+     .maximum = 3650 * DAY, .text = "A file of a run, or one that was put in, is removed after so long."},
+    {"store", "max_file_bytes", CONFIG_SIZE, AT (store_file_bytes), "16GiB", .minimum = MIB,
+     .maximum = 1024 * 1024 * MIB, .text = "The largest file that may be put in."},
+    {"store", "max_files_per_owner", CONFIG_COUNT, AT (store_files_owner), "10000", .minimum = 10,
+     .maximum = 100 * 1000 * 1000, .text = "Files of one owner; for a further one, the oldest is removed."},
+    {"store", "max_bytes_per_owner", CONFIG_SIZE, AT (store_bytes_owner), "32GiB", .minimum = MIB,
+     .maximum = 1024 * 1024 * MIB, .text = "The same by their bytes."},
+    {"store", "output_age_ms", CONFIG_DURATION, AT (store_output_age_ms), "1d", .minimum = SECOND,
+     .maximum = 3650 * DAY,
+     .text = "Long output, of which a reply has head and tail, can be read whole for so long."},
+    {"store", "cache_bytes", CONFIG_SIZE, AT (store_cache_bytes), "4GiB", .maximum = 1024 * 1024 * MIB,
+     .text = "Copies of files of an S3 bucket that are kept on this machine, for runs that load them."},
+    {"store", "url", CONFIG_TEXT, AT (store_url), .computed_as = "none: URLs begin with `/v1/files/`",
+     .text = "What URLs of files begin with: `https://adder.example.org`."},
+    {"store", "url_age_ms", CONFIG_DURATION, AT (store_url_age_ms), "1d", .minimum = SECOND,
+     .maximum = 365 * DAY, .text = "How long a signed URL of a file holds."},
     {"approval", "expire_ms", CONFIG_DURATION, AT (approval_expire_ms), "1h", .minimum = SECOND,
      .maximum = 7 * DAY,
      .text =
