@@ -25,7 +25,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 
   gsize length;
   gboolean cut;
-  g_autofree char *text = capture_text (&capture, &length, &cut);
+  g_autofree char *text = capture_text (&capture, NULL, &length, &cut);
   FUZZ_REQUIRE (strlen (text) == length && g_utf8_validate (text, -1, NULL));
   FUZZ_REQUIRE (length <= cap + (cut ? NOTICE_BYTES : 0));
   FUZZ_REQUIRE (cut || capture.total <= cap);

@@ -69,6 +69,8 @@ artifact_free (struct artifact *artifact)
   g_free (artifact->name);
   g_free (artifact->path);
   g_free (artifact->sha256);
+  g_free (artifact->file_id);
+  g_free (artifact->url);
   g_free (artifact);
 }
 

@@ -19,6 +19,7 @@ struct artifact {
   gint64 changed_ns;
   char *sha256; /* hexadecimal */
   const char *mime;
+  char *file_id, *url; /* where it is kept (engine/account.h); NULL: it is not */
 };
 void artifact_free (struct artifact *artifact);
 

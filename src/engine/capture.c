@@ -195,18 +195,45 @@ join (const struct capture *capture, const GByteArray *head)
   return joined;
 }
 
+/* MISSING bytes from byte FROM of the stream on. */
 static void
-append_gap (GString *text, guint64 missing)
+append_gap (GString *text, guint64 from, guint64 missing, const struct capture_kept *kept)
 {
   if (text->len > 0 && text->str[text->len - 1] != '\n')
     g_string_append_c (text, '\n');
-  g_string_append_printf (
-      text, "[... %" G_GUINT64_FORMAT " bytes are left out here: print less, or write them to a file ...]\n",
-      missing);
+  g_string_append_printf (text, "[... %" G_GUINT64_FORMAT " bytes are left out here: ", missing);
+  if (kept) {
+    gboolean errors = strcmp (kept->stream, "stderr") == 0;
+    g_string_append_printf (text,
+                            "peek_result(result_id=\"%s\", offset=%" G_GUINT64_FORMAT
+                            "%s) reads on, or: adder result peek %s --offset %" G_GUINT64_FORMAT "%s",
+                            kept->result_id, from, errors ? ", stream=\"stderr\"" : "", kept->result_id, from,
+                            errors ? " --stream stderr" : "");
+  } else
+    g_string_append (text, "print less, or write them to a file");
+  g_string_append (text, " ...]\n");
+}
+
+GByteArray *
+capture_bytes (const struct capture *capture)
+{
+  return join (capture, capture->head);
+}
+
+gboolean
+capture_is_cut (const struct capture *capture)
+{
+  if (capture->total > capture->cap)
+    return TRUE;
+  if (capture->total <= capture->cap / REPLACEMENT_LENGTH)
+    return FALSE;
+  g_autoptr (GByteArray) bytes = capture_bytes (capture);
+  return clean_length ((const char *)bytes->data, bytes->len) > capture->cap;
 }
 
 char *
-capture_text (const struct capture *capture, gsize *ret_length, gboolean *ret_cut)
+capture_text (const struct capture *capture, const struct capture_kept *kept, gsize *ret_length,
+              gboolean *ret_cut)
 {
   gboolean whole = capture->total <= capture->cap;
   g_autoptr (GByteArray) bytes = join (capture, whole ? capture->head : NULL);
@@ -222,22 +249,20 @@ capture_text (const struct capture *capture, gsize *ret_length, gboolean *ret_cu
 
   /* Either the stream was too long, or its text is: then both parts come out of the same bytes. */
   g_string_truncate (text, 0);
-  guint64 shown;
+  guint64 before;
   if (whole) {
-    gsize taken = append_head (text, rest, rest_length, head_cap (capture));
-    rest += taken;
-    rest_length -= taken;
-    shown = taken;
+    before = append_head (text, rest, rest_length, head_cap (capture));
+    rest += before;
+    rest_length -= before;
   } else {
     const char *head = (const char *)capture->head->data;
-    shown = append_head (text, head, drop_torn (head, capture->head->len), head_cap (capture));
+    before = append_head (text, head, drop_torn (head, capture->head->len), head_cap (capture));
     gsize torn = skip_torn (rest, rest_length);
     rest += torn;
     rest_length -= torn;
   }
   gsize start = find_tail (rest, rest_length, tail_cap (capture));
-  shown += rest_length - start;
-  append_gap (text, capture->total - shown);
+  append_gap (text, before, capture->total - before - (rest_length - start), kept);
   append_head (text, rest + start, rest_length - start, tail_cap (capture));
   *ret_length = text->len;
   *ret_cut = TRUE;

@@ -19,10 +19,23 @@ void capture_clear (struct capture *capture);
 
 void capture_add (struct capture *capture, const char *data, gsize length);
 
+/* All bytes, in order, of a stream that is no longer than the cap. The caller's. */
+GByteArray *capture_bytes (const struct capture *capture);
+
+/* Whether the text for the reply lacks something. */
+gboolean capture_is_cut (const struct capture *capture);
+
+/* Under which the whole stream can be read. */
+struct capture_kept {
+  const char *result_id, *stream;
+};
+
 /* The text for the reply, valid UTF-8 without zero bytes: whole, or head and tail with a line between them
  * that says how many bytes are missing; without that line never more than the cap. What is not UTF-8, and
- * each zero byte, is U+FFFD. *RET_CUT says whether something is missing. The caller's. */
-char *capture_text (const struct capture *capture, gsize *ret_length, gboolean *ret_cut);
+ * each zero byte, is U+FFFD. The line says how to read on, where the stream is KEPT (else NULL). *RET_CUT
+ * says whether something is missing. The caller's. */
+char *capture_text (const struct capture *capture, const struct capture_kept *kept, gsize *ret_length,
+                    gboolean *ret_cut);
 
 /* LENGTH bytes as valid UTF-8 without zero bytes, in the same manner. The caller's. */
 char *capture_clean (const char *data, gsize length);

@@ -55,10 +55,17 @@ request_free (struct run_request *request)
   g_free (request->workdir.path);
   g_free (request->guard);
   json_decref (request->values);
+  g_free (request->approved);
   g_free (request->approval_id);
   g_free (request->description);
   if (request->review.release)
     request->review.release (request->review.data);
+  if (request->keeper.release)
+    request->keeper.release (request->keeper.data);
+  g_free (request->origin.front_end);
+  g_free (request->origin.tool);
+  g_free (request->origin.role);
+  json_decref (request->origin.arguments);
   json_decref (request->attempts);
   if (request->observer.free)
     request->observer.free (request->observer.data);

@@ -25,6 +25,25 @@ struct request_blocked {
 
 struct run_request;
 struct change_set;
+struct account;
+
+/* Where what is to outlive a run is kept: the library's. */
+struct request_keeper {
+  /* A file without a name for long output: the caller's, or -1 with ERROR. NULL: nothing is kept. */
+  int (*create) (gpointer data, GError **error);
+  /* Told once of each run, before its result is made: engine/account.h. */
+  void (*keep) (gpointer data, const struct run_request *request, struct account *account);
+  void (*release) (gpointer data);
+  gpointer data;
+};
+
+/* Whence the request came, for the record. */
+struct request_origin {
+  char *front_end; /* such as "cli"; NULL: a program that uses the library */
+  char *tool;      /* "TOOLSET.NAME", or NULL */
+  char *role;
+  json_t *arguments; /* of the tool, an object; or NULL */
+};
 
 /* Where the changes of a run that are to be reviewed are kept: the library's. */
 struct request_review {
@@ -81,10 +100,14 @@ struct run_request {
   json_t *values;         /* variables of the code: an object; NULL: there are none */
   guint approval;         /* enum approval_mode of policy/, the profile's */
   gboolean accept_all;    /* whatever needs an approval has it */
+  char *approved;         /* the approval that it had, such as its id; NULL: it needed none */
   char *approval_id; /* what somebody must say yes to: INVALID is for want of it, or changes wait for it */
   char *description; /* for people, or NULL */
   struct request_review review;
-  json_t *attempts; /* what failed in the conversation, for the sandbox; NULL: nobody keeps count */
+  struct request_keeper keeper;
+  struct request_origin origin;
+  guint64 keep_over; /* output of more bytes is kept whole also where the reply has all of it; 0: is not */
+  json_t *attempts;  /* what failed in the conversation, for the sandbox; NULL: nobody keeps count */
   struct request_observer observer;
   GError *invalid; /* why it cannot be run at all, found out before it came here */
 };

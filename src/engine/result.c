@@ -31,14 +31,23 @@ ms_of (gint64 us)
 
 /* ---- parts ---- */
 
+static gboolean
+is_kept (const struct spill *spill)
+{
+  return spill && spill->kept;
+}
+
 /* TEXT and its length are named after NAME: "stdout", "stdout_bytes". Returns whether something was cut out.
  */
 static gboolean
-set_stream (json_t *result, const char *name, const struct capture *capture)
+set_stream (json_t *result, const char *name, const struct capture *capture, const struct spill *spill,
+            const char *result_id)
 {
   gboolean cut = FALSE;
   gsize length = 0;
-  g_autofree char *text = capture ? capture_text (capture, &length, &cut) : g_strdup ("");
+  const struct capture_kept kept = {result_id, name};
+  g_autofree char *text =
+      capture ? capture_text (capture, is_kept (spill) ? &kept : NULL, &length, &cut) : g_strdup ("");
   json_object_set_new (result, name, json_stringn (text, length));
   return cut;
 }
@@ -46,14 +55,15 @@ set_stream (json_t *result, const char *name, const struct capture *capture)
 static void
 set_streams (json_t *result, const struct result_parts *parts)
 {
-  gboolean cut = set_stream (result, "stdout", parts->output);
-  cut |= set_stream (result, "stderr", parts->errors);
+  gboolean kept = is_kept (parts->output_spill) || is_kept (parts->errors_spill);
+  gboolean cut = set_stream (result, "stdout", parts->output, parts->output_spill, parts->run_id);
+  cut |= set_stream (result, "stderr", parts->errors, parts->errors_spill, parts->run_id);
   json_object_set_new (result, "stdout_bytes",
                        json_integer (parts->output ? (json_int_t)parts->output->total : 0));
   json_object_set_new (result, "stderr_bytes",
                        json_integer (parts->errors ? (json_int_t)parts->errors->total : 0));
   json_object_set_new (result, "truncated", json_boolean (cut));
-  json_object_set_new (result, "result_id", json_null ());
+  json_object_set_new (result, "result_id", kept ? json_string (parts->run_id) : json_null ());
 }
 
 static json_t *
@@ -62,10 +72,10 @@ files (const GPtrArray *artifacts)
   json_t *array = json_array ();
   for (guint i = 0; artifacts && i < artifacts->len; i++) {
     const struct artifact *artifact = artifacts->pdata[i];
-    json_array_append_new (array,
-                           json_pack ("{s:n, s:o, s:s, s:I, s:s, s:n}", "file_id", "name",
-                                      json_text_or_null (artifact->name), "mime", artifact->mime, "bytes",
-                                      (json_int_t)artifact->bytes, "sha256", artifact->sha256, "url"));
+    json_array_append_new (array, json_pack ("{s:s?, s:o, s:s, s:I, s:s, s:o}", "file_id", artifact->file_id,
+                                             "name", json_text_or_null (artifact->name), "mime",
+                                             artifact->mime, "bytes", (json_int_t)artifact->bytes, "sha256",
+                                             artifact->sha256, "url", json_text_or_null (artifact->url)));
   }
   return array;
 }

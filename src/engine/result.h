@@ -10,6 +10,7 @@
 #include "engine/capture.h"
 #include "engine/outcome.h"
 #include "engine/scratch.h"
+#include "engine/spill.h"
 #include "engine/usage.h"
 
 struct adder_result {
@@ -26,6 +27,7 @@ struct result_parts {
   const char *run_id;
   struct verdict verdict;
   const struct capture *output, *errors; /* stdout and stderr */
+  const struct spill *output_spill, *errors_spill;
   json_t *value, *error, *displays, *charts, *denials, *network, *session, *changes, *violations;
   const GPtrArray *warnings;  /* strings */
   const GPtrArray *artifacts; /* struct artifact */

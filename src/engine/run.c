@@ -90,6 +90,7 @@ run_start (struct engine *engine, struct run_request *request)
     find_session (run);
   weaken_limits (&request->limits);
   run->asked_us = g_get_monotonic_time ();
+  run->asked_ms = g_get_real_time () / 1000;
   run->workspace_fd = -1;
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   handout_init (&run->handout);
@@ -99,6 +100,10 @@ run_start (struct engine *engine, struct run_request *request)
     run->streams[i].event = i == STREAM_OUTPUT ? ADDER_EVENT_STDOUT : ADDER_EVENT_STDERR;
     run->streams[i].fd = -1;
     capture_init (&run->streams[i].capture, request->limits.value[LIMIT_REPLY]);
+    spill_init (&run->streams[i].spill, request->limits.value[LIMIT_REPLY],
+                request->limits.value[LIMIT_SPILL]);
+    if (request->keep_over > 0 && request->keep_over < run->streams[i].spill.over)
+      run->streams[i].spill.over = request->keep_over;
   }
   id_make (run->id);
   return run;
@@ -134,8 +139,10 @@ run_free (struct adder_run *run)
   abandon (run);
   if (run->can_wait)
     interrupt_clear (&run->interrupt);
-  for (int i = 0; i < STREAMS; i++)
+  for (int i = 0; i < STREAMS; i++) {
     capture_clear (&run->streams[i].capture);
+    spill_clear (&run->streams[i].spill);
+  }
   message_result_clear (&run->message);
   json_decref (run->displays);
   json_decref (run->attempt);
@@ -215,7 +222,7 @@ read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEven
     run_stop (run, STOP_OUTPUT);
   }
   run->output_bytes += length;
-  capture_add (&stream->capture, run->buffer, length);
+  run_take_output (run, stream, length);
   if (length == 0)
     return FALSE;
   *event = (AdderEvent){.kind = stream->event, .data = run->buffer, .length = length};
@@ -528,7 +535,8 @@ limits_met (const struct adder_run *run)
 static struct adder_result *
 make_result (struct adder_run *run, const struct verdict *verdict, json_t *error, json_t *denials)
 {
-  const struct handout *handout = run->session ? &run->session->handout : &run->handout;
+  const struct handout *handout = run_handout (run);
+  run_keep (run, verdict, error, denials);
   g_autoptr (json_t) charts = message_take_charts (run->displays);
   g_autoptr (json_t) session = run->cell > 0 ? sessions_of_result (run->session, run->cell) : NULL;
   g_autoptr (json_t) changes = run->changes ? changes_to_json (run->changes, run->warnings) : NULL;
@@ -537,6 +545,8 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .verdict = *verdict,
       .output = &run->streams[STREAM_OUTPUT].capture,
       .errors = &run->streams[STREAM_ERRORS].capture,
+      .output_spill = &run->streams[STREAM_OUTPUT].spill,
+      .errors_spill = &run->streams[STREAM_ERRORS].spill,
       .value = run->message.value,
       .error = error,
       .displays = run->displays,
@@ -549,8 +559,8 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .warnings = run->warnings,
       .artifacts = run->artifacts,
       .approval_id = run->request->approval_id,
-      .queue_us = (run->handed_us ? run->handed_us : run->ended_us) - run->asked_us,
-      .wall_us = run->handed_us ? run->ended_us - run->handed_us : 0,
+      .queue_us = run_queue_us (run),
+      .wall_us = run_wall_us (run),
       .usage = run->usage,
       .limits = &run->request->limits,
       .has_isolation = handout->has_isolation,
@@ -620,6 +630,10 @@ conclude (struct adder_run *run)
                    &run->request->maxima, run->request->network);
   if (run->refusals)
     json_array_extend (denials, run->refusals);
+  /* The next cell may change the files of this one. Else nobody waits for what keeping takes but the caller.
+   */
+  if (run->session && run->artifacts && run->artifacts->len > 0)
+    run_keep (run, &verdict, error, denials);
   run->kind->leave (run, &verdict);
   return make_result (run, &verdict, error, denials);
 }

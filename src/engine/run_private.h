@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "engine/account.h"
 #include "engine/capture.h"
 #include "engine/changes.h"
 #include "engine/handout.h"
@@ -37,6 +38,7 @@ enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER 
 struct stream {
   AdderEventKind event;
   struct capture capture;
+  struct spill spill;
   int fd;     /* the box's, -1 at its end */
   gsize left; /* DRAINING: bytes that are still to be read */
 };
@@ -54,6 +56,8 @@ struct adder_run {
   struct box *box;
 
   gint64 asked_us, handed_us, ended_us;
+  gint64 asked_ms;  /* the first, since 1970 */
+  gboolean is_kept; /* its keeper was told */
   struct watchdog watchdog;
   struct stream streams[STREAMS];
   guint64 output_bytes;
@@ -124,6 +128,18 @@ void run_collect_changes (struct adder_run *run);
 /* Of a run that is to be reviewed: keeps its changes, or else says in VERDICT why not. Returns the error that
  * the result has then, or NULL. */
 json_t *run_review (struct adder_run *run, struct verdict *verdict);
+
+/* What was found out when the box was handed out: of a cell, its session's. */
+const struct handout *run_handout (const struct adder_run *run);
+gint64 run_queue_us (const struct adder_run *run);
+gint64 run_wall_us (const struct adder_run *run);
+
+/* LENGTH bytes of the buffer came from STREAM. */
+void run_take_output (struct adder_run *run, struct stream *stream, gsize length);
+
+/* Tells the keeper how it ended, unless he knows. */
+void run_keep (struct adder_run *run, const struct verdict *verdict, const json_t *error,
+               const json_t *denials);
 
 /* Kills what lives and waits for the report. */
 void run_end_box (struct adder_run *run);

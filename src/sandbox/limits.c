@@ -34,6 +34,8 @@ const struct limit_row limit_table[LIMIT_COUNT] = {
                       "stdout and stderr together, after which the run is ended"},
     [LIMIT_REPLY] = {"reply_bytes", UNIT_BYTES, false, false, 256, 64 * KIB, 4 * MIB,
                      "each of stdout and stderr in the reply, as head and tail"},
+    [LIMIT_SPILL] = {"spill_bytes", UNIT_BYTES, false, false, 0, 64 * MIB, 4 * GIB,
+                     "each of stdout and stderr that is kept whole where the reply is cut"},
     [LIMIT_VALUE] = {"value_bytes", UNIT_BYTES, false, false, 64, 64 * KIB, 4 * MIB,
                      "one representation of the value, and a traceback"},
     [LIMIT_FILES] = {"files", UNIT_COUNT, false, false, 0, 64, 4096, "files that come back"},

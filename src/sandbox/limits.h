@@ -22,6 +22,7 @@ enum limit {
   LIMIT_SHM,                 /* bytes of /dev/shm */
   LIMIT_OUTPUT,              /* bytes drained from stdout and stderr together before the run is ended */
   LIMIT_REPLY,               /* bytes of each stream kept for the reply, as head and tail */
+  LIMIT_SPILL,               /* bytes of each stream kept whole, beside the reply that was cut */
   LIMIT_VALUE,               /* bytes of one representation of the value or of a traceback */
   LIMIT_FILES,               /* files taken out of the workspace */
   LIMIT_FILES_BYTES,         /* bytes of all of them together */

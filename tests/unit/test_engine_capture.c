@@ -53,7 +53,7 @@ capture_in_steps (const char *bytes, gsize length, gsize cap, gsize step, gboole
   capture_init (&capture, cap);
   for (gsize at = 0; at < length; at += step)
     capture_add (&capture, bytes + at, MIN (step, length - at));
-  char *text = capture_text (&capture, &text_length, ret_cut);
+  char *text = capture_text (&capture, NULL, &text_length, ret_cut);
   g_assert_cmpuint (text_length, ==, strlen (text));
   g_assert_cmpuint (capture.total, ==, length);
   g_assert_true (g_utf8_validate (text, -1, NULL));
