@@ -121,6 +121,15 @@ ADDER_PUBLIC void adder_request_set_accept_all (AdderRequest *request, gboolean 
 ADDER_PUBLIC void adder_request_set_owner (AdderRequest *request, const char *owner,
                                            const char *conversation);
 
+/* Whence the request came, for its record: FRONT_END is a word such as "cli"; TOOL a tool of agents,
+ * "TOOLSET.NAME", with its ARGUMENTS as a JSON object. Each may be NULL. Of arguments that are long, the
+ * record has the beginning. */
+ADDER_PUBLIC void adder_request_set_origin (AdderRequest *request, const char *front_end, const char *tool,
+                                            const char *arguments);
+/* Output of more bytes than OVER is kept whole, for adder_output_peek, also where the result has all of it.
+ * What the result has only parts of is kept in any case. */
+ADDER_PUBLIC void adder_request_set_keep_over (AdderRequest *request, guint64 over);
+
 /* Makes the run the next cell of SESSION, a session of the request's owner by its name or id: its code goes
  * on where the last cell left off. Of the request count code, limits, files, standard input, watch and owner;
  * the rest is the session's. Limits that are not set are the session's. While another cell runs, the run

@@ -20,8 +20,10 @@ get_approval (AdderEngine *engine, struct run_request *resolved, const struct ap
   };
   if (!approvals_decide (engine->approvals, &subject, given, &answer, error))
     return FALSE;
-  if (answer.granted)
+  if (answer.granted) {
+    resolved->approved = answer.id ? answer.id : g_strdup ("always");
     return TRUE;
+  }
   resolved->approval_id = answer.id;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_APPROVAL, "nothing ran: somebody must approve it first%s%s",
                answer.note ? "; " : "", answer.note ? answer.note : "");
@@ -36,10 +38,12 @@ pass (AdderEngine *engine, struct run_request *resolved, const struct run_reques
   if (!approval_run_make (resolved, settled, &run, error))
     return FALSE;
   gboolean waived = resolved->accept_all || (settled && settled->accept_all);
-  if (waived)
+  if (waived) {
+    resolved->approved = g_strdup ("accepted all");
     log_warning ("%s accepts all: it runs without approval, profile %s, digest %s",
                  resolved->owner ? resolved->owner : "nobody", settled ? settled->profile : resolved->profile,
                  run.digest);
+  }
   gboolean ok = waived || get_approval (engine, resolved, &run, given, error);
   approval_run_clear (&run);
   return ok;

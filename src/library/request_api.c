@@ -29,6 +29,9 @@ struct adder_request {
   gsize code_length;
   char *environment, *profile, *isolation, *name, *owner, *conversation, *session, *role;
   char *description, *approval;
+  char *front_end, *tool;
+  json_t *tool_arguments; /* an object, or NULL */
+  guint64 keep_over;
   gboolean session_wait, svg, check, accept_all;
   json_t *values; /* an object, or NULL */
   GStrv arguments;
@@ -82,6 +85,9 @@ adder_request_free (AdderRequest *request)
   g_free (request->role);
   g_free (request->description);
   g_free (request->approval);
+  g_free (request->front_end);
+  g_free (request->tool);
+  json_decref (request->tool_arguments);
   g_strfreev (request->arguments);
   g_hash_table_unref (request->variables);
   json_decref (request->values);
@@ -216,6 +222,22 @@ adder_request_set_owner (AdderRequest *request, const char *owner, const char *c
                  "the conversation's id has more than %d bytes", CONVERSATION_BYTES);
   set_text (&request->owner, owner);
   set_text (&request->conversation, conversation);
+}
+
+void
+adder_request_set_origin (AdderRequest *request, const char *front_end, const char *tool,
+                          const char *arguments)
+{
+  set_text (&request->front_end, front_end);
+  set_text (&request->tool, tool);
+  json_decref (request->tool_arguments);
+  request->tool_arguments = arguments ? json_loads (arguments, 0, NULL) : NULL;
+}
+
+void
+adder_request_set_keep_over (AdderRequest *request, guint64 over)
+{
+  request->keep_over = over;
 }
 
 void
@@ -504,6 +526,10 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   resolved->values = json_deep_copy (request->values);
   resolved->accept_all = request->accept_all;
   resolved->description = g_strdup (request->description);
+  resolved->keep_over = request->keep_over;
+  const char *role = request->role ? request->role : role_name (role_default (engine->engine->host->config));
+  resolved->origin = (struct request_origin){g_strdup (request->front_end), g_strdup (request->tool),
+                                             g_strdup (role), json_incref (request->tool_arguments)};
   if (request->session)
     check_session (resolved, engine, request);
   else
@@ -578,5 +604,6 @@ library_cell (const AdderRequest *options, const char *session, const char *code
   adder_request_set_role (cell, options->role);
   adder_request_set_session (cell, session, TRUE);
   adder_request_set_accept_all (cell, options->accept_all);
+  adder_request_set_origin (cell, options->front_end, NULL, NULL);
   return cell;
 }

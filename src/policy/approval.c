@@ -304,6 +304,7 @@ decide (struct approvals *approvals, const struct approval_subject *subject, con
     return refuse (approval, error);
   answer->granted = has_grant (approvals, subject) || (approval && approval->state == APPROVAL_APPROVED);
   if (answer->granted) {
+    answer->id = approval ? g_strdup (approval->id) : NULL;
     if (approval && !approval->deciding) {
       log_info ("approval %s is used", approval->id);
       approvals_remove (approvals, approval);

@@ -63,7 +63,8 @@ void approvals_unref (struct approvals *approvals);
 
 struct approval_answer {
   gboolean granted; /* it may happen, now and once */
-  char *id;         /* else: of the approval that is waited for; the caller's */
+  char *id;         /* of the approval that counts, NULL for an "always"; else of the one that is waited
+                       for; the caller's */
   const char *note; /* why the one that was GIVEN does not count, or NULL; static */
 };
 

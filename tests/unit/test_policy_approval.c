@@ -57,7 +57,10 @@ ask (struct approvals *approvals, struct asked asked, int expected_code)
   }
   g_assert_no_error (error);
   g_assert_true (answer.granted || answer.id);
-  return answer.granted ? g_strdup ("granted") : answer.id;
+  if (!answer.granted)
+    return answer.id;
+  g_free (answer.id);
+  return g_strdup ("granted");
 }
 
 #define ASK(approvals, ...) ask (approvals, (struct asked){__VA_ARGS__}, -1)
