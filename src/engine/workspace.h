@@ -11,8 +11,6 @@
 #include "engine/interrupt.h"
 #include "sandbox/limits.h"
 
-#define WORKSPACE_TABLES "tmp/output/" /* where the runner writes tables */
-
 /* Every open below a workspace uses these: the tree is the sandbox's, and nothing in it may lead out. */
 #define WORKSPACE_RESOLVE                                                                                    \
   (weakened (LAYER_LINKS)                                                                                    \

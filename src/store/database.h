@@ -24,7 +24,12 @@ struct sql_value {
  * used, and again after the connection was lost. A step that takes longer than TIMEOUT_MS fails. After a
  * failure to connect, callers within the next second fail at once, so that not each of them waits. */
 struct database *database_open (const char *url, guint64 timeout_ms, GError **error);
-void database_close (struct database *database);
+void database_close (struct database *database); /* NULL is allowed */
+
+/* Whether database_open would know what URL means: ADDER_ERROR_INVALID says what it may be. */
+gboolean database_check_url (const char *url, GError **error);
+/* For messages: the file, or the URL without user and password. The database's. */
+const char *database_shown (const struct database *database);
 
 /* Whether it is PostgreSQL: what other machines use as well. */
 gboolean database_is_shared (const struct database *database);
@@ -38,7 +43,8 @@ struct transaction *database_begin (struct database *database, gboolean write, G
 gboolean transaction_commit (struct transaction *transaction, GError **error);
 void transaction_end (struct transaction *transaction); /* NULL is allowed; also after a commit */
 
-/* Called with the values of one row, which are good until it returns. FALSE stops. */
+/* Called with the values of one row, which are good until it returns. FALSE stops. It runs no statements of
+ * the same transaction. */
 typedef gboolean (*sql_row) (gpointer data, const struct sql_value *row, guint columns);
 
 /* Runs one statement. ROW may be NULL. *RET_CHANGED (may be NULL): rows that were inserted, updated, deleted.

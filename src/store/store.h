@@ -29,8 +29,8 @@ gboolean store_keeps_files (const struct store *store);
 
 const struct config *store_config (const struct store *store);
 
-/* This machine's name in rows, and this process' among its writers: "NODE/BOOT/PID/START". A writer that is
- * alive holds a lock on a file of its name in the state directory. */
+/* This machine's name in rows, and this store's among its writers: "NODE/UUID". A writer that is
+ * alive holds a lock on a file of its name, beside a database that is a file, else in the state directory. */
 const char *store_node (const struct store *store);
 const char *store_writer (const struct store *store);
 /* Whether WRITER, of this node, is alive; of another node: TRUE. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What database.c asks of SQLite and of PostgreSQL. A back end knows connections and statements; waiting in
+ * turn, transactions and connecting again are database.c's. It uses nothing of Adder but this header, since
+ * one of them is a module of its own. */
+#pragma once
+
+#include <glib.h>
+
+#include "store/database.h"
+
+#define SQL_COLUMNS_MOST 64 /* of a row; further ones are left out */
+
+enum sql_trouble {
+  SQL_FAILED,   /* this statement: the transaction can only be taken back */
+  SQL_CONFLICT, /* with somebody else's transaction: the whole of it may be tried again at once */
+  SQL_LOST,     /* the connection: another may do */
+  SQL_TIMEOUT,  /* nothing came back in time: the connection is of no use any more */
+};
+
+struct sql_failure {
+  enum sql_trouble trouble;
+  char text[512]; /* for people, without the database's name; one line */
+};
+
+struct backend {
+  gboolean is_shared;
+  const char *begin_write, *begin_read;
+  const char *has_schema;  /* one row with one number: whether there is a table schema_version */
+  const char *lock_schema; /* keeps others from changing tables until the transaction ends; or NULL */
+
+  /* WHERE: a path, or the URL. NULL with FAILURE. A connection is used by one thread at a time. */
+  void *(*connect) (const char *where, guint64 timeout_ms, struct sql_failure *failure);
+  void (*disconnect) (void *connection);
+  /* As transaction_run, and the same for BEGIN and COMMIT; a row's text need not be UTF-8. TIMEOUT_MS begins
+   * anew with each row. */
+  gboolean (*run) (void *connection, const char *sql, const struct sql_value *values, guint count,
+                   sql_row row, gpointer data, guint64 *ret_changed, guint64 timeout_ms,
+                   struct sql_failure *failure);
+  /* A name of the transaction under way by which another connection can ask how it ended, or NULL: the
+   * caller's. Both are NULL where a commit is never in doubt. */
+  char *(*name_transaction) (void *connection, guint64 timeout_ms);
+  gboolean (*was_committed) (void *connection, const char *name, guint64 timeout_ms);
+};
+
+extern const struct backend sqlite_backend;
+
+/* The symbol of adder-postgres.so. */
+#define POSTGRES_BACKEND_SYMBOL "adder_postgres_backend"

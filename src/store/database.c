@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections, kept open and made anew, and transactions on them. Nobody waits for the database longer than
+ * its time: a statement has a deadline, so has waiting for one's turn, and while the database cannot be
+ * reached one caller at a time finds out whether that is still so. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/error.h"
+#include "common/text.h"
+#include "store/database_private.h"
+#include "store/module.h"
+#include "store/schema.h"
+
+#define READERS_MOST 8 /* at once; further ones wait */
+#define IDLE_MOST    4 /* connections that stay open */
+#define DOWN_US      G_USEC_PER_SEC
+
+/* ---- URLs ---- */
+
+/* What a PostgreSQL URL names, without what it says of passwords: "postgresql://host:port/database". */
+static char *
+show_url (const char *url)
+{
+  const char *rest = strstr (url, "://") + 3;
+  gsize authority = strcspn (rest, "/?#");
+  const char *host = rest;
+  for (gsize i = 0; i < authority; i++)
+    if (rest[i] == '@')
+      host = rest + i + 1;
+  g_autofree char *place = g_strndup (host, strcspn (host, "?#"));
+  g_autofree char *shown = g_strconcat ("postgresql://", place, NULL);
+  return text_one_line (shown, 200);
+}
+
+static gboolean
+is_postgres (const char *url)
+{
+  return g_str_has_prefix (url, "postgresql://") || g_str_has_prefix (url, "postgres://");
+}
+
+gboolean
+database_check_url (const char *url, GError **error)
+{
+  if (is_postgres (url) || g_str_has_prefix (url, "sqlite:/"))
+    return TRUE;
+  g_autofree char *shown = text_one_line (url, 200);
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_INVALID,
+      "[store] records = %s: it must be sqlite, sqlite:/PATH, postgresql://USER@HOST/DATABASE or none",
+      shown);
+  return FALSE;
+}
+
+struct database *
+database_open (const char *url, guint64 timeout_ms, GError **error)
+{
+  if (!database_check_url (url, error))
+    return NULL;
+  const struct backend *backend = &sqlite_backend;
+  if (is_postgres (url) && !(backend = module_load ("adder-postgres", POSTGRES_BACKEND_SYMBOL, error)))
+    return NULL;
+  struct database *database = g_new0 (struct database, 1);
+  database->backend = backend;
+  database->where = g_strdup (is_postgres (url) ? url : url + strlen ("sqlite:"));
+  database->shown = is_postgres (url) ? show_url (url) : text_one_line (database->where, 400);
+  database->timeout_ms = timeout_ms;
+  database->commits = commits_new ();
+  g_mutex_init (&database->lock);
+  g_cond_init (&database->changed);
+  g_queue_init (&database->idle);
+  return database;
+}
+
+/* What lies idle, which may be lost together. */
+static void
+drop_idle (struct database *database)
+{
+  g_mutex_lock (&database->lock);
+  GQueue idle = database->idle;
+  g_queue_init (&database->idle);
+  g_mutex_unlock (&database->lock);
+  for (void *connection; (connection = g_queue_pop_head (&idle));)
+    database->backend->disconnect (connection);
+}
+
+void
+database_close (struct database *database)
+{
+  if (!database)
+    return;
+  drop_idle (database);
+  commits_free (database->commits);
+  g_clear_error (&database->why);
+  g_mutex_clear (&database->lock);
+  g_cond_clear (&database->changed);
+  g_free (database->where);
+  g_free (database->shown);
+  g_free (database);
+}
+
+gboolean
+database_is_shared (const struct database *database)
+{
+  return database->backend->is_shared;
+}
+
+const char *
+database_shown (const struct database *database)
+{
+  return database->shown;
+}
+
+/* ---- errors ---- */
+
+static gboolean
+set_failure (GError **error, const struct database *database, const struct sql_failure *failure)
+{
+  g_autofree char *text = text_one_line (failure->text, ERROR_SHOWN_BYTES);
+  g_set_error (error, ADDER_ERROR, failure->trouble == SQL_TIMEOUT ? ADDER_ERROR_TIMEOUT : ADDER_ERROR_FAILED,
+               "the database %s: %s", database->shown, text);
+  return FALSE;
+}
+
+/* ---- whether it can be reached ---- */
+
+/* FALSE with ERROR: it could not be a moment ago. *RET_TRIES: the caller is the one who finds out. Locked. */
+static gboolean
+check_reach (struct database *database, gboolean *ret_tries, GError **error)
+{
+  *ret_tries = FALSE;
+  if (!database->is_down)
+    return TRUE;
+  if (database->is_tried || g_get_monotonic_time () < database->down_until_us) {
+    if (error)
+      *error = g_error_copy (database->why);
+    return FALSE;
+  }
+  *ret_tries = database->is_tried = TRUE;
+  return TRUE;
+}
+
+static void
+note_reach (struct database *database, const GError *why)
+{
+  g_mutex_lock (&database->lock);
+  g_clear_error (&database->why);
+  database->is_down = why != NULL;
+  database->is_tried = FALSE;
+  if (why) {
+    database->why = g_error_copy (why);
+    database->down_until_us = g_get_monotonic_time () + DOWN_US;
+  }
+  g_mutex_unlock (&database->lock);
+}
+
+/* ---- one's turn ---- */
+
+static gboolean
+may_go (const struct database *database, gboolean write)
+{
+  return write ? !database->writing : database->reading < READERS_MOST;
+}
+
+/* Waits until DEADLINE_US for the caller's turn, and takes it with a connection, which is NULL where none is
+ * open. */
+static gboolean
+take_turn (struct database *database, gboolean write, gint64 deadline_us, void **ret_connection,
+           gboolean *ret_tries, GError **error)
+{
+  g_mutex_lock (&database->lock);
+  gboolean ok;
+  while ((ok = check_reach (database, ret_tries, error)) && !may_go (database, write)) {
+    if (*ret_tries)
+      database->is_tried = FALSE; /* not yet: somebody else may, meanwhile */
+    if (!g_cond_wait_until (&database->changed, &database->lock, deadline_us) && !may_go (database, write)) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
+                   "the database %s: it is busy with others for longer than [store] timeout_ms",
+                   database->shown);
+      ok = FALSE;
+      break;
+    }
+  }
+  if (ok) {
+    if (write)
+      database->writing = TRUE;
+    else
+      database->reading++;
+    *ret_connection = g_queue_pop_head (&database->idle);
+  }
+  g_mutex_unlock (&database->lock);
+  return ok;
+}
+
+/* CONNECTION: what is still good, or NULL. */
+static void
+give_turn_back (struct database *database, gboolean write, void *connection)
+{
+  g_mutex_lock (&database->lock);
+  if (write)
+    database->writing = FALSE;
+  else
+    database->reading--;
+  if (connection && database->idle.length < IDLE_MOST)
+    g_queue_push_head (&database->idle, g_steal_pointer (&connection));
+  g_cond_broadcast (&database->changed);
+  g_mutex_unlock (&database->lock);
+  if (connection)
+    database->backend->disconnect (connection);
+}
+
+/* ---- statements ---- */
+
+/* The time that TRANSACTION's next statement has. */
+static guint64
+statement_time (const struct transaction *transaction)
+{
+  guint64 whole = transaction->database->timeout_ms;
+  if (!transaction->deadline_us)
+    return whole;
+  gint64 left_us = transaction->deadline_us - g_get_monotonic_time ();
+  return CLAMP (left_us / 1000, 1, (gint64)whole);
+}
+
+static gboolean
+run_plain (struct transaction *transaction, const char *sql)
+{
+  return transaction->database->backend->run (transaction->connection, sql, NULL, 0, NULL, NULL, NULL,
+                                              statement_time (transaction), &transaction->failure);
+}
+
+/* What a row callback is given: text that is UTF-8 whatever the database holds. */
+struct reader {
+  sql_row row;
+  gpointer data;
+};
+
+static gboolean
+read_row (gpointer data, const struct sql_value *row, guint columns)
+{
+  const struct reader *reader = data;
+  struct sql_value values[SQL_COLUMNS_MOST] = {0};
+  g_autoptr (GPtrArray) repaired = NULL;
+  for (guint i = 0; i < columns; i++) {
+    values[i] = row[i];
+    if (row[i].kind != SQL_TEXT || g_utf8_validate (row[i].text, -1, NULL))
+      continue;
+    if (!repaired)
+      repaired = g_ptr_array_new_with_free_func (g_free);
+    values[i].text = g_utf8_make_valid (row[i].text, -1);
+    g_ptr_array_add (repaired, (gpointer)values[i].text);
+  }
+  return reader->row (reader->data, values, columns);
+}
+
+static gboolean
+check_values (const struct transaction *transaction, const struct sql_value *values, guint count,
+              GError **error)
+{
+  for (guint i = 0; i < count; i++)
+    if (values[i].kind == SQL_TEXT && !g_utf8_validate (values[i].text, -1, NULL)) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                   "the database %s: a text that is not UTF-8 cannot be kept ($%u)",
+                   transaction->database->shown, i + 1);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+transaction_run (struct transaction *transaction, const char *sql, const struct sql_value *values,
+                 guint count, sql_row row, gpointer data, guint64 *ret_changed, GError **error)
+{
+  struct database *database = transaction->database;
+  if (transaction->broken)
+    return set_failure (error, database, &transaction->failure);
+  g_return_val_if_fail (transaction->is_open && !transaction->running, FALSE);
+  if (!check_values (transaction, values, count, error)) {
+    transaction->broken = TRUE;
+    transaction->failure = (struct sql_failure){.text = "a statement before was refused"};
+    return FALSE;
+  }
+  struct reader reader = {row, data};
+  guint64 changed = 0;
+  transaction->running = TRUE;
+  gboolean ok =
+      database->backend->run (transaction->connection, sql, values, count, row ? read_row : NULL, &reader,
+                              &changed, statement_time (transaction), &transaction->failure);
+  transaction->running = FALSE;
+  if (!ok) {
+    transaction->broken = TRUE;
+    return set_failure (error, database, &transaction->failure);
+  }
+  if (ret_changed)
+    *ret_changed = changed;
+  return TRUE;
+}
+
+gboolean
+transaction_mark (struct transaction *transaction, GError **error)
+{
+  return transaction_run (transaction, "SAVEPOINT step", NULL, 0, NULL, NULL, NULL, error);
+}
+
+gboolean
+transaction_return (struct transaction *transaction, gboolean keep, GError **error)
+{
+  if (!keep && transaction->broken && transaction->failure.trouble == SQL_FAILED)
+    transaction->broken = FALSE;
+  return (keep || transaction_run (transaction, "ROLLBACK TO step", NULL, 0, NULL, NULL, NULL, error)) &&
+         transaction_run (transaction, "RELEASE step", NULL, 0, NULL, NULL, NULL, error);
+}
+
+gboolean
+transaction_may_repeat (const struct transaction *transaction)
+{
+  return transaction->broken &&
+         (transaction->failure.trouble == SQL_CONFLICT || transaction->failure.trouble == SQL_LOST);
+}
+
+/* ---- transactions ---- */
+
+static gboolean
+take_flag (gpointer data, const struct sql_value *row, guint columns)
+{
+  gboolean *flag = data;
+  *flag = columns == 1 && row[0].kind == SQL_INTEGER && row[0].integer != 0;
+  return TRUE;
+}
+
+/* The version of the tables of TRANSACTION's database; 0: there are none. */
+static gboolean
+find_version (struct transaction *transaction, gint64 *ret_version, GError **error)
+{
+  gboolean is_there = FALSE;
+  *ret_version = 0;
+  return transaction_run (transaction, transaction->database->backend->has_schema, NULL, 0, take_flag,
+                          &is_there, NULL, error) &&
+         (!is_there || schema_read_version (transaction, ret_version, error));
+}
+
+/* Begins on a connection that TRANSACTION has. */
+static gboolean
+begin_plain (struct transaction *transaction, gboolean write, GError **error)
+{
+  const struct backend *backend = transaction->database->backend;
+  transaction->is_open = run_plain (transaction, write ? backend->begin_write : backend->begin_read);
+  transaction->broken = !transaction->is_open;
+  return transaction->is_open || set_failure (error, transaction->database, &transaction->failure);
+}
+
+gboolean
+transaction_commit (struct transaction *transaction, GError **error)
+{
+  struct database *database = transaction->database;
+  const struct backend *backend = database->backend;
+  if (transaction->broken)
+    return set_failure (error, database, &transaction->failure);
+  g_return_val_if_fail (transaction->is_open && !transaction->running, FALSE);
+  g_autofree char *name =
+      transaction->write && backend->name_transaction
+          ? backend->name_transaction (transaction->connection, statement_time (transaction))
+          : NULL;
+  if (run_plain (transaction, "COMMIT")) {
+    transaction->is_open = FALSE;
+    return TRUE;
+  }
+  transaction->broken = TRUE;
+  /* The answer is lost, or late: what the database made of it, another connection can ask. */
+  if (name && (transaction->failure.trouble == SQL_LOST || transaction->failure.trouble == SQL_TIMEOUT)) {
+    struct sql_failure unused;
+    void *other = backend->connect (database->where, database->timeout_ms, &unused);
+    gboolean committed = other && backend->was_committed (other, name, database->timeout_ms);
+    if (other)
+      backend->disconnect (other);
+    if (committed)
+      return TRUE;
+  }
+  return set_failure (error, database, &transaction->failure);
+}
+
+/* Ends what TRANSACTION began on its connection, which is closed when it is of no use any more. */
+static void
+end_plain (struct transaction *transaction)
+{
+  if (transaction->broken &&
+      (transaction->failure.trouble == SQL_LOST || transaction->failure.trouble == SQL_TIMEOUT))
+    transaction->is_open = FALSE;
+  else if (!transaction->is_open || run_plain (transaction, "ROLLBACK"))
+    return;
+  transaction->database->backend->disconnect (transaction->connection);
+  transaction->connection = NULL;
+}
+
+static gboolean
+check_version (const struct database *database, gint64 version, GError **error)
+{
+  if (version <= schema_latest ())
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "the database %s: a newer Adder wrote it (its tables have version %" G_GINT64_FORMAT
+               ", this Adder knows them up to %" G_GINT64_FORMAT
+               "): use that Adder, or name another database ([store] records)",
+               database->shown, version, schema_latest ());
+  return FALSE;
+}
+
+/* Brings the tables behind TRANSACTION's new connection up to date. */
+static gboolean
+prepare (struct transaction *transaction, GError **error)
+{
+  const struct database *database = transaction->database;
+  gint64 version = 0;
+  gboolean ok = begin_plain (transaction, FALSE, error) && find_version (transaction, &version, error) &&
+                check_version (database, version, error);
+  end_plain (transaction);
+  if (!ok || version == schema_latest ())
+    return ok;
+  /* Another process may be at it too. */
+  const char *lock = database->backend->lock_schema;
+  ok = transaction->connection && begin_plain (transaction, TRUE, error) &&
+       (!lock || transaction_run (transaction, lock, NULL, 0, NULL, NULL, NULL, error)) &&
+       find_version (transaction, &version, error) && check_version (database, version, error) &&
+       (version == schema_latest () || schema_update (transaction, version, error)) &&
+       transaction_commit (transaction, error);
+  if (!ok)
+    g_prefix_error (error, "its tables cannot be made: ");
+  end_plain (transaction);
+  return ok;
+}
+
+/* A connection for TRANSACTION, whose tables are up to date. */
+static gboolean
+connect_anew (struct transaction *transaction, GError **error)
+{
+  const struct database *database = transaction->database;
+  transaction->connection =
+      database->backend->connect (database->where, statement_time (transaction), &transaction->failure);
+  if (!transaction->connection)
+    return set_failure (error, database, &transaction->failure);
+  if (prepare (transaction, error) && transaction->connection)
+    return TRUE;
+  if (transaction->connection)
+    database->backend->disconnect (g_steal_pointer (&transaction->connection));
+  return FALSE;
+}
+
+/* Begins, on a new connection where there is none or the old one is lost. */
+static gboolean
+begin (struct transaction *transaction, GError **error)
+{
+  if (transaction->connection) {
+    if (begin_plain (transaction, transaction->write, NULL))
+      return TRUE;
+    /* One that lay idle may have been closed by the server, and then the others are likely to be as well. */
+    gboolean is_lost = transaction->failure.trouble == SQL_LOST;
+    if (!is_lost) {
+      set_failure (error, transaction->database, &transaction->failure);
+      end_plain (transaction);
+      return FALSE;
+    }
+    transaction->database->backend->disconnect (g_steal_pointer (&transaction->connection));
+    drop_idle (transaction->database);
+  }
+  if (!connect_anew (transaction, error))
+    return FALSE;
+  if (begin_plain (transaction, transaction->write, error))
+    return TRUE;
+  end_plain (transaction);
+  return FALSE;
+}
+
+struct transaction *
+transaction_new (struct database *database, gboolean write, gint64 deadline_us, GError **error)
+{
+  gint64 turn_us = g_get_monotonic_time () + (gint64)database->timeout_ms * 1000;
+  void *connection = NULL;
+  gboolean tries;
+  if (!take_turn (database, write, deadline_us ? MIN (deadline_us, turn_us) : turn_us, &connection, &tries,
+                  error))
+    return NULL;
+  struct transaction *transaction = g_new0 (struct transaction, 1);
+  *transaction = (struct transaction){
+      .database = database, .connection = connection, .write = write, .deadline_us = deadline_us};
+  g_autoptr (GError) why = NULL;
+  if (begin (transaction, &why)) {
+    if (tries)
+      note_reach (database, NULL);
+    return transaction;
+  }
+  note_reach (database, why);
+  give_turn_back (database, write, transaction->connection);
+  g_free (transaction);
+  g_propagate_error (error, g_steal_pointer (&why));
+  return NULL;
+}
+
+struct transaction *
+database_begin (struct database *database, gboolean write, GError **error)
+{
+  return transaction_new (database, write, 0, error);
+}
+
+void
+transaction_end (struct transaction *transaction)
+{
+  if (!transaction)
+    return;
+  struct database *database = transaction->database;
+  if (transaction->broken && transaction->failure.trouble == SQL_TIMEOUT) {
+    g_autoptr (GError) why = NULL;
+    set_failure (&why, database, &transaction->failure);
+    note_reach (database, why);
+  }
+  end_plain (transaction);
+  give_turn_back (database, transaction->write, transaction->connection);
+  g_free (transaction);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the database share: database.c has connections and transactions, database_commit.c writes
+ * together. */
+#pragma once
+
+#include "store/backend.h"
+#include "store/database.h"
+
+struct commits; /* those that wait for a common commit */
+
+struct database {
+  const struct backend *backend;
+  char *where; /* for the back end: a path, or the URL */
+  char *shown; /* for people: without a password */
+  guint64 timeout_ms;
+  struct commits *commits;
+
+  GMutex lock;
+  GCond changed;
+  GQueue idle;      /* connections that are open and unused */
+  gboolean writing; /* somebody has the transaction that writes */
+  guint reading;
+  /* After it could not be reached: nobody tries before that time, then one caller does while the others are
+     told what the last one was told. */
+  gboolean is_down, is_tried;
+  gint64 down_until_us;
+  GError *why;
+};
+
+struct transaction {
+  struct database *database;
+  void *connection;
+  gboolean write;
+  gboolean broken;    /* a statement failed: only taking back is left */
+  gboolean is_open;   /* neither committed nor taken back */
+  gboolean running;   /* a statement */
+  gint64 deadline_us; /* 0: each statement has the database's whole time */
+  struct sql_failure failure;
+};
+
+/* As database_begin, whose time ends at DEADLINE_US (g_get_monotonic_time; 0: it has its usual one). */
+struct transaction *transaction_new (struct database *database, gboolean write, gint64 deadline_us,
+                                     GError **error);
+
+/* Sets a savepoint, forgets it (KEEP), or goes back to it: then a statement that failed is forgotten too. */
+gboolean transaction_mark (struct transaction *transaction, GError **error);
+gboolean transaction_return (struct transaction *transaction, gboolean keep, GError **error);
+
+/* Whether the same steps may do in another transaction, on another connection if need be. */
+gboolean transaction_may_repeat (const struct transaction *transaction);
+
+struct commits *commits_new (void);
+void commits_free (struct commits *commits);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SQLite: one file that any number of threads and processes of this machine share. Readers and the one writer
+ * do not wait for each other (WAL), and what was committed is the kernel's before anybody is told: a SIGKILL
+ * loses nothing of it, a power cut may lose the last moments but does no damage (synchronous = NORMAL). */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "store/backend.h"
+
+/* Statements are prepared once a connection. */
+#define STATEMENTS_MOST 128
+#define TEXT_MOST       (64 * 1024 * 1024) /* of one value */
+/* Virtual instructions between two looks at the clock: some 100 us. */
+#define STEPS_BETWEEN_LOOKS 10000
+
+struct connection {
+  sqlite3 *handle;
+  GHashTable *statements; /* SQL -> sqlite3_stmt */
+  gint64 deadline_us;     /* of the statement that runs */
+};
+
+static void
+fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
+{
+  failure->trouble = trouble;
+  g_strlcpy (failure->text, text, sizeof failure->text);
+}
+
+/* What CODE, just returned for CONNECTION, means to people. */
+static void
+explain (struct connection *connection, int code, struct sql_failure *failure)
+{
+  int err = connection->handle ? sqlite3_system_errno (connection->handle) : 0;
+  switch (code & 0xff) {
+  case SQLITE_BUSY:
+    if (code == SQLITE_BUSY_SNAPSHOT)
+      fail (failure, SQL_CONFLICT, "somebody else has written to it meanwhile");
+    else
+      fail (failure, SQL_TIMEOUT, "another program is writing to it and does not come to an end");
+    return;
+  case SQLITE_LOCKED:
+    fail (failure, SQL_CONFLICT, "somebody else has locked it");
+    return;
+  case SQLITE_INTERRUPT:
+    fail (failure, SQL_TIMEOUT, "it took too long to answer ([store] timeout_ms)");
+    return;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    fail (failure, SQL_FAILED,
+          "the file is damaged, or no database. Adder leaves it as it is: put a backup in its place, or move "
+          "it "
+          "away together with its -wal and -shm files, and a new one is begun");
+    return;
+  case SQLITE_FULL:
+    fail (failure, SQL_FAILED, "no space is left on its disk");
+    return;
+  case SQLITE_READONLY:
+    fail (failure, SQL_FAILED,
+          "it may not be written to: its file, or the folder that it is in, is read-only");
+    return;
+  case SQLITE_IOERR:
+  case SQLITE_CANTOPEN:
+    failure->trouble = SQL_FAILED;
+    if (err == ENOSPC || err == EDQUOT)
+      g_strlcpy (failure->text, "no space is left on its disk", sizeof failure->text);
+    else
+      g_snprintf (failure->text, sizeof failure->text, "%s: %s", sqlite3_errstr (code),
+                  err ? g_strerror (err) : "the system does not say why");
+    return;
+  default:
+    fail (failure, SQL_FAILED, sqlite3_errmsg (connection->handle));
+  }
+}
+
+/* ---- waiting ---- */
+
+/* Another process holds the lock that is wanted: such moments are short, so the pauses are. */
+static int
+wait_for_others (void *data, int times)
+{
+  const struct connection *connection = data;
+  if (g_get_monotonic_time () >= connection->deadline_us)
+    return 0;
+  g_usleep (times < 10 ? 200 : 2000);
+  return 1;
+}
+
+static int
+is_too_late (void *data)
+{
+  const struct connection *connection = data;
+  return g_get_monotonic_time () >= connection->deadline_us;
+}
+
+static void
+set_deadline (struct connection *connection, guint64 timeout_ms)
+{
+  connection->deadline_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
+}
+
+/* ---- connections ---- */
+
+static void
+finalize (gpointer data)
+{
+  sqlite3_finalize (data);
+}
+
+static void
+sqlite_disconnect (void *data)
+{
+  struct connection *connection = data;
+  set_deadline (connection, 1000);
+  g_hash_table_unref (connection->statements);
+  sqlite3_close (connection->handle);
+  g_free (connection);
+}
+
+/* Only its owner may read it; SQLite gives the files beside it the same mode. An existing file is not opened:
+ * closing it would drop the locks that SQLite holds on it for other threads (fcntl(2)). */
+static gboolean
+make_file (const char *path, struct sql_failure *failure)
+{
+  autoclose int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd >= 0 || errno == EEXIST)
+    return TRUE;
+  failure->trouble = SQL_FAILED;
+  g_snprintf (failure->text, sizeof failure->text, "the file cannot be made: %s", g_strerror (errno));
+  return FALSE;
+}
+
+static const char *const settings[] = {
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+};
+
+static void *
+sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failure)
+{
+  if (!make_file (where, failure))
+    return NULL;
+  struct connection *connection = g_new0 (struct connection, 1);
+  connection->statements = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, finalize);
+  set_deadline (connection, timeout_ms);
+  int code = sqlite3_open_v2 (where, &connection->handle,
+                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+  if (code == SQLITE_OK) {
+    sqlite3_busy_handler (connection->handle, wait_for_others, connection);
+    sqlite3_progress_handler (connection->handle, STEPS_BETWEEN_LOOKS, is_too_late, connection);
+    sqlite3_limit (connection->handle, SQLITE_LIMIT_LENGTH, TEXT_MOST);
+    sqlite3_limit (connection->handle, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_db_config (connection->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  }
+  for (gsize i = 0; code == SQLITE_OK && i < G_N_ELEMENTS (settings); i++)
+    code = sqlite3_exec (connection->handle, settings[i], NULL, NULL, NULL);
+  if (code == SQLITE_OK)
+    return connection;
+  explain (connection, code, failure);
+  sqlite_disconnect (connection);
+  return NULL;
+}
+
+/* ---- statements ---- */
+
+/* The connection's, or NULL. */
+static sqlite3_stmt *
+find_statement (struct connection *connection, const char *sql, struct sql_failure *failure)
+{
+  sqlite3_stmt *statement = g_hash_table_lookup (connection->statements, sql);
+  if (statement)
+    return statement;
+  int code = sqlite3_prepare_v3 (connection->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+  if (code != SQLITE_OK) {
+    explain (connection, code, failure);
+    return NULL;
+  }
+  if (g_hash_table_size (connection->statements) >= STATEMENTS_MOST)
+    g_hash_table_remove_all (connection->statements);
+  g_hash_table_insert (connection->statements, g_strdup (sql), statement);
+  return statement;
+}
+
+/* SQLite counts parameters in the order in which they come first; $3 is VALUES[2] wherever it stands. */
+static int
+bind_values (sqlite3_stmt *statement, const struct sql_value *values, guint count)
+{
+  int code = SQLITE_OK;
+  for (int i = 1; code == SQLITE_OK && i <= sqlite3_bind_parameter_count (statement); i++) {
+    const char *name = sqlite3_bind_parameter_name (statement, i);
+    guint64 number = name && name[0] == '$' ? g_ascii_strtoull (name + 1, NULL, 10) : 0;
+    if (number == 0 || number > count)
+      return SQLITE_RANGE;
+    const struct sql_value *value = &values[number - 1];
+    if (value->kind == SQL_INTEGER)
+      code = sqlite3_bind_int64 (statement, i, value->integer);
+    else if (value->kind == SQL_TEXT)
+      code = sqlite3_bind_text (statement, i, value->text, -1, SQLITE_STATIC);
+    else
+      code = sqlite3_bind_null (statement, i);
+  }
+  return code;
+}
+
+static struct sql_value
+column (sqlite3_stmt *statement, int at)
+{
+  switch (sqlite3_column_type (statement, at)) {
+  case SQLITE_NULL:
+    return (struct sql_value){.kind = SQL_NULL};
+  case SQLITE_INTEGER:
+    return SQL_INT (sqlite3_column_int64 (statement, at));
+  default: {
+    const char *text = (const char *)sqlite3_column_text (statement, at);
+    return SQL_STR (text ? text : "");
+  }
+  }
+}
+
+static gboolean
+give_row (sqlite3_stmt *statement, sql_row row, gpointer data)
+{
+  struct sql_value values[SQL_COLUMNS_MOST];
+  int columns = MIN (sqlite3_column_count (statement), SQL_COLUMNS_MOST);
+  for (int i = 0; i < columns; i++)
+    values[i] = column (statement, i);
+  return row (data, values, (guint)columns);
+}
+
+static gboolean
+sqlite_run (void *data, const char *sql, const struct sql_value *values, guint count, sql_row row,
+            gpointer row_data, guint64 *ret_changed, guint64 timeout_ms, struct sql_failure *failure)
+{
+  struct connection *connection = data;
+  set_deadline (connection, timeout_ms);
+  sqlite3_stmt *statement = find_statement (connection, sql, failure);
+  if (!statement)
+    return FALSE;
+  int code = bind_values (statement, values, count);
+  while (code == SQLITE_OK || code == SQLITE_ROW) {
+    code = sqlite3_step (statement);
+    if (code == SQLITE_ROW && row && !give_row (statement, row, row_data))
+      break;
+    if (code == SQLITE_ROW)
+      set_deadline (connection, timeout_ms);
+  }
+  gboolean ok = code == SQLITE_DONE || code == SQLITE_ROW;
+  if (!ok)
+    explain (connection, code, failure);
+  else if (ret_changed)
+    *ret_changed = sqlite3_stmt_readonly (statement) ? 0 : (guint64)sqlite3_changes64 (connection->handle);
+  sqlite3_reset (statement);
+  sqlite3_clear_bindings (statement);
+  return ok;
+}
+
+const struct backend sqlite_backend = {
+    .begin_write = "BEGIN IMMEDIATE",
+    .begin_read = "BEGIN",
+    .has_schema = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'",
+    .connect = sqlite_connect,
+    .disconnect = sqlite_disconnect,
+    .run = sqlite_run,
+};

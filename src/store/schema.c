@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Versions of the tables, in order. What was released is never edited: a change is a new version at the end.
+ * Times are milliseconds since 1970. */
+#include "store/schema.h"
+
+#include "adder.h"
+
+static const char *const version_1[] = {
+    /* One row a run or cell. `bytes` is what the row holds in all, for retention; `digest` is of the row and
+       the digest before it. */
+    "CREATE TABLE records ("
+    " node TEXT NOT NULL, seq BIGINT NOT NULL, run_id TEXT NOT NULL, started_ms BIGINT NOT NULL,"
+    " owner TEXT NOT NULL, conversation TEXT, front_end TEXT, role TEXT, tool TEXT, session TEXT,"
+    " cell BIGINT NOT NULL, profile TEXT, environment TEXT, code TEXT, code_sha256 TEXT, outcome TEXT NOT "
+    "NULL,"
+    " exit_code BIGINT NOT NULL, wall_us BIGINT NOT NULL, cpu_us BIGINT NOT NULL, queue_us BIGINT NOT NULL,"
+    " peak_bytes BIGINT NOT NULL, level BIGINT NOT NULL, approval TEXT, more TEXT, bytes BIGINT NOT NULL,"
+    " digest TEXT NOT NULL, PRIMARY KEY (node, seq))",
+    "CREATE UNIQUE INDEX records_run ON records (run_id)",
+    "CREATE INDEX records_time ON records (started_ms)",
+    "CREATE INDEX records_owner ON records (owner, started_ms)",
+    /* The head of each node's chain: the row that is locked to add to it. */
+    "CREATE TABLE chains ("
+    " node TEXT NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, digest TEXT NOT NULL, records BIGINT NOT NULL,"
+    " bytes BIGINT NOT NULL)",
+    /* What retention removed from the beginning: up to and with `seq`, whose digest the next row builds on.
+     */
+    "CREATE TABLE anchors ("
+    " node TEXT NOT NULL, seq BIGINT NOT NULL, digest TEXT NOT NULL, removed BIGINT NOT NULL,"
+    " removed_ms BIGINT NOT NULL, PRIMARY KEY (node, seq))",
+    "CREATE TABLE files ("
+    " id TEXT NOT NULL PRIMARY KEY, kind BIGINT NOT NULL, state TEXT NOT NULL, writer TEXT NOT NULL,"
+    " name TEXT NOT NULL, mime TEXT, sha256 TEXT, bytes BIGINT NOT NULL, blob TEXT NOT NULL, owner TEXT NOT "
+    "NULL,"
+    " conversation TEXT, session TEXT, run_id TEXT, created_ms BIGINT NOT NULL, expires_ms BIGINT NOT NULL)",
+    "CREATE UNIQUE INDEX files_blob ON files (blob)",
+    "CREATE INDEX files_owner ON files (owner, created_ms)",
+    "CREATE INDEX files_run ON files (run_id)",
+    "CREATE INDEX files_expiry ON files (expires_ms)",
+    "CREATE INDEX files_unfinished ON files (state, writer) WHERE state <> 'kept'",
+    /* What each owner has, so that nobody must count. */
+    "CREATE TABLE rooms (owner TEXT NOT NULL PRIMARY KEY, files BIGINT NOT NULL, bytes BIGINT NOT NULL)",
+    /* Of all nodes, such as the secret that URLs are signed with. */
+    "CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1};
+
+gint64
+schema_latest (void)
+{
+  return G_N_ELEMENTS (versions);
+}
+
+static gboolean
+take_number (gpointer data, const struct sql_value *row, guint columns)
+{
+  gint64 *number = data;
+  if (columns == 1 && row[0].kind == SQL_INTEGER)
+    *number = row[0].integer;
+  return TRUE;
+}
+
+gboolean
+schema_read_version (struct transaction *transaction, gint64 *ret_version, GError **error)
+{
+  gint64 version = 0;
+  if (!transaction_run (transaction, "SELECT version FROM schema_version", NULL, 0, take_number, &version,
+                        NULL, error))
+    return FALSE;
+  *ret_version = version;
+  return TRUE;
+}
+
+gboolean
+schema_update (struct transaction *transaction, gint64 version, GError **error)
+{
+  if (version == 0 && (!transaction_run (transaction, "CREATE TABLE schema_version (version BIGINT NOT NULL)",
+                                         NULL, 0, NULL, NULL, NULL, error) ||
+                       !transaction_run (transaction, "INSERT INTO schema_version (version) VALUES (0)", NULL,
+                                         0, NULL, NULL, NULL, error)))
+    return FALSE;
+  for (gint64 at = version; at < schema_latest (); at++)
+    for (const char *const *step = versions[at]; *step; step++)
+      if (!transaction_run (transaction, *step, NULL, 0, NULL, NULL, NULL, error))
+        return FALSE;
+  const struct sql_value latest[] = {SQL_INT (schema_latest ())};
+  return transaction_run (transaction, "UPDATE schema_version SET version = $1", latest, 1, NULL, NULL, NULL,
+                          error);
+}

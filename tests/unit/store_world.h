@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fresh database for a test, of each kind that there is. */
+#pragma once
+
+#include <glib.h>
+
+#include "store/database.h"
+
+struct store_world_kind {
+  const char *name; /* "sqlite", "postgres" */
+};
+/* Those that this host has, ending with one without a name. */
+extern const struct store_world_kind store_world_kinds[];
+
+typedef struct store_world store_world;
+
+/* A folder, and an empty database in it or beside it. */
+store_world *store_world_new (const struct store_world_kind *kind);
+void store_world_free (store_world *world);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (store_world, store_world_free)
+
+const char *store_world_url (const store_world *world);
+const char *store_world_folder (const store_world *world);
+
+/* Its database once more, the caller's. */
+struct database *store_world_open (const store_world *world, guint64 timeout_ms);
