@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which back end a URL means, and what holds for all of them. */
+#include "store/blobs.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "common/text.h"
+#include "store/blobs_private.h"
+
+struct blobs {
+  const struct blobs_backend *backend;
+  gpointer self;
+};
+
+const char *const blob_kinds[] = {"generated", "uploaded", "output", NULL};
+
+#define DIGEST_LETTERS 64
+
+gboolean
+blob_key_is_good (const char *key)
+{
+  const char *slash = strchr (key, '/');
+  if (!slash)
+    return FALSE;
+  const char *name = slash + 1;
+  gsize length = strlen (name);
+  if (length == 0 || length > BLOB_NAME_BYTES || name[0] == '.' || strchr (name, '/') ||
+      !g_utf8_validate (name, (gssize)length, NULL))
+    return FALSE;
+  for (const char *at = name; *at; at = g_utf8_next_char (at))
+    if (g_unichar_iscntrl (g_utf8_get_char (at)))
+      return FALSE;
+  for (const char *const *kind = blob_kinds; *kind; kind++)
+    if (strlen (*kind) == (gsize)(slash - key) && strncmp (*kind, key, (gsize)(slash - key)) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_key (const char *key, GError **error)
+{
+  if (blob_key_is_good (key))
+    return TRUE;
+  g_autofree char *shown = text_one_line (key, -1);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s names no file of the store", shown);
+  return FALSE;
+}
+
+static gboolean
+check_digest (const char *sha256, GError **error)
+{
+  if (strlen (sha256) == DIGEST_LETTERS && strspn (sha256, "0123456789abcdef") == DIGEST_LETTERS)
+    return TRUE;
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "what is given as SHA-256 of a file is none");
+  return FALSE;
+}
+
+/* Of URL; PLACE gets what is behind its scheme. */
+static const struct blobs_backend *
+find_backend (const char *url, struct blobs_place *place, GError **error)
+{
+  if (g_str_has_prefix (url, "directory:")) {
+    place->rest = url + strlen ("directory:");
+    return &blobs_directory;
+  }
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                       "[store] blobs must be `directory`, `directory:/path`, `s3://bucket?...` or `none`");
+  return NULL;
+}
+
+struct blobs *
+blobs_open (const char *url, const char *scratch, guint64 cache_bytes, guint64 timeout_ms, GError **error)
+{
+  struct blobs_place place = {.scratch = scratch, .cache_bytes = cache_bytes, .timeout_ms = timeout_ms};
+  const struct blobs_backend *backend = find_backend (url, &place, error);
+  gpointer self = backend ? backend->open (&place, error) : NULL;
+  if (!self)
+    return NULL;
+  struct blobs *blobs = g_new (struct blobs, 1);
+  *blobs = (struct blobs){.backend = backend, .self = self};
+  return blobs;
+}
+
+void
+blobs_close (struct blobs *blobs)
+{
+  if (!blobs)
+    return;
+  blobs->backend->close (blobs->self);
+  g_free (blobs);
+}
+
+int
+blobs_create (struct blobs *blobs, GError **error)
+{
+  return blobs->backend->create (blobs->self, error);
+}
+
+gboolean
+blobs_put (struct blobs *blobs, const char *key, int fd, guint64 bytes, const char *sha256, const char *mime,
+           GError **error)
+{
+  return check_key (key, error) && check_digest (sha256, error) &&
+         blobs->backend->put (blobs->self, key, fd, bytes, sha256, mime, error);
+}
+
+int
+blobs_get (struct blobs *blobs, const char *key, const char *sha256, GError **error)
+{
+  if (!check_key (key, error) || (sha256 && !check_digest (sha256, error)))
+    return -1;
+  return blobs->backend->get (blobs->self, key, sha256, error);
+}
+
+gssize
+blobs_read (struct blobs *blobs, const char *key, guint64 offset, void *buffer, gsize length, GError **error)
+{
+  if (!check_key (key, error))
+    return -1;
+  if (length == 0 || offset > G_MAXINT64)
+    return 0;
+  return blobs->backend->read (blobs->self, key, offset, buffer, MIN (length, G_MAXINT32), error);
+}
+
+gboolean
+blobs_stat (struct blobs *blobs, const char *key, guint64 *ret_bytes, GError **error)
+{
+  guint64 bytes;
+  if (!check_key (key, error) || !blobs->backend->stat (blobs->self, key, &bytes, error))
+    return FALSE;
+  if (ret_bytes)
+    *ret_bytes = bytes;
+  return TRUE;
+}
+
+gboolean
+blobs_remove (struct blobs *blobs, const char *key, GError **error)
+{
+  return check_key (key, error) && blobs->backend->remove (blobs->self, key, error);
+}
+
+gboolean
+blobs_list (struct blobs *blobs, blobs_each each, gpointer data, GError **error)
+{
+  return blobs->backend->list (blobs->self, each, data, error);
+}
+
+gboolean
+blobs_link (struct blobs *blobs, const char *key, const char *sha256, int directory_fd, const char *name,
+            GError **error)
+{
+  return check_key (key, error) && (!sha256 || check_digest (sha256, error)) &&
+         blobs->backend->link (blobs->self, key, sha256, directory_fd, name, error);
+}
+
+gboolean
+blobs_sweep (struct blobs *blobs, guint *ret_removed, GError **error)
+{
+  guint removed = 0;
+  if (!blobs->backend->sweep (blobs->self, &removed, error))
+    return FALSE;
+  if (ret_removed)
+    *ret_removed = removed;
+  return TRUE;
+}
