@@ -228,8 +228,10 @@ remember (struct collection *collection, const char *path, const struct stat *st
 {
   if (!collection->seen)
     return;
+  const struct workspace_file *known = g_hash_table_lookup (collection->known, path);
   struct workspace_file *file = workspace_file_new (path, st);
   file->sha256 = g_strdup (sha256);
+  file->by_content = known && known->by_content && g_strcmp0 (known->sha256, sha256) == 0;
   workspace_files_add (collection->seen, file);
 }
 
@@ -273,6 +275,7 @@ take_file (struct collection *collection, int directory, const char *name, const
   gboolean same = known && workspace_file_is (known, &st);
   if (same && !(known->recent && known->sha256))
     return remember (collection, path, &st, known->sha256);
+  gboolean may_be_same = same || (known && known->by_content && known->size == (guint64)st.st_size);
   int reason = why_not (collection, path, &st);
   if (reason >= 0) {
     remember (collection, path, &st, NULL);
@@ -287,7 +290,7 @@ take_file (struct collection *collection, int directory, const char *name, const
                   collection->interrupt);
   if (r == 0)
     remember (collection, path, &st, artifact->sha256);
-  if (r < 0 || (same && strcmp (artifact->sha256, known->sha256) == 0)) {
+  if (r < 0 || (may_be_same && strcmp (artifact->sha256, known->sha256) == 0)) {
     if (r < 0)
       leave_out (collection, reason_of (-r), path);
     artifact_free (artifact);
@@ -309,6 +312,13 @@ is_cache (const char *name, gboolean directory, gboolean in_tmp)
   if (directory)
     return strcmp (name, "__pycache__") == 0 || (in_tmp && g_str_has_prefix (name, "matplotlib-"));
   return g_str_has_suffix (name, ".pyc") || (in_tmp && strcmp (name, "fontlist.json") == 0);
+}
+
+/* What an overlay has in the place of an input that was removed. */
+static gboolean
+is_whiteout (const struct stat *st)
+{
+  return S_ISCHR (st->st_mode) && st->st_rdev == 0;
 }
 
 static int
@@ -376,7 +386,7 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
       take_tree (collection, directory, entry, below, depth - 1);
     else if (S_ISREG (st.st_mode))
       take_file (collection, directory, entry, below);
-    else
+    else if (!is_whiteout (&st))
       leave_out (collection, REASON_KIND, below);
   }
 }

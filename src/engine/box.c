@@ -87,7 +87,8 @@ new_box (struct pool *pool, const struct shape *shape, guint64 number)
   struct box *box = g_new0 (struct box, 1);
   box->pool = pool;
   box->shape = *shape;
-  box->shape.directory_fd = -1;
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    box->shape.lent_fd[i] = -1;
   box->number = number;
   box->socket_fd = box->stdout_fd = box->stderr_fd = box->exit_fd = -1;
   box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = box->listener_fd = -1;
@@ -97,13 +98,24 @@ new_box (struct pool *pool, const struct shape *shape, guint64 number)
   return box;
 }
 
+static gboolean
+has_lent (const struct shape *shape, GError **error)
+{
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    if (shape->lent_fd[i] == SHAPE_LOST)
+      return error_from_errno (error, EMFILE, "cannot keep what is lent to a sandbox");
+  return TRUE;
+}
+
 struct box *
 box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, int ret_spawn[WIRE_SPAWN_FDS],
          GError **error)
 {
   struct box *box = new_box (pool, shape, box_next_number ());
-  int spawn[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1, -1};
-  if (!make_socket (&box->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
+  int spawn[WIRE_SPAWN_FDS];
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    spawn[i] = -1;
+  if (!has_lent (shape, error) || !make_socket (&box->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
       !make_pipe (&box->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
       !make_pipe (&box->stderr_fd, &spawn[WIRE_SPAWN_STDERR], "stderr", error) ||
       !make_pipe (&box->exit_fd, &spawn[WIRE_SPAWN_EXIT], "exit", error) ||
@@ -113,7 +125,8 @@ box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, 
     box_free (box);
     return NULL;
   }
-  spawn[WIRE_SPAWN_DIRECTORY] = shape->lent > 0 ? shape->directory_fd : -1;
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    spawn[WIRE_SPAWN_DIRECTORY + i] = shape->lent_fd[i];
   (void)fcntl (box->exit_fd, F_SETPIPE_SZ, EXIT_PIPE_BYTES);
   channel_init (&box->channel, box->socket_fd);
   box->channel.takes_fd = shape->network == NETWORK_ALLOW;

@@ -165,7 +165,7 @@ handout_shape (const struct run_request *request, gboolean session)
       .limits = request->limits,
       .session = session,
       .network = network_rules_shape (request->network),
-      .directory_fd = -1,
+      .lent_fd = {-1, -1, -1},
   };
 }
 
@@ -204,11 +204,16 @@ handout_put_files (struct handout *handout, struct box *box, const struct host *
 {
   gint64 deadline_us = handout_deadline_us (request);
   for (guint i = 0; i < request->files->len; i++) {
-    const struct request_file *file = &g_array_index (request->files, struct request_file, i);
-    struct workspace_file *put =
-        workspace_put (box->workspace_fd, &host->owner, file->name, file->fd, interrupt, deadline_us, error);
+    const struct input *file = &g_array_index (request->files, struct input, i);
+    const char *place = input_place_name (file->place);
+    struct workspace_file *put = file->linked && handout->lent[file->place]
+                                     ? workspace_file_below (place, file->name, file->bytes)
+                                     : workspace_put (box->workspace_fd, &host->owner, place, file->name,
+                                                      file->fd, interrupt, deadline_us, error);
     if (!put)
       return FALSE;
+    put->sha256 = g_strdup (file->sha256);
+    put->by_content = file->sha256 != NULL;
     workspace_files_add (handout->files, put);
   }
   /* From here on the difference is the run's. */

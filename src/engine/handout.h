@@ -13,8 +13,9 @@ struct handout {
   gboolean refused; /* nothing that this host has is what is insisted on */
   gboolean has_isolation;
   guint isolation_level;
-  GPtrArray *missing; /* static strings */
-  GHashTable *files;  /* those that were put in, as they were then: struct workspace_file by path */
+  GPtrArray *missing;          /* static strings */
+  GHashTable *files;           /* those that were put in, as they were then: struct workspace_file by path */
+  gboolean lent[INPUT_PLACES]; /* linked inputs come with the shape: they need no copies */
 };
 void handout_init (struct handout *handout);
 void handout_clear (struct handout *handout);

@@ -271,8 +271,7 @@ choose_shape (struct pool *pool, struct shape *ret_shape, gboolean *ret_calm)
     if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
       *ret_shape = waiter->shape;
       /* Its owner may leave as soon as the lock is open. */
-      if (waiter->shape.lent > 0)
-        ret_shape->directory_fd = fcntl (waiter->shape.directory_fd, F_DUPFD_CLOEXEC, 3);
+      shape_keep (ret_shape);
       chosen = TRUE;
     }
   }
@@ -324,8 +323,11 @@ drop_chosen (struct pool *pool, struct box *box)
 static uint32_t
 spawn_flags (const struct pool *pool, const struct shape *shape, gboolean calm)
 {
-  uint32_t flags = (shape->session ? WIRE_SPAWN_SESSION : 0) | (shape->lent > 0 ? WIRE_SPAWN_LENT : 0) |
+  uint32_t flags = (shape->session ? WIRE_SPAWN_SESSION : 0) |
+                   (shape->lent_fd[MOUNTS_DIRECTORY] >= 0 ? WIRE_SPAWN_LENT : 0) |
                    (shape->overlay ? WIRE_SPAWN_OVERLAY : 0) |
+                   (shape->lent_fd[MOUNTS_INPUTS_WORK] >= 0 ? WIRE_SPAWN_INPUTS_WORK : 0) |
+                   (shape->lent_fd[MOUNTS_INPUTS_TMP] >= 0 ? WIRE_SPAWN_INPUTS_TMP : 0) |
                    (shape->network != NETWORK_NONE ? WIRE_SPAWN_ONLINE : 0) |
                    (shape->network == NETWORK_ALLOW ? WIRE_SPAWN_NETWORK : 0);
   if (!pool->pools->host->config->touch_ahead)
@@ -359,7 +361,7 @@ pool_spawn_next (struct pool *pool)
   struct box *box = box_new (pool, &shape, scratch, spawn, &error);
   if (!box || !add_filter (pool, &shape, spawn, &error)) {
     if (!box)
-      fd_close (&shape.directory_fd);
+      shape_close (&shape);
     drop_chosen (pool, box);
     pool_spawn_failed (pool, &shape, error);
     return;

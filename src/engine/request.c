@@ -10,11 +10,9 @@
 #include "engine/workspace.h"
 
 static void
-clear_file (gpointer data)
+clear_input (gpointer data)
 {
-  struct request_file *file = data;
-  g_free (file->name);
-  fd_close (&file->fd);
+  input_clear (data);
 }
 
 struct run_request *
@@ -22,8 +20,10 @@ request_new (void)
 {
   struct run_request *request = g_new0 (struct run_request, 1);
   request->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  request->files = g_array_new (FALSE, FALSE, sizeof (struct request_file));
-  g_array_set_clear_func (request->files, clear_file);
+  request->files = g_array_new (FALSE, FALSE, sizeof (struct input));
+  g_array_set_clear_func (request->files, clear_input);
+  for (gsize i = 0; i < INPUT_PLACES; i++)
+    request->links.directory_fd[i] = -1;
   request->limits = limits_default ();
   request->maxima = limits_maximum ();
   request->session_allowed = TRUE;
@@ -47,6 +47,10 @@ request_free (struct run_request *request)
   g_strfreev (request->blocked.calls);
   g_strfreev (request->blocked.modules);
   g_array_unref (request->files);
+  for (gsize i = 0; i < INPUT_PLACES; i++)
+    fd_close (&request->links.directory_fd[i]);
+  if (request->links.release)
+    request->links.release (request->links.data);
   fd_close (&request->stdin_fd);
   fd_close (&request->watch_fd);
   g_free (request->owner);
@@ -176,17 +180,11 @@ check_limits (const struct run_request *request, GError **error)
   return TRUE;
 }
 
-/* The directory is the one at hand: what else came would have to be written into it. */
 static gboolean
 check_workdir (const struct run_request *request, GError **error)
 {
-  if (request->workdir.fd < 0)
-    return TRUE;
-  if (request->session)
+  if (request->workdir.fd >= 0 && request->session)
     return invalid (error, "a cell of a session", "cannot have a work directory");
-  if (request->files->len > 0)
-    return invalid (error, "files",
-                    "cannot be put into a work directory: copy them there, or leave the work directory out");
   return TRUE;
 }
 
@@ -199,5 +197,5 @@ request_check (const struct run_request *request, GError **error)
   }
   return check_limits (request, error) && check_code (request, error) &&
          workspace_check_name (request->name, error) && check_arguments (request, error) &&
-         check_variables (request, error) && check_workdir (request, error);
+         check_variables (request, error) && check_workdir (request, error) && inputs_check (request, error);
 }

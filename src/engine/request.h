@@ -7,15 +7,11 @@
 #include <jansson.h>
 
 #include "adder.h"
+#include "engine/inputs.h"
 #include "engine/network_rules.h"
 #include "engine/workdir.h"
 #include "sandbox/isolation.h"
 #include "sandbox/limits.h"
-
-struct request_file {
-  char *name; /* below /work */
-  int fd;     /* the request's */
-};
 
 /* Names that the user's own code may not ask for (src/runner/blocked.py); NULL: none. */
 struct request_blocked {
@@ -87,9 +83,10 @@ struct run_request {
   guint64 session_idle_ms; /* which then ends when it was not used for so long; 0: the configuration's */
   guint min_isolation;
   enum isolation isolation;
-  GArray *files; /* struct request_file */
-  int stdin_fd;  /* -1: empty */
-  int watch_fd;  /* -1: none */
+  GArray *files; /* struct input */
+  struct input_links links;
+  int stdin_fd; /* -1: empty */
+  int watch_fd; /* -1: none */
   char *owner, *conversation;
   char *session;          /* name or id of the session whose next cell this is, or NULL */
   gboolean session_wait;  /* for its turn there */

@@ -33,6 +33,21 @@ run_send (struct adder_run *run, uint32_t kind, char *text, gsize length, int *s
   return TRUE;
 }
 
+/* What of the host's the sandbox has mounts of. */
+static gboolean
+lend (struct adder_run *run, struct pool *pool, struct shape *shape)
+{
+  struct run_request *request = run->request;
+  const struct host *host = run->engine->host;
+  if (request->workdir.fd >= 0 &&
+      !workdir_lend (&request->workdir, host, pool_isolation (pool), shape, &run->failure)) {
+    run->handout.refused = g_error_matches (run->failure, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
+    return FALSE;
+  }
+  inputs_lend (request, host, pool_isolation (pool), shape, run->handout.lent);
+  return TRUE;
+}
+
 static gboolean
 begin (struct adder_run *run)
 {
@@ -45,13 +60,10 @@ begin (struct adder_run *run)
   if (!pool || !run_read_stdin (run, &stdin_fd))
     return FALSE;
   struct shape shape = handout_shape (request, FALSE);
-  autoclose int mount_fd = -1;
-  if (request->workdir.fd >= 0 && !workdir_lend (&request->workdir, run->engine->host, pool_isolation (pool),
-                                                 &shape, &mount_fd, &run->failure)) {
-    run->handout.refused = g_error_matches (run->failure, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
-    return FALSE;
-  }
-  run->box = handout_take (&run->handout, run->engine, pool, request, &shape, &run->interrupt, &run->failure);
+  if (lend (run, pool, &shape))
+    run->box =
+        handout_take (&run->handout, run->engine, pool, request, &shape, &run->interrupt, &run->failure);
+  shape_close (&shape);
   if (!run->box)
     return FALSE;
   for (gsize i = 0; run->box->info->warnings[i]; i++)

@@ -2,6 +2,10 @@
 /* Shapes, made and compared. */
 #include "engine/shape.h"
 
+#include <fcntl.h>
+
+#include "base/fd.h"
+
 struct shape
 shape_of_kind (enum shape_kind kind, enum network network)
 {
@@ -9,7 +13,7 @@ shape_of_kind (enum shape_kind kind, enum network network)
       .limits = limits_default (),
       .session = kind == SHAPE_SESSION,
       .network = kind == SHAPE_NETWORK ? NETWORK_ALLOW : network,
-      .directory_fd = -1,
+      .lent_fd = {-1, -1, -1},
   };
 }
 
@@ -41,4 +45,32 @@ shape_kind (const struct shape *shape, enum isolation isolation)
       return kind;
   }
   return SHAPE_OTHER;
+}
+
+/* ---- lent ---- */
+
+void
+shape_lend (struct shape *shape, enum mounts_lent which, int fd)
+{
+  static gint64 lent;
+  if (shape->lent == 0)
+    shape->lent = (guint64)__atomic_add_fetch (&lent, 1, __ATOMIC_RELAXED);
+  shape->lent_fd[which] = fd;
+}
+
+void
+shape_keep (struct shape *shape)
+{
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    if (shape->lent_fd[i] >= 0) {
+      int own = fcntl (shape->lent_fd[i], F_DUPFD_CLOEXEC, 3);
+      shape->lent_fd[i] = own < 0 ? SHAPE_LOST : own;
+    }
+}
+
+void
+shape_close (struct shape *shape)
+{
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    fd_close (&shape->lent_fd[i]);
 }

@@ -8,6 +8,7 @@
 
 #include "sandbox/isolation.h"
 #include "sandbox/limits.h"
+#include "sandbox/mounts.h"
 #include "sandbox/network.h"
 
 struct shape {
@@ -15,12 +16,21 @@ struct shape {
   gboolean session;     /* it may be kept and branched */
   enum network network;
 
-  /* A directory of the host that is its /work, lent to the one caller who has this number; 0: none. The mount
-   * (lend.h) is the caller's; the pool duplicates it when it makes the sandbox. */
+  /* What is lent to the one caller who has this number; 0: nothing. The mounts (engine/lend.h) are the
+   * caller's; the pool duplicates them when it makes the sandbox. */
   guint64 lent;
-  int directory_fd;
-  gboolean overlay; /* what is changed there stays in the workspace */
+  int lent_fd[MOUNTS_LENT]; /* -1: not there; SHAPE_LOST */
+  gboolean overlay;         /* what is changed in the directory stays in the workspace */
 };
+
+/* SHAPE is made for one caller from now on: FD, his, is what is lent as WHICH. */
+void shape_lend (struct shape *shape, enum mounts_lent which, int fd);
+
+/* Has SHAPE descriptors of its own, or closes those. What cannot be had is SHAPE_LOST: a sandbox without it
+ * would be another than was asked for. */
+#define SHAPE_LOST (-2)
+void shape_keep (struct shape *shape);
+void shape_close (struct shape *shape);
 
 /* The kinds of which some are kept parked. */
 enum shape_kind {

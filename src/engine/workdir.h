@@ -32,7 +32,7 @@ gboolean workdir_mode_parse (const char *text, enum workdir_mode *ret_mode, GErr
 /* Whether what is changed stays in the workspace. */
 gboolean workdir_is_overlay (enum workdir_mode mode);
 
-/* Has the directory made a mount for one sandbox of ISOLATION: SHAPE gets it, whose descriptor is
- * *RET_MOUNT_FD, the caller's. ADDER_ERROR_UNSUPPORTED where sandboxes have no mounts of their own. */
+/* Has the directory made a mount for one sandbox of ISOLATION, which SHAPE gets; the caller closes it
+ * (shape_close). ADDER_ERROR_UNSUPPORTED where sandboxes have no mounts of their own. */
 gboolean workdir_lend (struct workdir *workdir, const struct host *host, enum isolation isolation,
-                       struct shape *shape, int *ret_mount_fd, GError **error);
+                       struct shape *shape, GError **error);

@@ -86,6 +86,16 @@ workspace_file_new (const char *path, const struct stat *st)
   return file;
 }
 
+struct workspace_file *
+workspace_file_below (const char *place, const char *name, guint64 bytes)
+{
+  struct workspace_file *file = g_new0 (struct workspace_file, 1);
+  file->path = g_strconcat (place, "/", name, NULL);
+  file->size = bytes;
+  file->below = TRUE;
+  return file;
+}
+
 gboolean
 workspace_measure (int root_fd, struct workspace_mark *ret_mark)
 {
@@ -192,14 +202,14 @@ enter (int directory, const char *part)
   return sys_openat2 (directory, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
 }
 
-/* Makes the file work/NAME, empty, in place of what a session may have there: opening a pipe of its would
+/* Makes the file PLACE/NAME, empty, in place of what a session may have there: opening a pipe of its would
  * wait for a reader. Returns it open for writing, or -1 with errno. */
 static int
-create (int root_fd, const char *name)
+create (int root_fd, const char *place, const char *name)
 {
   g_auto (GStrv) parts = g_strsplit (name, "/", -1);
   autoclose int directory =
-      sys_openat2 (root_fd, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+      sys_openat2 (root_fd, place, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
   gsize i = 0;
   for (; directory >= 0 && parts[i + 1]; i++) {
     int next = enter (directory, parts[i]);
@@ -233,7 +243,7 @@ past_time (const struct stat *source)
 }
 
 static struct workspace_file *
-settle (int to, const char *name, const struct stat *source, GError **error)
+settle (int to, const char *place, const char *name, const struct stat *source, GError **error)
 {
   struct timespec times[2] = {time_of (past_time (source)), time_of (past_time (source))};
   struct stat st;
@@ -241,7 +251,7 @@ settle (int to, const char *name, const struct stat *source, GError **error)
     error_from_errno (error, errno, "cannot finish the file %s of the workspace", name);
     return NULL;
   }
-  g_autofree char *path = g_strconcat ("work/", name, NULL);
+  g_autofree char *path = g_strconcat (place, "/", name, NULL);
   return workspace_file_new (path, &st);
 }
 
@@ -258,8 +268,8 @@ reopen (int from, const struct stat *source)
 }
 
 struct workspace_file *
-workspace_put (int root_fd, const struct workspace_owner *owner, const char *name, int from,
-               struct interrupt *interrupt, gint64 deadline_us, GError **error)
+workspace_put (int root_fd, const struct workspace_owner *owner, const char *place, const char *name,
+               int from, struct interrupt *interrupt, gint64 deadline_us, GError **error)
 {
   struct stat source;
   autoclose int own = -1;
@@ -275,7 +285,7 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *nam
   }
 
   assume_owner (owner);
-  autoclose int to = create (root_fd, name);
+  autoclose int to = create (root_fd, place, name);
   int err = errno;
   resume_self (owner);
   if (to < 0) {
@@ -286,7 +296,7 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *nam
     return NULL;
 
   assume_owner (owner);
-  struct workspace_file *file = settle (to, name, &source, error);
+  struct workspace_file *file = settle (to, place, name, &source, error);
   resume_self (owner);
   return file;
 }
@@ -296,8 +306,8 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *nam
 gboolean
 workspace_file_is (const struct workspace_file *file, const struct stat *st)
 {
-  return (file->inode == 0 || st->st_ino == file->inode) && (guint64)st->st_size == file->size &&
-         workspace_changed_ns (st) == file->changed_ns;
+  return !file->below && (file->inode == 0 || st->st_ino == file->inode) &&
+         (guint64)st->st_size == file->size && workspace_changed_ns (st) == file->changed_ns;
 }
 
 gboolean
@@ -314,6 +324,8 @@ workspace_is_untouched (int root_fd, const struct workspace_mark *mark, GHashTab
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
     const struct workspace_file *known = value;
     struct stat st;
+    if (known->below)
+      continue;
     if (known->recent)
       return FALSE;
     autoclose int file =

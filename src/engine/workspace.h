@@ -37,6 +37,9 @@ struct workspace_file {
   gint64 changed_ns;   /* its time of last modification */
   gboolean recent;     /* that was just now: a write at once might not show by it, only by the content */
   char *sha256;        /* of the content; may be NULL */
+  gboolean by_content; /* it is unchanged as long as that is, whatever its times are */
+  gboolean below;      /* it is not in the workspace, but in a layer below: what is there in its place was
+                          made by the sandbox */
 };
 void workspace_file_free (struct workspace_file *file);
 
@@ -50,6 +53,8 @@ GHashTable *workspace_files_copy (GHashTable *files);
 struct stat;
 gint64 workspace_changed_ns (const struct stat *st);
 struct workspace_file *workspace_file_new (const char *path, const struct stat *st);
+/* One of BYTES that is below, PLACE/NAME. */
+struct workspace_file *workspace_file_below (const char *place, const char *name, guint64 bytes);
 
 gboolean workspace_measure (int root_fd, struct workspace_mark *ret_mark);
 
@@ -61,12 +66,12 @@ guint32 workspace_limits_met (int root_fd);
 gboolean workspace_check_name (const char *name, GError **error);
 
 /* Copies the file behind FROM (regular: all of it, its position stays; anything else: what is left in it) to
- * work/NAME, making directories as needed, so that it looks like the sandbox's own. DEADLINE_US as in
- * input_copy. What has that name is replaced. Returns the file as it is now, the caller's, or NULL with
- * ERROR. */
-struct workspace_file *workspace_put (int root_fd, const struct workspace_owner *owner, const char *name,
-                                      int from, struct interrupt *interrupt, gint64 deadline_us,
-                                      GError **error);
+ * PLACE/NAME (PLACE is "work" or "tmp"), making directories as needed, so that it looks like the sandbox's
+ * own. DEADLINE_US as in input_copy. What has that name is replaced. Returns the file as it is now, the
+ * caller's, or NULL with ERROR. */
+struct workspace_file *workspace_put (int root_fd, const struct workspace_owner *owner, const char *place,
+                                      const char *name, int from, struct interrupt *interrupt,
+                                      gint64 deadline_us, GError **error);
 
 /* Whether nothing was made, changed or removed since MARK was taken and FILES (struct workspace_file by path)
  * were there: then there is nothing to take out. Right also while the sandbox is still alive. */

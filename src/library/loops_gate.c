@@ -57,7 +57,7 @@ setting_of (const struct run_request *resolved)
   for (gsize i = 0; resolved->arguments && resolved->arguments[i]; i++)
     approval_digest_add (digest, "argument", resolved->arguments[i], -1);
   for (guint i = 0; i < resolved->files->len; i++) {
-    const struct request_file *file = &g_array_index (resolved->files, struct request_file, i);
+    const struct input *file = &g_array_index (resolved->files, struct input, i);
     add_file (digest, file->name, file->fd);
   }
   add_file (digest, "", resolved->stdin_fd);

@@ -38,18 +38,16 @@ struct adder_request {
   GHashTable *variables;
   gboolean limit_is_set[LIMIT_COUNT];
   guint64 limit[LIMIT_COUNT];
-  GArray *files; /* struct request_file */
+  GArray *files; /* struct input */
   int stdin_fd, watch_fd;
   struct workdir workdir;
   GError *invalid; /* a setter that cannot fail had something to say: the run's result says it */
 };
 
 static void
-clear_file (gpointer data)
+clear_input (gpointer data)
 {
-  struct request_file *file = data;
-  g_free (file->name);
-  fd_close (&file->fd);
+  input_clear (data);
 }
 
 AdderRequest *
@@ -63,8 +61,8 @@ adder_request_new (const char *code, gssize length)
   memcpy (request->code, code, request->code_length);
   request->code[request->code_length] = '\0';
   request->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  request->files = g_array_new (FALSE, FALSE, sizeof (struct request_file));
-  g_array_set_clear_func (request->files, clear_file);
+  request->files = g_array_new (FALSE, FALSE, sizeof (struct input));
+  g_array_set_clear_func (request->files, clear_input);
   request->stdin_fd = request->watch_fd = request->workdir.fd = -1;
   return request;
 }
@@ -185,7 +183,7 @@ adder_request_add_file (AdderRequest *request, const char *name, int fd, GError 
   int own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
   if (own < 0)
     return error_from_errno (error, errno, "cannot take over the descriptor of %s", name);
-  struct request_file file = {.name = g_strdup (name), .fd = own};
+  struct input file = {.name = g_strdup (name), .fd = own, .place = INPUT_WORK};
   g_array_append_val (request->files, file);
   return TRUE;
 }
@@ -386,8 +384,8 @@ static void
 copy_files (struct run_request *resolved, const AdderRequest *request)
 {
   for (guint i = 0; i < request->files->len; i++) {
-    const struct request_file *file = &g_array_index (request->files, struct request_file, i);
-    struct request_file copy = {.name = g_strdup (file->name), .fd = duplicate (resolved, file->fd)};
+    const struct input *file = &g_array_index (request->files, struct input, i);
+    struct input copy = {.name = g_strdup (file->name), .fd = duplicate (resolved, file->fd)};
     g_array_append_val (resolved->files, copy);
   }
 }

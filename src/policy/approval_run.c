@@ -4,7 +4,8 @@
  * Of a file the content counts: it is copied into sealed memory, and the copy is what the run gets, so that
  * nothing can be put in its place between the yes and the run. A file that is too long to be copied counts by
  * what the kernel says of it (device, inode, size, times of the last changes); a pipe's content is not known
- * before it is read, so a yes cannot be for it, and what is shown says that. */
+ * before it is read, so a yes cannot be for it, and what is shown says that. A stored file is never changed,
+ * so its digest is enough. */
 #include "policy/approval_run.h"
 
 #include <errno.h>
@@ -173,7 +174,13 @@ bind_files (struct run_request *request, struct approval_digest *digest, json_t 
   json_object_set_new (shown, "files", bound.shown);
   approval_digest_add_number (digest, "files", request->files->len);
   for (guint i = 0; i < request->files->len; i++) {
-    struct request_file *file = &g_array_index (request->files, struct request_file, i);
+    struct input *file = &g_array_index (request->files, struct input, i);
+    approval_digest_add (digest, "place", input_place_name (file->place), -1);
+    if (file->sha256) {
+      approval_digest_add (digest, "file", file->name, -1);
+      bind_content (&bound, file->name, file->sha256, file->bytes);
+      continue;
+    }
     if (!bind_file (&bound, file->name, &file->fd, error))
       return FALSE;
   }

@@ -135,11 +135,11 @@ mount_own (struct state *state, struct fault *fault)
   int r = state->want->session ? mount_places (state, fault) : LACKING;
   if (r != LACKING)
     return r;
-  const struct mounts_given given = {
+  struct mounts_given given = {
       .workspace_fd = state->want->workspace_fd,
-      .directory_fd = state->want->directory_fd,
       .overlay = state->want->overlay,
   };
+  memcpy (given.lent_fd, state->want->lent_fd, sizeof given.lent_fd);
   r = mounts_enter (state->want->limits, &given, &fresh_proc, fault);
   if (r < 0)
     return r;

@@ -24,7 +24,7 @@ struct confinement {
   bool network; /* with a namespace of its own that has a proxy; its socket is sent as LISTENER */
   int init_fd;  /* pidfd of the sandbox's init */
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
-  int directory_fd; /* with OVERLAY, see struct mounts_given; -1: none */
+  const int *lent_fd; /* with OVERLAY, see struct mounts_given */
   bool overlay;
 };
 

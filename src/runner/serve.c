@@ -402,6 +402,8 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
       [WIRE_SPAWN_EXIT] = true,
       [WIRE_SPAWN_WORKSPACE] = zygote->isolation != ISOLATION_NAMESPACES,
       [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT,
+      [WIRE_SPAWN_FILES_WORK] = wanted->flags & WIRE_SPAWN_INPUTS_WORK,
+      [WIRE_SPAWN_FILES_TMP] = wanted->flags & WIRE_SPAWN_INPUTS_TMP,
       [WIRE_SPAWN_FILTER] = wanted->flags & WIRE_SPAWN_NETWORK,
   };
   size_t expected = 0;

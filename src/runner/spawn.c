@@ -87,7 +87,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .stdout_fd = fds[WIRE_SPAWN_STDOUT],
       .stderr_fd = fds[WIRE_SPAWN_STDERR],
       .workspace_fd = workspace_fd,
-      .directory_fd = fds[WIRE_SPAWN_DIRECTORY],
+      .lent_fd = fds + WIRE_SPAWN_DIRECTORY,
       .overlay = wanted->flags & WIRE_SPAWN_OVERLAY,
   };
   struct fault fault = {0};
@@ -136,12 +136,20 @@ static int
 get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds, int *ret_fd,
                struct fault *fault)
 {
+  static const struct {
+    uint32_t flag;
+    unsigned of;
+  } rows[] = {
+      {WIRE_SPAWN_SESSION, MOUNTS_OF_SESSION},
+      {WIRE_SPAWN_OVERLAY, MOUNTS_OF_OVERLAY},
+      {WIRE_SPAWN_INPUTS_WORK, MOUNTS_OF_INPUTS_WORK},
+      {WIRE_SPAWN_INPUTS_TMP, MOUNTS_OF_INPUTS_TMP},
+  };
+  unsigned of = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    of |= wanted->flags & rows[i].flag ? rows[i].of : 0;
   if (zygote->isolation == ISOLATION_NAMESPACES)
-    return mounts_make_workspace (&wanted->limits,
-                                  wanted->flags & WIRE_SPAWN_SESSION   ? MOUNTS_OF_SESSION
-                                  : wanted->flags & WIRE_SPAWN_OVERLAY ? MOUNTS_OF_OVERLAY
-                                                                       : MOUNTS_OF_RUN,
-                                  ret_fd, fault);
+    return mounts_make_workspace (&wanted->limits, of, ret_fd, fault);
   *ret_fd = fcntl (fds[WIRE_SPAWN_WORKSPACE], F_DUPFD_CLOEXEC, 0);
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
 }

@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "sandbox/limits.h"
 
-#define WIRE_VERSION 3u
+#define WIRE_VERSION 4u
 
 /* ---- control socket: daemon and zygote ---- */
 
@@ -43,6 +43,8 @@ enum {
   WIRE_SPAWN_ONLINE = 1 << 5,    /* with a network, its own or the host's */
   WIRE_SPAWN_NETWORK = 1 << 6,   /* with a network namespace of its own (sandbox/network.h), whose listening
                                     socket comes with LISTENER. Needs namespaces; ignored without */
+  WIRE_SPAWN_INPUTS_WORK = 1 << 7, /* files for /work come along, of which the workspace has no copies */
+  WIRE_SPAWN_INPUTS_TMP = 1 << 8,  /* and for /tmp */
 };
 
 struct wire_spawn {
@@ -61,9 +63,12 @@ enum wire_spawn_fd {
   WIRE_SPAWN_STDERR,
   WIRE_SPAWN_EXIT, /* write end of the pipe on which the zygote reports struct wire_exit; it never enters the
                       sandbox */
-  WIRE_SPAWN_WORKSPACE, /* without namespaces only: a directory with work, tmp and tmp/output in it */
-  WIRE_SPAWN_DIRECTORY, /* with WIRE_SPAWN_LENT only: a mount that is attached nowhere */
-  WIRE_SPAWN_FILTER,    /* with WIRE_SPAWN_NETWORK only: a sealed memfd, its seccomp program */
+  WIRE_SPAWN_WORKSPACE,  /* without namespaces only: a directory with work, tmp and tmp/output in it */
+  WIRE_SPAWN_DIRECTORY,  /* with WIRE_SPAWN_LENT only: a mount that is attached nowhere. From here on in the
+                            order of enum mounts_lent */
+  WIRE_SPAWN_FILES_WORK, /* with WIRE_SPAWN_INPUTS_WORK only: another */
+  WIRE_SPAWN_FILES_TMP,  /* with WIRE_SPAWN_INPUTS_TMP only */
+  WIRE_SPAWN_FILTER,     /* with WIRE_SPAWN_NETWORK only: a sealed memfd, its seccomp program */
   WIRE_SPAWN_FDS,
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,9 +17,8 @@ enum mount_kind {
   MOUNT_PROC,
   MOUNT_SHM,
   MOUNT_WORKSPACE, /* the workspace itself, attached so that its parts can be cloned: see below */
-  MOUNT_OVERLAY,   /* of the directory that was lent, where one was that shall not be written to */
-  MOUNT_PART,      /* a directory of the workspace */
-  MOUNT_DIRECTORY, /* a directory of the workspace, or the one that was lent in its place */
+  MOUNT_OVERLAYS,  /* of what was lent and shall not be written to: made, and mounted by the steps after it */
+  MOUNT_PLACE,     /* a directory of the workspace, or what was lent in its place */
 };
 
 static const struct mount_step {
@@ -32,9 +32,22 @@ static const struct mount_step {
      * from Linux 6.15). So the whole workspace goes to /work first and /work/work then over it; the nested
      * user namespace locks the pile. */
     {.kind = MOUNT_WORKSPACE, .target = "/work"},
-    {.kind = MOUNT_OVERLAY, .target = "/tmp"},
-    {.kind = MOUNT_PART, .target = "/tmp", .part = "tmp"},
-    {.kind = MOUNT_DIRECTORY, .target = "/work", .part = "work"},
+    {.kind = MOUNT_OVERLAYS, .target = "/tmp"},
+    {.kind = MOUNT_PLACE, .target = "/tmp", .part = "tmp"},
+    {.kind = MOUNT_PLACE, .target = "/work", .part = "work"},
+};
+
+/* What may be lent: whose place it takes, and where an overlay of it keeps what is changed. In the sandbox's
+ * eyes while it makes one: the workspace is at /work. Of inputs that is the place itself, so that the daemon
+ * finds there what the code made, be it new or a changed input. */
+static const struct lent_row {
+  const char *what;
+  const char *part;
+  const char *upper, *own;
+} lent_table[MOUNTS_LENT] = {
+    [MOUNTS_DIRECTORY] = {"the work directory", "work", "/work/" MOUNTS_UPPER, "/work/overlay"},
+    [MOUNTS_INPUTS_WORK] = {"the files for /work", "work", "/work/work", "/work/overlay-work"},
+    [MOUNTS_INPUTS_TMP] = {"the files for /tmp", "tmp", "/work/tmp", "/work/overlay-tmp"},
 };
 
 const struct mount_point mount_points[] = {
@@ -44,24 +57,20 @@ const size_t mount_points_count = sizeof mount_points / sizeof mount_points[0];
 
 /* Directories that the workspace starts with, beside its root, which all are taken from
  * LIMIT_WORKSPACE_FILES. */
-#define ALL (MOUNTS_OF_RUN | MOUNTS_OF_SESSION | MOUNTS_OF_OVERLAY)
 static const struct {
   const char *path;
-  unsigned of; /* enum mounts_workspace_of */
+  unsigned of; /* enum mounts_workspace_of; 0: all */
 } workspace_directories[] = {
-    {"work", ALL},
-    {"tmp", ALL},
-    {"tmp/output", ALL},
+    {"work", 0},
+    {"tmp", 0},
+    {"tmp/output", 0},
     {"branches", MOUNTS_OF_SESSION}, /* places.h */
     {MOUNTS_UPPER, MOUNTS_OF_OVERLAY},
     {"overlay", MOUNTS_OF_OVERLAY},
+    {"overlay-work", MOUNTS_OF_INPUTS_WORK},
+    {"overlay-tmp", MOUNTS_OF_INPUTS_TMP},
 };
 #define DIRECTORIES (sizeof workspace_directories / sizeof workspace_directories[0])
-
-/* As the sandbox sees them while it makes the overlay: the workspace is at /work, the directory that was lent
- * below it at the step's target. */
-#define OVERLAY_UPPER "/work/" MOUNTS_UPPER
-#define OVERLAY_OWN   "/work/overlay"
 
 /* A file costs the kernel about 1 KiB that no size= counts. */
 #define SHM_FILES 1024
@@ -105,20 +114,25 @@ mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault)
                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, ret_fd, fault);
 }
 
+static bool
+is_needed (size_t directory, unsigned of)
+{
+  return workspace_directories[directory].of == 0 || (workspace_directories[directory].of & of);
+}
+
 int
-mounts_make_workspace (const struct limits *limits, enum mounts_workspace_of of, int *ret_fd,
-                       struct fault *fault)
+mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd, struct fault *fault)
 {
   autoclose int fd = -1;
   size_t count = 0;
   for (size_t i = 0; i < DIRECTORIES; i++)
-    count += (workspace_directories[i].of & of) != 0;
+    count += is_needed (i, of);
   int r = mounts_tmpfs (limits->value[LIMIT_WORKSPACE], limits->value[LIMIT_WORKSPACE_FILES] + 1 + count,
                         MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &fd, fault);
   if (r < 0)
     return r;
   for (size_t i = 0; i < DIRECTORIES; i++)
-    if ((workspace_directories[i].of & of) && mkdirat (fd, workspace_directories[i].path, 0755) < 0)
+    if (is_needed (i, of) && mkdirat (fd, workspace_directories[i].path, 0755) < 0)
       return fault_set (fault, errno, "cannot make %s in the workspace", workspace_directories[i].path);
   *ret_fd = fd_steal (&fd);
   return 0;
@@ -168,15 +182,14 @@ enter_proc (const struct mount_step *step, bool *ret_fresh, struct fault *fault)
  * and wants paths. Extended attributes are in the user's name space, because this is no root of the host's.
  */
 static int
-make_overlay (int lower_fd, const char *target, int *ret_fd, struct fault *fault)
+make_overlay (int lower_fd, const struct lent_row *row, const char *target, int *ret_fd, struct fault *fault)
 {
   const struct {
     const char *name, *value;
-  } options[] = {
-      {"lowerdir", target}, {"upperdir", OVERLAY_UPPER}, {"workdir", OVERLAY_OWN}, {"userxattr", NULL}};
+  } options[] = {{"lowerdir", target}, {"upperdir", row->upper}, {"workdir", row->own}, {"userxattr", NULL}};
   autoclose int context = fsopen ("overlay", FSOPEN_CLOEXEC);
   if (context < 0)
-    return fault_set (fault, errno, "cannot make an overlay of the work directory");
+    return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
   int r = mounts_attach (lower_fd, AT_FDCWD, target, fault);
   if (r < 0)
     return r;
@@ -185,66 +198,74 @@ make_overlay (int lower_fd, const char *target, int *ret_fd, struct fault *fault
                   options[i].value, 0) < 0)
       return fault_set (fault, errno, "cannot set %s of an overlay", options[i].name);
   if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-    return fault_set (fault, errno, "cannot make an overlay of the work directory");
+    return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
   autoclose int fd = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
   if (fd < 0)
-    return fault_set (fault, errno, "cannot mount an overlay of the work directory");
+    return fault_set (fault, errno, "cannot mount an overlay of %s", row->what);
   if (umount2 (target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
-    return fault_set (fault, errno, "cannot take the work directory from %s", target);
+    return fault_set (fault, errno, "cannot take %s from %s", row->what, target);
   *ret_fd = fd_steal (&fd);
   return 0;
 }
 
+/* OVERLAY_FD, of each that is lent: its overlay, -1 where it has none. */
 static int
-attach_part (int workspace_fd, const struct mount_step *step, struct fault *fault)
+make_overlays (const struct mounts_given *given, const char *target, int *overlay_fd, struct fault *fault)
 {
-  autoclose int fd = open_tree (workspace_fd, step->part, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  int r = 0;
+  for (int i = 0; i < MOUNTS_LENT && r == 0; i++)
+    if (given->lent_fd[i] >= 0 && (i != MOUNTS_DIRECTORY || given->overlay))
+      r = make_overlay (given->lent_fd[i], &lent_table[i], target, &overlay_fd[i], fault);
+  return r;
+}
+
+static int
+attach_place (const struct mounts_given *given, const int *overlay_fd, const struct mount_step *step,
+              struct fault *fault)
+{
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    if (given->lent_fd[i] >= 0 && strcmp (lent_table[i].part, step->part) == 0)
+      return mounts_attach (overlay_fd[i] >= 0 ? overlay_fd[i] : given->lent_fd[i], AT_FDCWD, step->target,
+                            fault);
+  autoclose int fd = open_tree (given->workspace_fd, step->part, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (fd < 0)
     return fault_set (fault, errno, "cannot take %s of the workspace", step->part);
   return mounts_attach (fd, AT_FDCWD, step->target, fault);
+}
+
+static int
+take_step (const struct mount_step *step, const struct limits *limits, const struct mounts_given *given,
+           int *overlay_fd, bool *fresh_proc, struct fault *fault)
+{
+  autoclose int fd = -1;
+  int r;
+  switch (step->kind) {
+  case MOUNT_PROC:
+    return weakened (LAYER_PROC) ? 0 : enter_proc (step, fresh_proc, fault);
+  case MOUNT_SHM:
+    r = mounts_shm (limits, &fd, fault);
+    return r < 0 ? r : mounts_attach (fd, AT_FDCWD, step->target, fault);
+  case MOUNT_WORKSPACE:
+    return mounts_attach (given->workspace_fd, AT_FDCWD, step->target, fault);
+  case MOUNT_OVERLAYS:
+    return make_overlays (given, step->target, overlay_fd, fault);
+  case MOUNT_PLACE:
+    return attach_place (given, overlay_fd, step, fault);
+  }
+  return fault_set (fault, EINVAL, "there is no such step of mounting");
 }
 
 int
 mounts_enter (const struct limits *limits, const struct mounts_given *given, bool *ret_fresh_proc,
               struct fault *fault)
 {
+  int overlay_fd[MOUNTS_LENT] = {-1, -1, -1}, r = 0;
   bool fresh_proc = false;
-  autoclose int overlay_fd = -1;
-  for (size_t i = 0; i < sizeof sandbox_mounts / sizeof sandbox_mounts[0]; i++) {
-    const struct mount_step *step = &sandbox_mounts[i];
-    if (step->kind == MOUNT_PROC && weakened (LAYER_PROC))
-      continue;
-    autoclose int fd = -1;
-    int r = 0;
-    switch (step->kind) {
-    case MOUNT_PROC:
-      r = enter_proc (step, &fresh_proc, fault);
-      break;
-    case MOUNT_SHM:
-      r = mounts_shm (limits, &fd, fault);
-      if (r == 0)
-        r = mounts_attach (fd, AT_FDCWD, step->target, fault);
-      break;
-    case MOUNT_WORKSPACE:
-      r = mounts_attach (given->workspace_fd, AT_FDCWD, step->target, fault);
-      break;
-    case MOUNT_OVERLAY:
-      if (given->directory_fd >= 0 && given->overlay)
-        r = make_overlay (given->directory_fd, step->target, &overlay_fd, fault);
-      break;
-    case MOUNT_DIRECTORY:
-      if (given->directory_fd < 0)
-        r = attach_part (given->workspace_fd, step, fault);
-      else
-        r = mounts_attach (given->overlay ? overlay_fd : given->directory_fd, AT_FDCWD, step->target, fault);
-      break;
-    case MOUNT_PART:
-      r = attach_part (given->workspace_fd, step, fault);
-      break;
-    }
-    if (r < 0)
-      return r;
-  }
-  *ret_fresh_proc = fresh_proc;
-  return 0;
+  for (size_t i = 0; i < sizeof sandbox_mounts / sizeof sandbox_mounts[0] && r == 0; i++)
+    r = take_step (&sandbox_mounts[i], limits, given, overlay_fd, &fresh_proc, fault);
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    fd_close (&overlay_fd[i]);
+  if (r == 0)
+    *ret_fresh_proc = fresh_proc;
+  return r;
 }

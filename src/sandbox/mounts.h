@@ -18,8 +18,16 @@ struct mount_point {
 extern const struct mount_point mount_points[];
 extern const size_t mount_points_count;
 
-/* Where in a workspace an overlay keeps what was changed. */
+/* Where in a workspace the overlay of a work directory keeps what was changed. */
 #define MOUNTS_UPPER "upper"
+
+/* What may be lent to a sandbox, each a mount that is attached nowhere yet (directory.h). */
+enum mounts_lent {
+  MOUNTS_DIRECTORY,   /* a directory of the host that shall be /work */
+  MOUNTS_INPUTS_WORK, /* files that shall be in /work: what is changed of them is changed in the workspace */
+  MOUNTS_INPUTS_TMP,  /* the same for /tmp */
+  MOUNTS_LENT,
+};
 
 /* A tmpfs that is mounted nowhere yet: at most SIZE bytes and INODES files; ATTRIBUTES are MOUNT_ATTR_*. */
 int mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_fd, struct fault *fault);
@@ -36,20 +44,20 @@ int mounts_make_proc (int *ret_fd, struct fault *fault);
 int mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault);
 
 /* Makes the workspace of a sandbox: a detached tmpfs with the directories work, tmp and tmp/output, and more
- * for what it is OF, owned by the caller's user. It is gone when the last mount and descriptor are. */
+ * for what it is OF (bits), owned by the caller's user. It is gone when the last mount and descriptor are. */
 enum mounts_workspace_of {
-  MOUNTS_OF_RUN = 1 << 0,
-  MOUNTS_OF_SESSION = 1 << 1, /* branches */
-  MOUNTS_OF_OVERLAY = 1 << 2, /* upper, which gets what is changed, and the overlay's own directory */
+  MOUNTS_OF_SESSION = 1 << 0,     /* branches */
+  MOUNTS_OF_OVERLAY = 1 << 1,     /* upper, which gets what is changed, and the overlay's own directory */
+  MOUNTS_OF_INPUTS_WORK = 1 << 2, /* the overlay's own directory: work itself gets what is changed */
+  MOUNTS_OF_INPUTS_TMP = 1 << 3,
 };
-int mounts_make_workspace (const struct limits *limits, enum mounts_workspace_of of, int *ret_fd,
-                           struct fault *fault);
+int mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd, struct fault *fault);
 
 /* What a sandbox's mounts are made of. */
 struct mounts_given {
   int workspace_fd;
-  int directory_fd; /* the mount of a directory of the host that shall be /work (directory.h), or -1 */
-  bool overlay;     /* what is changed in it stays in the workspace */
+  int lent_fd[MOUNTS_LENT]; /* -1: not there */
+  bool overlay;             /* what is changed in the directory stays in the workspace */
 };
 
 /* Carries out the table of sandbox mounts. In the sandbox's own mount namespace, before its user namespace is

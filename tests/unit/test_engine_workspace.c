@@ -127,7 +127,7 @@ put (struct fixture *fixture, const char *name, int fd)
 {
   g_autoptr (GError) error = NULL;
   struct workspace_file *file =
-      workspace_put (fixture->root_fd, &fixture->owner, name, fd, &fixture->interrupt, -1, &error);
+      workspace_put (fixture->root_fd, &fixture->owner, "work", name, fd, &fixture->interrupt, -1, &error);
   g_assert_no_error (error);
   workspace_files_add (fixture->files, file);
 }
@@ -169,8 +169,8 @@ static void
 test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "d", fixture->root_fd, &fixture->interrupt,
-                                -1, &error));
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "d", fixture->root_fd,
+                                &fixture->interrupt, -1, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
   g_clear_error (&error);
 
@@ -179,7 +179,7 @@ test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *outside = g_build_filename (fixture->path, "outside", NULL);
   g_assert_cmpint (symlink (fixture->path, link), ==, 0);
   autoclose int source = source_file (fixture, "x");
-  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "link/outside", source,
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "link/outside", source,
                                 &fixture->interrupt, -1, &error));
   g_assert_nonnull (error);
   g_assert_cmpint (unlink (link), ==, 0);
@@ -198,13 +198,13 @@ test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   /* A pipe that nobody ends. */
   int ends[2];
   g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
-  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "slow", ends[0], &fixture->interrupt,
-                                g_get_monotonic_time () + 20000, &error));
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "slow", ends[0],
+                                &fixture->interrupt, g_get_monotonic_time () + 20000, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
   g_clear_error (&error);
   interrupt_cancel (&fixture->interrupt);
-  g_assert_null (
-      workspace_put (fixture->root_fd, &fixture->owner, "slow", ends[0], &fixture->interrupt, -1, &error));
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "slow", ends[0],
+                                &fixture->interrupt, -1, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED);
   close (ends[0]);
   close (ends[1]);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lending a directory of the host to a sandbox: a mount of it that is attached nowhere, made by the launcher
+ * (runner/lend.c), because the sandbox itself sees no mount of the host. */
+#pragma once
+
+#include <glib.h>
+
+#include "engine/host.h"
+
+/* Whether sandboxes of ISOLATION can have WHAT ("a work directory"): ADDER_ERROR_UNSUPPORTED says what this
+ * host lacks. */
+gboolean lend_check (const struct host *host, enum isolation isolation, const char *what, GError **error);
+
+/* Makes a mount of DIRECTORY_FD (O_PATH will do), WHAT in errors, which cannot be written to unless WRITABLE.
+ * *RET_MOUNT_FD is the caller's. Takes milliseconds. */
+gboolean lend_directory (const struct host *host, int directory_fd, gboolean writable, const char *what,
+                         int *ret_mount_fd, GError **error);
