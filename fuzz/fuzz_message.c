@@ -37,6 +37,8 @@ check_result (const char *text, gsize length)
                   !strpbrk (detail, "\n\r\x1b"));
     FUZZ_REQUIRE (g_utf8_strlen (detail, -1) <= 800);
   }
+  for (guint i = 0; result.tables && result.tables[i]; i++)
+    FUZZ_REQUIRE (!strchr (result.tables[i], '/'));
   for (guint i = 0; i < warnings->len; i++)
     FUZZ_REQUIRE (g_utf8_validate (g_ptr_array_index (warnings, i), -1, NULL));
   message_result_clear (&result);

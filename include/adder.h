@@ -131,13 +131,19 @@ ADDER_PUBLIC void adder_request_set_origin (AdderRequest *request, const char *f
 ADDER_PUBLIC void adder_request_set_keep_over (AdderRequest *request, guint64 over);
 
 /* Makes the run the next cell of SESSION, a session of the request's owner by its name or id: its code goes
- * on where the last cell left off. Of the request count code, limits, files, standard input, watch and owner;
+ * on where the last cell left off. Of the request count code, limits, tables, files, standard input, watch and owner;
  * the rest is the session's. Limits that are not set are the session's. While another cell runs, the run
  * waits its turn (WAIT; as long as it would for a sandbox) or ends at once as `busy`. */
 ADDER_PUBLIC void adder_request_set_session (AdderRequest *request, const char *session, gboolean wait);
 
 /* Whether figures come as SVG beside PNG. */
 ADDER_PUBLIC void adder_request_set_svg (AdderRequest *request, gboolean svg);
+
+/* Whether each table (DataFrame, Series) that the code shows is written to a file as well, whole: "csv",
+ * "parquet", "json" or "none"; NULL: as the profile, or the session, says. They come back as
+ * tmp/output/table-1.csv and so on, within the limits tables and table_bytes. Another word is said by the
+ * run's result. */
+ADDER_PUBLIC void adder_request_set_tables (AdderRequest *request, const char *format);
 
 /* Gives the run a directory of the host as /work, which is otherwise its own. DIRECTORY_FD (O_PATH will do)
  * is the caller's, opened by him: Adder opens nothing in a caller's name, and the run has the rights there of

@@ -25,6 +25,7 @@ _adder_value() {
     --role) _adder_words "guest user admin" ;;
     --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
     --format) _adder_words "list mcp openai anthropic markdown" ;;
+    --tables) _adder_words "csv parquet json none" ;;
     --isolation) _adder_words "auto namespaces process none" ;;
     -l | --limit)
       compopt -o nospace
@@ -54,7 +55,7 @@ _adder_sub() {
 
 _adder_options() {
   case $1 in
-    run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg -e --env -p --profile -t --timeout -m --memory -l --limit
+    run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg --tables -e --env -p --profile -t --timeout -m --memory -l --limit
       --stdin --set-env --value --isolation --role --json --no-daemon --conversation --description --approval --wait-approval --dangerously-accept-all --help" ;;
     approval) echo "--json --always --reason --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
@@ -76,10 +77,10 @@ _adder_options() {
 
 _adder_session_options() {
   case $1 in
-    new) echo "-n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env --isolation --role --json
+    new) echo "-n --name -f --file --tables -e --env -p --profile -t --timeout -m --memory -l --limit --set-env --isolation --role --json
       --help" ;;
     list) echo "--json --names --help" ;;
-    replay) echo "--from -k --keep-going -n --name -f --file -e --env -p --profile -t --timeout -m --memory -l --limit --set-env
+    replay) echo "--from -k --keep-going -n --name -f --file --tables -e --env -p --profile -t --timeout -m --memory -l --limit --set-env
       --isolation --role --json --help" ;;
     branch) echo "-n --count --from --json --help" ;;
     *) echo "--json --help" ;;

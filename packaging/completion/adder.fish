@@ -32,6 +32,7 @@ complete -c adder -n $run -s p -l profile -x -a '(adder profile list --names 2>/
 complete -c adder -n $run -s s -l session -x -a '(adder session list --names 2>/dev/null)' -d 'Run in a session'
 complete -c adder -n $run -l no-wait -d 'Do not wait while another cell runs'
 complete -c adder -n $run -l svg -d 'Draw figures as SVG beside PNG'
+complete -c adder -n $run -l tables -x -a 'csv parquet json none' -d 'Write tables that are shown to files'
 complete -c adder -n $run -s t -l timeout -x -d 'Wall clock limit'
 complete -c adder -n $run -s m -l memory -x -d 'Memory limit'
 complete -c adder -n $run -l isolation -x -a 'auto namespaces process none' -d 'Kind of sandbox'

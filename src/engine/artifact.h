@@ -20,6 +20,7 @@ struct artifact {
   char *sha256; /* hexadecimal */
   const char *mime;
   char *file_id, *url; /* where it is kept (engine/account.h); NULL: it is not */
+  gboolean is_table;   /* the runner says that it is one that the code showed */
 };
 void artifact_free (struct artifact *artifact);
 

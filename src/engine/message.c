@@ -2,6 +2,7 @@
 /* JSON to and from sandboxes. */
 #include "engine/message.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -399,6 +400,29 @@ read_threads (const json_t *list, GStrv *ret_names)
   return TRUE;
 }
 
+/* Names of files in one directory: what is no such name is not as it must be. */
+static gboolean
+read_tables (const json_t *list, GStrv *ret_names)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  gsize index;
+  json_t *name;
+  if (!list)
+    return TRUE;
+  if (!json_is_array (list) || json_array_size (list) > limit_table[LIMIT_TABLES].maximum)
+    return FALSE;
+  json_array_foreach (list, index, name)
+  {
+    if (!json_is_string (name) || json_string_length (name) > NAME_MAX ||
+        strchr (json_string_value (name), '/'))
+      return FALSE;
+    g_ptr_array_add (names, g_strdup (json_string_value (name)));
+  }
+  g_ptr_array_add (names, NULL);
+  *ret_names = (GStrv)g_ptr_array_free (g_steal_pointer (&names), FALSE);
+  return TRUE;
+}
+
 gboolean
 message_read_result (const char *text, gsize length, guint64 value_bytes, struct message_result *ret_result,
                      GPtrArray *warnings)
@@ -427,6 +451,10 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
   if (!copy_violations (json_object_get (root, "violations"), &violations) || (violations && !copy))
     return FALSE;
 
+  g_auto (GStrv) tables = NULL;
+  if (!read_tables (json_object_get (root, "tables"), &tables))
+    return FALSE;
+
   /* Before the initializers below, which are evaluated in no certain order. */
   gboolean out_of_memory = copy && json_is_true (json_object_get (root, "out_of_memory"));
   *ret_result = (struct message_result){
@@ -439,6 +467,7 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
       .violations = g_steal_pointer (&violations),
       .variables = (guint64)json_integer_value (variables),
       .threads = g_steal_pointer (&threads),
+      .tables = g_steal_pointer (&tables),
   };
   return TRUE;
 }
@@ -451,6 +480,7 @@ message_result_clear (struct message_result *result)
   g_clear_pointer (&result->denials, json_decref);
   g_clear_pointer (&result->violations, json_decref);
   g_clear_pointer (&result->threads, g_strfreev);
+  g_clear_pointer (&result->tables, g_strfreev);
 }
 
 /* ---- answers ---- */
@@ -591,6 +621,11 @@ add_code (json_t *object, const struct run_request *request)
     json_object_set_new (object, "svg", json_true ());
   if (request->check)
     json_object_set_new (object, "check", json_true ());
+  if (request->tables != TABLES_NONE)
+    json_object_set_new (object, "tables",
+                         json_pack ("{s:s, s:I, s:I}", "format", request_tables_names[request->tables],
+                                    "most", (json_int_t)request->limits.value[LIMIT_TABLES], "bytes",
+                                    (json_int_t)request->limits.value[LIMIT_TABLE]));
 }
 
 static void

@@ -18,6 +18,7 @@ struct message_result {
   json_t *violations; /* an array of {rule, line, column, text, hint}, or NULL: the guard let the code run */
   guint64 variables;  /* of a cell: how many the session holds; else 0 */
   GStrv threads;      /* of a cell: names of those that go on, each one line; else NULL */
+  GStrv tables;       /* names of files in /tmp/output that are tables which the code showed; or NULL */
 };
 void message_result_clear (struct message_result *result);
 

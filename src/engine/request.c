@@ -9,6 +9,8 @@
 #include "common/size.h"
 #include "engine/workspace.h"
 
+const char *const request_tables_names[] = {"none", "csv", "parquet", "json", NULL};
+
 static void
 clear_input (gpointer data)
 {
@@ -99,6 +101,7 @@ request_settled (const struct run_request *request)
   settled->session_idle_ms = request->session_idle_ms;
   settled->min_isolation = request->min_isolation;
   settled->isolation = request->isolation;
+  settled->tables = request->tables;
   settled->guard = g_strdup (request->guard);
   settled->values = json_deep_copy (request->values);
   settled->approval = request->approval;

@@ -19,6 +19,10 @@ struct request_blocked {
   GStrv modules; /* "subprocess" */
 };
 
+/* Whether tables that the code shows are written to files as well, whole (src/runner/exports.py). */
+enum request_tables { TABLES_NONE, TABLES_CSV, TABLES_PARQUET, TABLES_JSON };
+extern const char *const request_tables_names[]; /* ends with NULL */
+
 struct run_request;
 struct change_set;
 struct account;
@@ -91,6 +95,7 @@ struct run_request {
   char *session;          /* name or id of the session whose next cell this is, or NULL */
   gboolean session_wait;  /* for its turn there */
   gboolean svg;           /* figures come as SVG as well */
+  guint tables;           /* enum request_tables */
   struct workdir workdir; /* /work, where it is not the sandbox's own */
   char *guard;            /* its profile's rules, one JSON object; NULL: there are none */
   gboolean check;         /* the code is held against them and does not run */

@@ -500,6 +500,18 @@ was_ended (struct adder_run *run)
          (run->session && sessions_has_ended (run->session));
 }
 
+/* It says so of files of its own, and nothing follows from it but what they are called. */
+static void
+mark_tables (struct adder_run *run)
+{
+  for (guint i = 0; run->message.tables && run->artifacts && i < run->artifacts->len; i++) {
+    struct artifact *artifact = run->artifacts->pdata[i];
+    if (g_str_has_prefix (artifact->path, WORKSPACE_TABLES))
+      artifact->is_table = g_strv_contains ((const char *const *)run->message.tables,
+                                            artifact->path + strlen (WORKSPACE_TABLES));
+  }
+}
+
 static struct verdict
 judge (struct adder_run *run)
 {
@@ -618,6 +630,7 @@ conclude (struct adder_run *run)
     return make_failure (run);
   }
   run->kind->collect (run);
+  mark_tables (run);
   ask_gate (run);
   struct verdict verdict = judge (run);
   json_t *reviewed = run_review (run, &verdict);

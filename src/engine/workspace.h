@@ -11,6 +11,8 @@
 #include "engine/interrupt.h"
 #include "sandbox/limits.h"
 
+#define WORKSPACE_TABLES "tmp/output/" /* where the runner writes tables */
+
 /* Every open below a workspace uses these: the tree is the sandbox's, and nothing in it may lead out. */
 #define WORKSPACE_RESOLVE                                                                                    \
   (weakened (LAYER_LINKS)                                                                                    \

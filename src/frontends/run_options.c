@@ -62,6 +62,10 @@ static const struct option_row option_table[] = {
      PLACE (no_wait),
      {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
     {RUN_OPTIONS_RUN, PLACE (svg), {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}},
+    {BOTH,
+     PLACE (tables),
+     {"tables", 0, TEXT, "Write each table that the code shows to a file as well: csv, parquet, json",
+      "FORMAT"}},
     {ALL, PLACE (environment), {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"}},
     {ALL, PLACE (profile), {"profile", 'p', TEXT, "Set of limits and rules (adder profile list)", "NAME"}},
     {BOTH,
@@ -140,6 +144,7 @@ run_options_clear (struct run_options *options)
   g_free (options->description);
   g_free (options->approval);
   g_free (options->wait_approval);
+  g_free (options->tables);
   g_strfreev (options->files);
   g_strfreev (options->limits);
   g_strfreev (options->variables);
@@ -501,7 +506,8 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !set_text (request, "conversation", options->conversation, error) ||
       !set_text (request, "session", options->session, error) ||
       !set_text (request, "description", options->description, error) ||
-      !set_text (request, "approval", options->approval, error) || !add_limits (request, options, error) ||
+      !set_text (request, "approval", options->approval, error) ||
+      !set_text (request, "tables", options->tables, error) || !add_limits (request, options, error) ||
       !add_variables (request, options, error) || !add_values (request, options, error) ||
       !add_arguments (request, options, error) || !add_files (request, options, error) ||
       !add_stdin (request, options, error) || !add_workdir (request, options, error) ||

@@ -258,6 +258,7 @@ static const struct field field_table[] = {
     {"session", NULL, set_session},
     {"wait", NULL, set_wait},
     {"svg", NULL, set_svg},
+    {"tables", adder_request_set_tables, NULL},
     {"check", NULL, set_check},
     {"values", NULL, set_values},
     {"arguments", NULL, set_arguments},

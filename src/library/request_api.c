@@ -28,7 +28,7 @@ struct adder_request {
   char *code;
   gsize code_length;
   char *environment, *profile, *isolation, *name, *owner, *conversation, *session, *role;
-  char *description, *approval;
+  char *description, *approval, *tables;
   char *front_end, *tool;
   json_t *tool_arguments; /* an object, or NULL */
   guint64 keep_over;
@@ -86,6 +86,7 @@ adder_request_free (AdderRequest *request)
   g_free (request->front_end);
   g_free (request->tool);
   json_decref (request->tool_arguments);
+  g_free (request->tables);
   g_strfreev (request->arguments);
   g_hash_table_unref (request->variables);
   json_decref (request->values);
@@ -249,6 +250,12 @@ void
 adder_request_set_svg (AdderRequest *request, gboolean svg)
 {
   request->svg = svg;
+}
+
+void
+adder_request_set_tables (AdderRequest *request, const char *format)
+{
+  set_text (&request->tables, format);
 }
 
 gboolean
@@ -442,6 +449,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->maxima = profile->maxima;
     resolved->min_isolation = (guint)profile->min_isolation;
     resolved->approval = profile->approval;
+    resolved->tables = profile->tables;
     copy_rules (resolved, profile);
     resolved->guard = g_strdup (profile->guard.text);
   }
@@ -468,6 +476,7 @@ check_session (struct run_request *resolved, AdderEngine *engine, const AdderReq
   struct session *session = sessions_find (engine->engine->sessions, request->owner, request->session, error);
   if (session) {
     set_text (&resolved->session, session->id);
+    resolved->tables = session->options->tables;
     (void)may_use (engine, request, session->profile, session->options->role_needed, error);
   }
   session_unref (session);
@@ -495,6 +504,22 @@ set_isolation (struct run_request *resolved, const char *kind)
                  shown, known);
   }
   resolved->isolation = found < 0 ? ISOLATION_AUTO : (enum isolation)found;
+}
+
+static void
+set_tables (struct run_request *resolved, const char *format)
+{
+  guint found = 0;
+  while (request_tables_names[found] && strcmp (request_tables_names[found], format) != 0)
+    found++;
+  if (request_tables_names[found])
+    resolved->tables = found;
+  else if (!resolved->invalid) {
+    g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)request_tables_names);
+    g_autofree char *shown = text_one_line (format, 40);
+    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "tables as \"%s\" is none of: %s",
+                 shown, known);
+  }
 }
 
 static struct run_request *
@@ -532,6 +557,8 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
     check_session (resolved, engine, request);
   else
     apply_profile (resolved, engine, request, request->profile ? request->profile : profile);
+  if (request->tables)
+    set_tables (resolved, request->tables);
   copy_limits (resolved, request);
   return resolved;
 }
@@ -565,6 +592,8 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
     set_text (&resolved->environment, like->environment);
   if (!request->profile)
     resolved->min_isolation = like->min_isolation;
+  if (!request->profile && !request->tables)
+    resolved->tables = like->tables;
   if (!resolved->values)
     resolved->values = json_deep_copy (like->values);
   if (!request->isolation)

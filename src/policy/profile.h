@@ -25,6 +25,7 @@ struct profile {
   guint64 min_isolation; /* 0 to 3 */
   guint role;            /* enum role: the lowest that may use it */
   guint approval;        /* enum approval_mode: when somebody must say yes */
+  guint tables;          /* enum request_tables */
   GHashTable *variables; /* name -> value: given to each run */
   struct request_blocked blocked;
   struct profile_network {

@@ -43,6 +43,9 @@ static const struct profile_key main_keys[] = {
      .text =
          "Whether somebody must say yes: `always`, before anything runs, or only before it has an `effect` "
          "on a directory of the host ([approval.md](approval.md)); else `never`."},
+    {"tables", PROFILE_CHOICE, PROFILE_AT (tables), .choices = request_tables_names,
+     .text = "Tables that the code shows are written to files as well, whole: `csv`, `parquet` or `json` "
+             "([results.md](results.md)); else `none`."},
     {NULL},
 };
 

@@ -47,6 +47,7 @@ SIMPLE = frozenset((int, float, bool, complex, str, bytes, type(None), list, tup
 vector = False  # figures as SVG as well: in this run or cell
 vector_always = False  # and in all of a session
 charts_wanted = True
+exports = None  # where tables that are shown are written to files as well
 warnings = []
 numbers = itertools.count(1)
 to_text = json.JSONEncoder(allow_nan=False).encode
@@ -59,10 +60,22 @@ def send(message):
 
 def start(request):
     """What REQUEST says of displays."""
-    global vector, charts_wanted
+    global vector, charts_wanted, exports
     # Written only when it changes: what is not written to stays shared with the zygote.
     if request.get("svg", vector_always) != vector or request.get("charts", True) != charts_wanted:
         vector, charts_wanted = request.get("svg", vector_always), request.get("charts", True)
+    if "tables" in request:
+        from adder_runner.exports import Exports
+
+        exports = Exports(request["tables"], () if exports is None else exports.known.union(exports.names))
+    elif exports is not None:
+        exports = None
+
+
+def keep(value):
+    """VALUE is shown: where tables are to be files as well, it becomes one."""
+    if exports is not None:
+        attempt(type(value).__name__, lambda: exports.keep(value))
 
 
 def warn(text):
@@ -108,6 +121,7 @@ def show(*values, include=None, exclude=None, metadata=None, transient=None, dis
         if raw:
             publish(dict(value), metadata, display_id, update)
             continue
+        keep(value)
         data, details = bundle(value, include, exclude)
         if data:
             publish(data, {**details, **(metadata or {})}, display_id, update)

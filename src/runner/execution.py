@@ -138,6 +138,7 @@ class Outcome:
         """VALUE is what the code gave. Pictures, and what is too long for a value, are shown as a display; its text stays."""
         if value is None:
             return
+        display.keep(value)
         data, details = display.bundle(value)
         whole = data if len(data) == 1 and "text/plain" in data else display.carried(data)
         self.value = {}
@@ -176,6 +177,8 @@ class Outcome:
         }
         if self.violations:
             message["violations"] = self.violations
+        if display.exports is not None and display.exports.names:
+            message["tables"] = display.exports.names
         return message
 
 

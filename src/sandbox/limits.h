@@ -27,6 +27,8 @@ enum limit {
   LIMIT_FILES,               /* files taken out of the workspace */
   LIMIT_FILES_BYTES,         /* bytes of all of them together */
   LIMIT_FILES_DEPTH,         /* directory levels below the workspace that are looked at */
+  LIMIT_TABLES,              /* tables that are written to files, where the request asks for it */
+  LIMIT_TABLE,               /* bytes of each of these files */
   LIMIT_STDIN,               /* bytes of standard input */
   LIMIT_CODE,                /* bytes of code */
   LIMIT_NETWORK_CONNECTIONS, /* at once, through the proxy */

@@ -331,8 +331,8 @@ TOLD = {
 }
 
 
-# What has a test of its own here, or in test_network.py.
-ELSEWHERE = {"stdin_bytes", "cpu_percent"} | {name for name in harness.LIMITS if name.startswith("network_")}
+# What has a test of its own here, in test_network.py, or in test_tables.py.
+ELSEWHERE = {"stdin_bytes", "cpu_percent", "tables", "table_bytes", "spill_bytes"} | {name for name in harness.LIMITS if name.startswith("network_")}
 
 
 def test_every_limit_is_told_somewhere():

@@ -335,6 +335,32 @@ test_out_of_memory (void)
   }
 }
 
+static void
+test_tables_are_names (void)
+{
+  static const struct {
+    const char *list;
+    gboolean good;
+  } cases[] = {
+      {"[\"table-1.csv\",\"table-2.csv\"]", TRUE},
+      {"[]", TRUE},
+      {"{}", FALSE},
+      {"[\"../table-1.csv\"]", FALSE},
+      {"[1]", FALSE},
+      {"null", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    struct message_result result = {0};
+    g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+    g_autofree char *text = g_strdup_printf (
+        "{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[],\"tables\":%s}", cases[i].list);
+    g_assert_cmpint (message_read_result (text, strlen (text), 65536, &result, warnings), ==, cases[i].good);
+    if (i == 0)
+      g_assert_cmpstr (result.tables[1], ==, "table-2.csv");
+    message_result_clear (&result);
+  }
+}
+
 #define DENIALS(text) "{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[]," text "}"
 
 static void
@@ -777,6 +803,7 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/message/results", test_results);
   g_test_add_func ("/engine/message/capped", test_result_is_capped);
   g_test_add_func ("/engine/message/out-of-memory", test_out_of_memory);
+  g_test_add_func ("/engine/message/tablestables", test_tables_are_names);
   g_test_add_func ("/engine/message/denials", test_denials_are_checked);
   g_test_add_func ("/engine/message/denials-capped", test_denials_are_capped);
   g_test_add_func ("/engine/denial/hints", test_denials_have_hints);
