@@ -250,12 +250,35 @@ store_database (struct store *store, GError **error)
   return database;
 }
 
+/* Locked. */
+static gboolean
+open_blobs (struct store *store, GError **error)
+{
+  if (store->blobs)
+    return TRUE;
+  const struct config *config = store->config;
+  if (is_none (config->store_blobs)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "no files are kept: the configuration says so ([store] blobs = none)");
+    return FALSE;
+  }
+  g_autofree char *folder = store_folder (error);
+  if (!folder)
+    return FALSE;
+  g_autofree char *own = strcmp (config->store_blobs, "directory") == 0
+                             ? g_strdup_printf ("directory:%s", folder)
+                             : g_strdup (config->store_blobs);
+  store->blobs = blobs_open (own, folder, config->store_cache_bytes, config->store_timeout_ms, error);
+  return store->blobs != NULL;
+}
+
 struct blobs *
 store_blobs (struct store *store, GError **error)
 {
-  (void)store;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "no files are kept yet");
-  return NULL;
+  g_mutex_lock (&store->lock);
+  struct blobs *blobs = open_blobs (store, error) ? store->blobs : NULL;
+  g_mutex_unlock (&store->lock);
+  return blobs;
 }
 
 /* ---- the thread ---- */
@@ -333,6 +356,8 @@ clear_store (gpointer data)
   struct store *store = data;
   store_close (store);
   database_close (store->database);
+  if (store->blobs)
+    blobs_close (store->blobs);
   if (store->lock_fd >= 0) {
     g_autofree char *path = g_strdup_printf ("%s/%s", store->writers, writer_id (store->writer));
     (void)unlink (path);
