@@ -112,6 +112,8 @@ static void
 test_dialect (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *database = store_world_open (world, 5000);
   g_autoptr (GError) error = NULL;
   struct transaction *transaction = database_begin (database, TRUE, &error);
@@ -144,6 +146,8 @@ static void
 test_rows (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *database = store_world_open (world, 5000);
   g_autoptr (GError) error = NULL;
   struct transaction *transaction = database_begin (database, TRUE, &error);
@@ -171,6 +175,8 @@ static void
 test_take_back (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *database = store_world_open (world, 5000);
   g_autoptr (GError) error = NULL;
   struct transaction *transaction = database_begin (database, TRUE, &error);
@@ -208,6 +214,8 @@ static void
 test_snapshot (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *database = store_world_open (world, 5000);
   g_autoptr (GError) error = NULL;
   struct transaction *reader = database_begin (database, FALSE, &error);
@@ -274,6 +282,8 @@ static void
 test_together (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *databases[] = {store_world_open (world, 60000), store_world_open (world, 60000)};
   g_autoptr (GError) error = NULL;
   g_assert_true (database_commit (databases[0], put_row, (gpointer) "common", &error));
@@ -352,6 +362,8 @@ static void
 test_too_new (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *database = store_world_open (world, 5000);
   g_autoptr (GError) error = NULL;
   struct transaction *transaction = database_begin (database, TRUE, &error);
@@ -368,6 +380,8 @@ static void
 test_endless (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *database = store_world_open (world, 60000);
   g_assert_cmpint (ask (database, "SELECT count(*) FROM settings"), ==, 0);
   database_close (database);
@@ -401,6 +415,8 @@ static void
 test_first (gconstpointer data)
 {
   g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
   struct database *databases[6];
   GThread *threads[6];
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++) {

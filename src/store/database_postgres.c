@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PostgreSQL: the module adder-postgres. Each answer is waited for no longer than its time, since a server
+ * that is stopped, or a network that is gone, says nothing at all. */
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <string.h>
+
+#include "store/backend.h"
+
+/* What the server calls the types of parameters and columns (pg_type.dat). */
+enum { TYPE_BOOL = 16, TYPE_INT8 = 20, TYPE_INT2 = 21, TYPE_INT4 = 23, TYPE_TEXT = 25, TYPE_NUMERIC = 1700 };
+
+#define PARAMETERS_MOST 64
+/* Statements that a connection has the server remember; further ones are read anew each time. */
+#define STATEMENTS_MOST 256
+
+struct connection {
+  PGconn *link;
+  GHashTable *statements; /* SQL and the kinds of its parameters -> name */
+  gboolean forgets;       /* something between us and the server does not keep statements for us */
+  gint64 deadline_us;
+};
+
+static void
+fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
+{
+  failure->trouble = trouble;
+  g_strlcpy (failure->text, text, sizeof failure->text);
+  g_strdelimit (g_strchomp (failure->text), "\n", ' ');
+}
+
+/* By SQLSTATE or its class (PostgreSQL's appendix A). */
+static const struct {
+  const char *state;
+  enum sql_trouble trouble;
+  const char *text; /* before the server's own words */
+} troubles[] = {
+    {"40", SQL_CONFLICT, ""},
+    {"55P03", SQL_CONFLICT, ""},
+    {"08", SQL_LOST, ""},
+    {"57P", SQL_LOST, ""},
+    {"25P03", SQL_LOST, ""},
+    {"25006", SQL_LOST, "it takes no changes (a standby?): "},
+    {"26000", SQL_CONFLICT, ""},
+    {"42P05", SQL_CONFLICT, ""},
+    {"53100", SQL_FAILED, "no space is left on the server's disk: "},
+    {"42501", SQL_FAILED, "its role lacks a right: "},
+};
+
+static void
+explain_result (struct connection *connection, const PGresult *result, struct sql_failure *failure)
+{
+  const char *state = result ? PQresultErrorField (result, PG_DIAG_SQLSTATE) : NULL;
+  const char *said = result ? PQresultErrorField (result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+  if (!said)
+    said = PQerrorMessage (connection->link);
+  enum sql_trouble trouble = SQL_FAILED;
+  const char *before = "";
+  for (gsize i = 0; state && i < G_N_ELEMENTS (troubles); i++)
+    if (g_str_has_prefix (state, troubles[i].state)) {
+      trouble = troubles[i].trouble;
+      before = troubles[i].text;
+    }
+  if (state && (strcmp (state, "26000") == 0 || strcmp (state, "42P05") == 0))
+    connection->forgets = TRUE;
+  if (PQstatus (connection->link) == CONNECTION_BAD)
+    trouble = SQL_LOST;
+  g_autofree char *text = g_strconcat (before, said[0] ? said : "the connection was lost", NULL);
+  fail (failure, trouble, text);
+}
+
+/* ---- waiting ---- */
+
+static void
+set_deadline (struct connection *connection, guint64 timeout_ms)
+{
+  connection->deadline_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
+}
+
+/* Until the connection has one of EVENTS. */
+static gboolean
+wait_for (struct connection *connection, short events, struct sql_failure *failure)
+{
+  for (;;) {
+    gint64 left_us = connection->deadline_us - g_get_monotonic_time ();
+    struct pollfd wanted = {.fd = PQsocket (connection->link), .events = events};
+    int ready = left_us <= 0 ? 0 : poll (&wanted, 1, (int)((left_us + 999) / 1000));
+    if (ready > 0)
+      return TRUE;
+    if (ready == 0) {
+      fail (failure, SQL_TIMEOUT, "the server did not answer in time ([store] timeout_ms)");
+      return FALSE;
+    }
+    if (errno != EINTR) {
+      fail (failure, SQL_LOST, g_strerror (errno));
+      return FALSE;
+    }
+  }
+}
+
+/* All that was said is the kernel's. What the server says meanwhile is read, lest both wait for each other.
+ */
+static gboolean
+flush (struct connection *connection, struct sql_failure *failure)
+{
+  int left;
+  while ((left = PQflush (connection->link)) > 0)
+    if (!wait_for (connection, POLLIN | POLLOUT, failure))
+      return FALSE;
+    else if (!PQconsumeInput (connection->link))
+      break;
+  if (left == 0)
+    return TRUE;
+  explain_result (connection, NULL, failure);
+  return FALSE;
+}
+
+/* The next result, NULL after the last one; FALSE: it did not come. */
+static gboolean
+next_result (struct connection *connection, PGresult **ret_result, struct sql_failure *failure)
+{
+  while (PQisBusy (connection->link)) {
+    if (!wait_for (connection, POLLIN, failure))
+      return FALSE;
+    if (!PQconsumeInput (connection->link)) {
+      explain_result (connection, NULL, failure);
+      failure->trouble = SQL_LOST;
+      return FALSE;
+    }
+  }
+  *ret_result = PQgetResult (connection->link);
+  return TRUE;
+}
+
+/* ---- connections ---- */
+
+static void
+say_nothing (void *data, const PGresult *result)
+{
+  (void)data, (void)result;
+}
+
+static void
+postgres_disconnect (void *data)
+{
+  struct connection *connection = data;
+  PQfinish (connection->link);
+  g_hash_table_unref (connection->statements);
+  g_free (connection);
+}
+
+static gboolean
+finish_connecting (struct connection *connection, struct sql_failure *failure)
+{
+  PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+  while (state == PGRES_POLLING_WRITING || state == PGRES_POLLING_READING) {
+    if (PQstatus (connection->link) == CONNECTION_BAD)
+      break;
+    if (!wait_for (connection, state == PGRES_POLLING_WRITING ? POLLOUT : POLLIN, failure))
+      return FALSE;
+    state = PQconnectPoll (connection->link);
+  }
+  if (state == PGRES_POLLING_OK)
+    return TRUE;
+  fail (failure, SQL_LOST, PQerrorMessage (connection->link));
+  return FALSE;
+}
+
+static gboolean postgres_run (void *data, const char *sql, const struct sql_value *values, guint count,
+                              sql_row row, gpointer row_data, guint64 *ret_changed, guint64 timeout_ms,
+                              struct sql_failure *failure);
+
+/* The server frees by itself what a machine holds that is gone: one that was cut off, or put to sleep. */
+static gboolean
+settle (struct connection *connection, guint64 timeout_ms, struct sql_failure *failure)
+{
+  g_autofree char *locks = g_strdup_printf ("SET lock_timeout = %" G_GUINT64_FORMAT, timeout_ms);
+  const char *const settings[] = {
+      locks,
+      "SET idle_in_transaction_session_timeout = '5min'",
+      PQserverVersion (connection->link) >= 140000 ? "SET client_connection_check_interval = '1s'" : NULL,
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (settings); i++)
+    if (settings[i] &&
+        !postgres_run (connection, settings[i], NULL, 0, NULL, NULL, NULL, timeout_ms, failure))
+      return FALSE;
+  return TRUE;
+}
+
+static void *
+postgres_connect (const char *where, guint64 timeout_ms, struct sql_failure *failure)
+{
+  static const char *const keys[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
+  const char *const values[] = {where, "adder", "UTF8", NULL};
+  struct connection *connection = g_new0 (struct connection, 1);
+  connection->statements = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  set_deadline (connection, timeout_ms);
+  connection->link = PQconnectStartParams (keys, values, 1);
+  if (connection->link && PQstatus (connection->link) != CONNECTION_BAD)
+    PQsetNoticeReceiver (connection->link, say_nothing, NULL);
+  if (connection->link && finish_connecting (connection, failure) &&
+      PQsetnonblocking (connection->link, 1) == 0 && settle (connection, timeout_ms, failure))
+    return connection;
+  if (!connection->link)
+    fail (failure, SQL_FAILED, "no memory is left for a connection");
+  postgres_disconnect (connection);
+  return NULL;
+}
+
+/* ---- statements ---- */
+
+/* VALUES as the library wants them: numbers as text in NUMBERS. */
+struct parameters {
+  Oid types[PARAMETERS_MOST];
+  const char *texts[PARAMETERS_MOST];
+  char numbers[PARAMETERS_MOST][24];
+  char kinds[PARAMETERS_MOST + 1]; /* a letter for each type */
+};
+
+static void
+fill_parameters (struct parameters *parameters, const struct sql_value *values, guint count)
+{
+  for (guint i = 0; i < count; i++) {
+    parameters->texts[i] = NULL;
+    parameters->types[i] = 0; /* whatever the statement makes of it */
+    parameters->kinds[i] = 'n';
+    if (values[i].kind == SQL_INTEGER) {
+      g_snprintf (parameters->numbers[i], sizeof parameters->numbers[i], "%" G_GINT64_FORMAT,
+                  values[i].integer);
+      parameters->texts[i] = parameters->numbers[i];
+      parameters->types[i] = TYPE_INT8;
+      parameters->kinds[i] = 'i';
+    } else if (values[i].kind == SQL_TEXT) {
+      parameters->texts[i] = values[i].text;
+      parameters->types[i] = TYPE_TEXT;
+      parameters->kinds[i] = 't';
+    }
+  }
+  parameters->kinds[count] = '\0';
+}
+
+/* Reads all that is left of what the server says, so that it can be asked again. FALSE: one was an error. */
+static gboolean
+read_to_end (struct connection *connection, struct sql_failure *failure)
+{
+  gboolean ok = TRUE;
+  for (PGresult *result; next_result (connection, &result, failure);) {
+    if (!result)
+      return ok;
+    ExecStatusType status = PQresultStatus (result);
+    if (ok && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && status != PGRES_SINGLE_TUPLE) {
+      explain_result (connection, result, failure);
+      ok = FALSE;
+    }
+    PQclear (result);
+  }
+  return FALSE;
+}
+
+/* The name by which the server knows SQL, once it has read it; *RET_NAME NULL: it is to be sent whole. */
+static gboolean
+prepare (struct connection *connection, const char *sql, const struct parameters *parameters, guint count,
+         const char **ret_name, struct sql_failure *failure)
+{
+  *ret_name = NULL;
+  if (count == 0 || connection->forgets)
+    return TRUE;
+  g_autofree char *key = g_strconcat (parameters->kinds, " ", sql, NULL);
+  *ret_name = g_hash_table_lookup (connection->statements, key);
+  if (*ret_name || g_hash_table_size (connection->statements) >= STATEMENTS_MOST)
+    return TRUE;
+  g_autofree char *name = g_strdup_printf ("adder%u", g_hash_table_size (connection->statements));
+  if (!PQsendPrepare (connection->link, name, sql, (int)count, parameters->types)) {
+    explain_result (connection, NULL, failure);
+    return FALSE;
+  }
+  if (!flush (connection, failure) || !read_to_end (connection, failure))
+    return FALSE;
+  *ret_name = name;
+  g_hash_table_insert (connection->statements, g_steal_pointer (&key), g_steal_pointer (&name));
+  return TRUE;
+}
+
+static gboolean
+is_number (const char *text)
+{
+  gsize digits = text[0] == '-' ? 1 : 0;
+  return text[digits] != '\0' && text[digits + strspn (text + digits, "0123456789")] == '\0' &&
+         strlen (text) <= 20;
+}
+
+static struct sql_value
+column (const PGresult *result, int row, int at)
+{
+  if (PQgetisnull (result, row, at))
+    return (struct sql_value){.kind = SQL_NULL};
+  const char *text = PQgetvalue (result, row, at);
+  switch (PQftype (result, at)) {
+  case TYPE_BOOL:
+    return SQL_INT (text[0] == 't');
+  case TYPE_NUMERIC: /* a sum of numbers */
+    if (!is_number (text))
+      return SQL_STR (text);
+    G_GNUC_FALLTHROUGH;
+  case TYPE_INT2:
+  case TYPE_INT4:
+  case TYPE_INT8:
+    return SQL_INT (g_ascii_strtoll (text, NULL, 10));
+  default:
+    return SQL_STR (text);
+  }
+}
+
+/* FALSE: enough. */
+static gboolean
+give_rows (const PGresult *result, sql_row row, gpointer data)
+{
+  struct sql_value values[SQL_COLUMNS_MOST];
+  int columns = MIN (PQnfields (result), SQL_COLUMNS_MOST);
+  for (int at = 0; at < PQntuples (result); at++) {
+    for (int i = 0; i < columns; i++)
+      values[i] = column (result, at, i);
+    if (!row (data, values, (guint)columns))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Rows that a statement changed; what it only read is none. */
+static guint64
+count_changed (PGresult *result)
+{
+  return g_str_has_prefix (PQcmdStatus (result), "SELECT")
+             ? 0
+             : g_ascii_strtoull (PQcmdTuples (result), NULL, 10);
+}
+
+static gboolean
+read_rows (struct connection *connection, sql_row row, gpointer data, guint64 *ret_changed,
+           guint64 timeout_ms, struct sql_failure *failure)
+{
+  gboolean ok = TRUE;
+  for (PGresult *result; next_result (connection, &result, failure);) {
+    if (!result)
+      return ok;
+    ExecStatusType status = PQresultStatus (result);
+    if (status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK) {
+      if (row && !give_rows (result, row, data))
+        row = NULL;
+      set_deadline (connection, timeout_ms);
+    } else if (ok && status != PGRES_COMMAND_OK) {
+      explain_result (connection, result, failure);
+      ok = FALSE;
+    }
+    if (ok && ret_changed && status != PGRES_SINGLE_TUPLE)
+      *ret_changed = count_changed (result);
+    PQclear (result);
+  }
+  return FALSE;
+}
+
+static gboolean
+postgres_run (void *data, const char *sql, const struct sql_value *values, guint count, sql_row row,
+              gpointer row_data, guint64 *ret_changed, guint64 timeout_ms, struct sql_failure *failure)
+{
+  struct connection *connection = data;
+  struct parameters parameters;
+  const char *name;
+  set_deadline (connection, timeout_ms);
+  if (count > PARAMETERS_MOST) {
+    fail (failure, SQL_FAILED, "too many parameters");
+    return FALSE;
+  }
+  fill_parameters (&parameters, values, count);
+  if (!prepare (connection, sql, &parameters, count, &name, failure))
+    return FALSE;
+  int sent = name ? PQsendQueryPrepared (connection->link, name, (int)count, parameters.texts, NULL, NULL, 0)
+                  : PQsendQueryParams (connection->link, sql, (int)count, parameters.types, parameters.texts,
+                                       NULL, NULL, 0);
+  if (!sent) {
+    explain_result (connection, NULL, failure);
+    return FALSE;
+  }
+  if (row)
+    (void)PQsetSingleRowMode (connection->link); /* rows come one by one, however many there are */
+  return flush (connection, failure) &&
+         read_rows (connection, row, row_data, ret_changed, timeout_ms, failure);
+}
+
+/* ---- how a commit ended ---- */
+
+static gboolean
+take_text (gpointer data, const struct sql_value *row, guint columns)
+{
+  char **text = data;
+  g_free (*text);
+  *text = columns == 1 && row[0].kind == SQL_TEXT ? g_strdup (row[0].text) : NULL;
+  return TRUE;
+}
+
+static char *
+postgres_name_transaction (void *data, guint64 timeout_ms)
+{
+  struct sql_failure unused;
+  g_autofree char *name = NULL;
+  return postgres_run (data, "SELECT CAST(txid_current() AS TEXT)", NULL, 0, take_text, &name, NULL,
+                       timeout_ms, &unused)
+             ? g_steal_pointer (&name)
+             : NULL;
+}
+
+static gboolean
+postgres_was_committed (void *data, const char *name, guint64 timeout_ms)
+{
+  struct sql_failure unused;
+  const struct sql_value values[] = {SQL_STR (name)};
+  gint64 end_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
+  g_autofree char *status = NULL;
+  do {
+    if (!postgres_run (data, "SELECT txid_status(CAST($1 AS BIGINT))", values, 1, take_text, &status, NULL,
+                       timeout_ms, &unused))
+      return FALSE;
+    if (g_strcmp0 (status, "in progress") != 0)
+      break;
+    g_usleep (5000); /* the other connection's end of it has not yet heard that it is alone */
+  } while (g_get_monotonic_time () < end_us);
+  return g_strcmp0 (status, "committed") == 0;
+}
+
+__attribute__ ((visibility ("default"))) extern const struct backend adder_postgres_backend;
+
+/* Whoever changes tables holds the lock of this number, which says "adder". */
+const struct backend adder_postgres_backend = {
+    .is_shared = TRUE,
+    .begin_write = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    .begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    /* Not to_regclass, which may remember from before the wait for the lock. */
+    .has_schema = "SELECT count(*) FROM pg_class WHERE relname = 'schema_version' AND relkind = 'r' AND "
+                  "pg_table_is_visible(oid)",
+    .lock_schema = "SELECT pg_advisory_xact_lock(418313331058)",
+    .connect = postgres_connect,
+    .disconnect = postgres_disconnect,
+    .run = postgres_run,
+    .name_transaction = postgres_name_transaction,
+    .was_committed = postgres_was_committed,
+};
