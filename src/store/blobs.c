@@ -8,11 +8,6 @@
 #include "common/text.h"
 #include "store/blobs_private.h"
 
-struct blobs {
-  const struct blobs_backend *backend;
-  gpointer self;
-};
-
 const char *const blob_kinds[] = {"generated", "uploaded", "output", NULL};
 
 #define DIGEST_LETTERS 64
@@ -158,6 +153,8 @@ gboolean
 blobs_sweep (struct blobs *blobs, guint *ret_removed, GError **error)
 {
   guint removed = 0;
+  /* First: a link keeps its content. */
+  blob_links_sweep (blobs, &removed);
   if (!blobs->backend->sweep (blobs->self, &removed, error))
     return FALSE;
   if (ret_removed)

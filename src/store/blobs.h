@@ -50,5 +50,22 @@ gboolean blobs_list (struct blobs *blobs, blobs_each each, gpointer data, GError
 gboolean blobs_link (struct blobs *blobs, const char *key, const char *sha256, int directory_fd,
                      const char *name, GError **error);
 
+/* A folder of links (blob_links.c) for somebody who needs directories with files of the store in them, and
+ * nobody else's. NULL with ADDER_ERROR_UNSUPPORTED where files of the store cannot be linked. It must be
+ * freed before BLOBS is closed; what a process that died left is swept. */
+struct blob_links;
+struct blob_links *blob_links_new (struct blobs *blobs, GError **error);
+/* Removes the folder and its links; files that were removed from the store meanwhile go with it. NULL is
+ * allowed. */
+void blob_links_free (struct blob_links *links);
+
+/* Names KEY as PATH ("tmp/data/a.csv": directories are made) in the folder; errors are those of blobs_link.
+ */
+gboolean blob_links_add (struct blob_links *links, const char *key, const char *sha256, const char *path,
+                         GError **error);
+
+/* The directory NAME of the folder (O_PATH), the caller's; -1 where nothing was added below it. */
+int blob_links_open (const struct blob_links *links, const char *name);
+
 /* What a crash may have left beside whole keys: contents that no key has. Called when nobody writes. */
 gboolean blobs_sweep (struct blobs *blobs, guint *ret_removed, GError **error);

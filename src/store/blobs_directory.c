@@ -4,10 +4,11 @@
  *     generated/UUID_plot.png     a key
  *     content/ab/ab34...          the same file by its digest
  *     incoming/                   where files without a name are made
+ *     links/NAME/                 folders in which files are lent (blob_links.c)
  *
- * A content is one inode, whose names are its digest and its keys, so the count of its links says how many
- * keys it has, and neither a crash nor another process can make that count wrong. No locks: each step is one
- * system call that leaves a whole state behind, whoever else is at work.
+ * A content is one inode, whose names are its digest, its keys and what lends it, so the count of its links
+ * says how many of them it has, and neither a crash nor another process can make that count wrong. No locks:
+ * each step is one system call that leaves a whole state behind, whoever else is at work.
  *
  *     put      a file without a name, whole and on the disk; its name below content/; its key
  *     again    the content's name is there: a further link of it is the key
@@ -35,6 +36,7 @@
 
 #define CONTENT  "content"
 #define INCOMING "incoming"
+#define LINKS    "links"
 
 /* A content's digest, so that its name is known when its last key goes. */
 #define DIGEST_ATTRIBUTE "user.adder.sha256"
@@ -531,6 +533,25 @@ directory_sweep (gpointer data, guint *ret_removed, GError **error)
   return TRUE;
 }
 
+/* ---- folders of links ---- */
+
+static int
+directory_links (gpointer data, GError **error)
+{
+  const struct directory *self = data;
+  int fd = open_folder (self, LINKS, TRUE);
+  if (fd < 0)
+    error_from_errno (error, errno, "cannot make the folder %s/%s", self->path, LINKS);
+  return fd;
+}
+
+/* A key that was removed while the link was there left the content to it. */
+static void
+directory_unlinked (gpointer data, int fd)
+{
+  drop_content (data, fd);
+}
+
 const struct blobs_backend blobs_directory = {
     .open = directory_open,
     .close = directory_close,
@@ -543,4 +564,6 @@ const struct blobs_backend blobs_directory = {
     .list = directory_list,
     .link = directory_link,
     .sweep = directory_sweep,
+    .links = directory_links,
+    .unlinked = directory_unlinked,
 };

@@ -30,7 +30,20 @@ struct blobs_backend {
   gboolean (*link) (gpointer self, const char *key, const char *sha256, int directory_fd, const char *name,
                     GError **error);
   gboolean (*sweep) (gpointer self, guint *ret_removed, GError **error);
+  /* For folders of links: a directory (the caller's) that files can be linked into; and what is to be done
+   * when a link of the file FD was removed. NULL: none can. */
+  int (*links) (gpointer self, GError **error);
+  void (*unlinked) (gpointer self, int fd);
 };
+
+struct blobs {
+  const struct blobs_backend *backend;
+  gpointer self;
+  gint links_swept; /* atomic: whether it was done once */
+};
+
+/* Removes folders of links whose processes are dead. */
+void blob_links_sweep (const struct blobs *blobs, guint *ret_removed);
 
 extern const struct blobs_backend blobs_directory;
 

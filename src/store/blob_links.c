@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folders of links. Each belongs to one process, which holds a lock (flock) on it for as long as it needs it:
+ * one that can be locked is left over. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "base/syscalls.h"
+#include "common/error.h"
+#include "engine/id.h"
+#include "store/blobs_private.h"
+
+/* Of directories below a folder: each is a descriptor while they are removed. */
+#define DEPTH_MOST 32
+
+/* How often a folder is made anew because another process swept it before it was locked. */
+#define ATTEMPTS 8
+
+#define INSIDE   (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+
+struct blob_links {
+  struct blobs *blobs;
+  int parent_fd, folder_fd;
+  char name[ID_BYTES];
+};
+
+/* ---- removing ---- */
+
+static void
+remove_name (const struct blobs *blobs, int directory_fd, const char *name, guint depth)
+{
+  struct stat st;
+  if (fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    return;
+  if (!S_ISDIR (st.st_mode)) {
+    autoclose int fd = openat (directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (unlinkat (directory_fd, name, 0) == 0 && fd >= 0)
+      blobs->backend->unlinked (blobs->self, fd);
+    return;
+  }
+  int fd = depth == 0 ? -1 : openat (directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *stream = fd < 0 ? NULL : fdopendir (fd);
+  if (!stream) {
+    fd_close (&fd);
+    return;
+  }
+  for (struct dirent *entry; (entry = readdir (stream));)
+    if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
+      remove_name (blobs, fd, entry->d_name, depth - 1);
+  closedir (stream);
+  unlinkat (directory_fd, name, AT_REMOVEDIR);
+}
+
+void
+blob_links_sweep (const struct blobs *blobs, guint *ret_removed)
+{
+  int parent_fd = blobs->backend->links ? blobs->backend->links (blobs->self, NULL) : -1;
+  DIR *stream = parent_fd < 0 ? NULL : fdopendir (parent_fd);
+  if (!stream) {
+    fd_close (&parent_fd);
+    return;
+  }
+  for (struct dirent *entry; (entry = readdir (stream));) {
+    if (entry->d_name[0] == '.')
+      continue;
+    autoclose int fd = openat (parent_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) < 0)
+      continue;
+    remove_name (blobs, parent_fd, entry->d_name, DEPTH_MOST + 1);
+    (*ret_removed)++;
+  }
+  closedir (stream);
+}
+
+void
+blob_links_free (struct blob_links *links)
+{
+  if (!links)
+    return;
+  if (links->folder_fd >= 0)
+    remove_name (links->blobs, links->parent_fd, links->name, DEPTH_MOST + 1);
+  fd_close (&links->folder_fd);
+  fd_close (&links->parent_fd);
+  g_free (links);
+}
+
+/* ---- making ---- */
+
+/* Whether the folder FD still has its name: a sweep may have come before its lock. */
+static gboolean
+is_there (const struct blob_links *links, int fd)
+{
+  struct stat here, there;
+  return fstat (fd, &here) == 0 &&
+         fstatat (links->parent_fd, links->name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         here.st_ino == there.st_ino;
+}
+
+/* -EAGAIN: somebody was in between. */
+static int
+make_folder (struct blob_links *links)
+{
+  id_make (links->name);
+  if (mkdirat (links->parent_fd, links->name, 0700) < 0)
+    return -errno;
+  autoclose int fd = openat (links->parent_fd, links->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0)
+    return errno == ENOENT ? -EAGAIN : -errno;
+  if (flock (fd, LOCK_EX | LOCK_NB) < 0)
+    return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+  if (!is_there (links, fd))
+    return -EAGAIN;
+  links->folder_fd = fd_steal (&fd);
+  return 0;
+}
+
+struct blob_links *
+blob_links_new (struct blobs *blobs, GError **error)
+{
+  if (!blobs->backend->links) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "files of the store cannot be linked");
+    return NULL;
+  }
+  guint removed = 0;
+  if (g_atomic_int_compare_and_exchange (&blobs->links_swept, FALSE, TRUE))
+    blob_links_sweep (blobs, &removed);
+  struct blob_links *links = g_new (struct blob_links, 1);
+  *links = (struct blob_links){.blobs = blobs, .folder_fd = -1};
+  links->parent_fd = blobs->backend->links (blobs->self, error);
+  int r = links->parent_fd < 0 ? 0 : -EAGAIN;
+  for (guint attempt = 0; attempt < ATTEMPTS && r == -EAGAIN; attempt++)
+    r = make_folder (links);
+  if (r < 0)
+    error_from_errno (error, r, "cannot make a folder of links");
+  if (links->folder_fd >= 0)
+    return links;
+  blob_links_free (links);
+  return NULL;
+}
+
+/* ---- filling ---- */
+
+/* The directory that PATH is to be in, made as needed. *RET_LAST is PATH's last part. */
+static int
+enter_parents (const struct blob_links *links, const char *path, const char **ret_last)
+{
+  autoclose int directory = fcntl (links->folder_fd, F_DUPFD_CLOEXEC, 3);
+  const char *part = path;
+  for (const char *slash; directory >= 0 && (slash = strchr (part, '/')); part = slash + 1) {
+    g_autofree char *name = g_strndup (part, (gsize)(slash - part));
+    int next = -1;
+    if (mkdirat (directory, name, 0700) == 0 || errno == EEXIST)
+      next = sys_openat2 (directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+    int err = errno;
+    fd_close (&directory);
+    directory = next;
+    errno = err;
+  }
+  *ret_last = part;
+  return fd_steal (&directory);
+}
+
+gboolean
+blob_links_add (struct blob_links *links, const char *key, const char *sha256, const char *path,
+                GError **error)
+{
+  guint depth = 0;
+  for (const char *at = path; (at = strchr (at, '/')); at++)
+    depth++;
+  if (depth > DEPTH_MOST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "%s has more than %d directories", path,
+                 DEPTH_MOST);
+    return FALSE;
+  }
+  const char *last;
+  autoclose int directory = enter_parents (links, path, &last);
+  if (directory < 0)
+    return error_from_errno (error, errno, "cannot make the directory of the link %s", path);
+  return blobs_link (links->blobs, key, sha256, directory, last, error);
+}
+
+int
+blob_links_open (const struct blob_links *links, const char *name)
+{
+  return sys_openat2 (links->folder_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+}
