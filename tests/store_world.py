@@ -191,7 +191,7 @@ def serve():
                 answer = getattr(world, word)()
             else:
                 sys.exit(f"no such command: {line}")
-            print("ok" if answer is None else answer.replace("\n", " "), flush=True)
+            print(answer.replace("\n", " ") if answer else "ok", flush=True)
     finally:
         world.end()
 
