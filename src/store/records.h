@@ -12,7 +12,7 @@
 struct record {
   const char *run_id;
   gint64 started_ms;                                   /* since 1970 */
-  const char *owner, *conversation, *front_end, *role; /* who; but for owner, each may be NULL */
+  const char *owner, *conversation, *front_end, *role; /* who; each may be NULL */
   const char *tool, *session;                          /* NULL: none */
   gint64 cell;                                         /* 0: none */
   const char *profile, *environment;
@@ -25,10 +25,31 @@ struct record {
   const json_t *more;   /* an object: arguments, limits, missing, files, description, error, network ... */
 };
 
-/* Within TRANSACTION: the next row of this node's chain. */
+/* Within TRANSACTION: the next row of this node's chain. Texts that are too long are cut; a run that is on
+ * record already is no error, and nothing is added. */
 gboolean records_add (struct store *store, struct transaction *transaction, const struct record *record,
                       GError **error);
 
 /* Removes what [store] says is too old or too much, from the beginning of this node's chain, and leaves an
  * anchor. Called by the store's thread. */
 gboolean records_retain (struct store *store, GError **error);
+
+/* ---- looking at them ----
+ *
+ * OWNER NULL: everybody's. FILTERS is an object or NULL (records_filter.c has the table). What is returned is
+ * the caller's, or NULL with ERROR: ADDER_ERROR_INVALID where a filter is wrong, ADDER_ERROR_UNSUPPORTED
+ * where nothing is kept. */
+
+/* {"records": [...], "next": text or null}: the newest first, with the beginning of their code. */
+json_t *records_list (struct store *store, const char *owner, const json_t *filters, GError **error);
+/* One, whole. ADDER_ERROR_NOT_FOUND. */
+json_t *records_show (struct store *store, const char *owner, const char *run_id, GError **error);
+/* How many, by what, and how long they took. */
+json_t *records_stats (struct store *store, const char *owner, const json_t *filters, GError **error);
+/* Writes all of them to FD, the oldest first, as "jsonl" or "csv". {"records", "bytes"}. */
+json_t *records_export (struct store *store, const char *owner, const json_t *filters, const char *format,
+                        int fd, GError **error);
+/* Goes through the chains of all nodes. HEAD (may be NULL): "SEQ:DIGEST" or "NODE:SEQ:DIGEST", as an earlier
+ * answer had it. {"ok": bool, "nodes": [{"node", "records", "head", "anchor", "written_head",
+ * "problem_count", "problems": [{"kind", "seq", "run_id", "text"}]}]}. */
+json_t *records_verify (struct store *store, const char *head, GError **error);

@@ -17,8 +17,8 @@ static const char *const version_1[] = {
     " peak_bytes BIGINT NOT NULL, level BIGINT NOT NULL, approval TEXT, more TEXT, bytes BIGINT NOT NULL,"
     " digest TEXT NOT NULL, PRIMARY KEY (node, seq))",
     "CREATE UNIQUE INDEX records_run ON records (run_id)",
-    "CREATE INDEX records_time ON records (started_ms)",
-    "CREATE INDEX records_owner ON records (owner, started_ms)",
+    "CREATE INDEX records_time ON records (started_ms, run_id)",
+    "CREATE INDEX records_owner ON records (owner, started_ms, run_id)",
     /* The head of each node's chain: the row that is locked to add to it. */
     "CREATE TABLE chains ("
     " node TEXT NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, digest TEXT NOT NULL, records BIGINT NOT NULL,"
@@ -26,8 +26,8 @@ static const char *const version_1[] = {
     /* What retention removed from the beginning: up to and with `seq`, whose digest the next row builds on.
      */
     "CREATE TABLE anchors ("
-    " node TEXT NOT NULL, seq BIGINT NOT NULL, digest TEXT NOT NULL, removed BIGINT NOT NULL,"
-    " removed_ms BIGINT NOT NULL, PRIMARY KEY (node, seq))",
+    " node TEXT NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, digest TEXT NOT NULL, removed BIGINT NOT NULL,"
+    " removed_ms BIGINT NOT NULL)",
     "CREATE TABLE files ("
     " id TEXT NOT NULL PRIMARY KEY, kind BIGINT NOT NULL, state TEXT NOT NULL, writer TEXT NOT NULL,"
     " name TEXT NOT NULL, mime TEXT, sha256 TEXT, bytes BIGINT NOT NULL, blob TEXT NOT NULL, owner TEXT NOT "

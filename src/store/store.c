@@ -19,6 +19,7 @@
 #include "engine/id.h"
 #include "store/blobs.h"
 #include "store/database.h"
+#include "store/records.h"
 
 #define NODE_MOST 100
 /* The first look comes after a moment, so that commands that only ask something do not pay for it. */
@@ -44,6 +45,7 @@ struct duty {
   gboolean (*run) (struct store *store, GError **error);
 };
 static const struct duty duties[] = {
+    {"records", records_retain},
     {NULL, NULL},
 };
 

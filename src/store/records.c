@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adding a record: the next row of this node's chain. The head of the chain is a row of its own, which is
+ * locked first, so that two daemons of one node, or of one name, make one chain and not two. */
+#include "store/records.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "store/records_private.h"
+
+#define KIB 1024u
+#define MIB (1024u * KIB)
+
+/* Longer texts are cut: nothing that a caller says may fill the database by itself. */
+#define TEXT_MOST 4096u
+#define CODE_MOST (16u * MIB)
+#define MORE_MOST (1u * MIB)
+
+const char records_columns[] =
+    "node, seq, run_id, started_ms, owner, conversation, front_end, role, tool, session, cell, profile, "
+    "environment, code, code_sha256, outcome, exit_code, wall_us, cpu_us, queue_us, peak_bytes, level, "
+    "approval, more, bytes, digest";
+
+/* ---- columns ---- */
+
+static const struct {
+  enum record_column column;
+  gsize offset; /* of a const char * in struct record */
+  gsize most;
+} text_table[] = {
+    {RECORD_RUN_ID, G_STRUCT_OFFSET (struct record, run_id), TEXT_MOST},
+    {RECORD_OWNER, G_STRUCT_OFFSET (struct record, owner), TEXT_MOST},
+    {RECORD_CONVERSATION, G_STRUCT_OFFSET (struct record, conversation), TEXT_MOST},
+    {RECORD_FRONT_END, G_STRUCT_OFFSET (struct record, front_end), TEXT_MOST},
+    {RECORD_ROLE, G_STRUCT_OFFSET (struct record, role), TEXT_MOST},
+    {RECORD_TOOL, G_STRUCT_OFFSET (struct record, tool), TEXT_MOST},
+    {RECORD_SESSION, G_STRUCT_OFFSET (struct record, session), TEXT_MOST},
+    {RECORD_PROFILE, G_STRUCT_OFFSET (struct record, profile), TEXT_MOST},
+    {RECORD_ENVIRONMENT, G_STRUCT_OFFSET (struct record, environment), TEXT_MOST},
+    {RECORD_CODE, G_STRUCT_OFFSET (struct record, code), CODE_MOST},
+    {RECORD_CODE_SHA256, G_STRUCT_OFFSET (struct record, code_sha256), TEXT_MOST},
+    {RECORD_OUTCOME, G_STRUCT_OFFSET (struct record, outcome), TEXT_MOST},
+    {RECORD_APPROVAL, G_STRUCT_OFFSET (struct record, approval), TEXT_MOST},
+};
+
+/* TEXT, at most MOST bytes of it and valid UTF-8. What had to be made for that is added to MADE. */
+static const char *
+clean_text (const char *text, gsize most, GPtrArray *made)
+{
+  gsize length = strnlen (text, most + 1);
+  if (length <= most && g_utf8_validate (text, (gssize)length, NULL))
+    return text;
+  const char *end = text + MIN (length, most);
+  if (length > most && !g_utf8_validate (text, end - text, &end))
+    /* Where a character is cut, the text ends before it; other bytes that are no UTF-8 are replaced. */
+    end = text + most - end < 4 ? end : text + most;
+  char *clean = g_utf8_make_valid (text, end - text);
+  g_ptr_array_add (made, clean);
+  return clean;
+}
+
+static const char *
+more_text (const json_t *more, GPtrArray *made)
+{
+  char *text = json_to_text (more);
+  gsize length = strlen (text);
+  if (length > MORE_MOST) {
+    g_free (text);
+    text = g_strdup_printf ("{\"cut_bytes\":%zu}", length);
+  }
+  g_ptr_array_add (made, text);
+  return text;
+}
+
+static void
+fill_row (const struct record *record, const char *node, gint64 seq, struct sql_value *row, GPtrArray *made)
+{
+  row[RECORD_NODE] = SQL_STR (node);
+  row[RECORD_SEQ] = SQL_INT (seq);
+  row[RECORD_STARTED_MS] = SQL_INT (record->started_ms);
+  row[RECORD_CELL] = SQL_INT (record->cell);
+  row[RECORD_EXIT_CODE] = SQL_INT (record->exit_code);
+  row[RECORD_WALL_US] = SQL_INT (record->wall_us);
+  row[RECORD_CPU_US] = SQL_INT (record->cpu_us);
+  row[RECORD_QUEUE_US] = SQL_INT (record->queue_us);
+  row[RECORD_PEAK_BYTES] = SQL_INT (record->peak_bytes);
+  row[RECORD_LEVEL] = SQL_INT (record->level);
+  for (gsize i = 0; i < G_N_ELEMENTS (text_table); i++) {
+    const char *text = G_STRUCT_MEMBER (const char *, record, text_table[i].offset);
+    row[text_table[i].column] = SQL_OPT (text ? clean_text (text, text_table[i].most, made) : NULL);
+  }
+  if (row[RECORD_OWNER].kind == SQL_NULL)
+    row[RECORD_OWNER] = SQL_STR ("");
+  row[RECORD_MORE] = SQL_OPT (record->more ? more_text (record->more, made) : NULL);
+
+  gint64 bytes = 0;
+  for (gsize i = 0; i < RECORD_BYTES; i++)
+    bytes += row[i].kind == SQL_TEXT ? (gint64)strlen (row[i].text) : 8;
+  row[RECORD_BYTES] = SQL_INT (bytes);
+}
+
+/* ---- the head ---- */
+
+static gboolean
+take_head (gpointer data, const struct sql_value *row, guint columns)
+{
+  struct record_head *head = data;
+  if (columns == 4 && row[0].kind == SQL_INTEGER && row[1].kind == SQL_TEXT &&
+      chain_is_digest (row[1].text) && row[2].kind == SQL_INTEGER && row[3].kind == SQL_INTEGER) {
+    head->seq = row[0].integer;
+    g_strlcpy (head->digest, row[1].text, sizeof head->digest);
+    head->records = row[2].integer;
+    head->bytes = row[3].integer;
+  }
+  return TRUE;
+}
+
+gboolean
+record_head_lock (struct transaction *transaction, const char *node, struct record_head *ret_head,
+                  GError **error)
+{
+  struct record_head head = {.seq = -1};
+  guint64 found = 0;
+  g_autoptr (GError) problem = NULL;
+  if (!transaction_run (transaction,
+                        "UPDATE chains SET seq = seq WHERE node = $1 "
+                        "RETURNING seq, digest, records, bytes",
+                        &SQL_STR (node), 1, take_head, &head, &found, &problem)) {
+    g_propagate_error (error, g_steal_pointer (&problem));
+    return FALSE;
+  }
+  if (head.seq >= 0)
+    *ret_head = head;
+  else if (found > 0)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "the head of the records of node %s is damaged: adder record verify says more", node);
+  return head.seq >= 0;
+}
+
+/* The head, which the first record of a node makes. */
+static gboolean
+lock_or_make_head (struct transaction *transaction, const char *node, struct record_head *ret_head,
+                   GError **error)
+{
+  const struct sql_value values[] = {SQL_STR (node), SQL_STR (CHAIN_START)};
+  g_autoptr (GError) problem = NULL;
+  if (record_head_lock (transaction, node, ret_head, &problem))
+    return TRUE;
+  if (problem) {
+    g_propagate_error (error, g_steal_pointer (&problem));
+    return FALSE;
+  }
+  if (!transaction_run (transaction,
+                        "INSERT INTO chains (node, seq, digest, records, bytes) "
+                        "VALUES ($1, 0, $2, 0, 0) ON CONFLICT (node) DO NOTHING",
+                        values, G_N_ELEMENTS (values), NULL, NULL, NULL, error))
+    return FALSE;
+  if (record_head_lock (transaction, node, ret_head, &problem))
+    return TRUE;
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the records of node %s have no head", node);
+  return FALSE;
+}
+
+/* ---- adding ---- */
+
+static gboolean
+insert_row (struct transaction *transaction, const struct sql_value *row, guint64 *ret_added, GError **error)
+{
+  static gsize made = 0;
+  static char *sql;
+  if (g_once_init_enter (&made)) {
+    GString *text = g_string_new ("INSERT INTO records (");
+    g_string_append (text, records_columns);
+    g_string_append (text, ") VALUES (");
+    for (guint i = 1; i <= RECORD_COLUMNS; i++)
+      g_string_append_printf (text, "%s$%u", i > 1 ? ", " : "", i);
+    g_string_append (text, ") ON CONFLICT (run_id) DO NOTHING");
+    sql = g_string_free (text, FALSE);
+    g_once_init_leave (&made, 1);
+  }
+  return transaction_run (transaction, sql, row, RECORD_COLUMNS, NULL, NULL, ret_added, error);
+}
+
+gboolean
+records_add (struct store *store, struct transaction *transaction, const struct record *record,
+             GError **error)
+{
+  g_return_val_if_fail (record->run_id && record->outcome, FALSE);
+  const char *node = store_node (store);
+  struct record_head head;
+  if (!lock_or_make_head (transaction, node, &head, error))
+    return FALSE;
+
+  struct sql_value row[RECORD_COLUMNS];
+  char digest[CHAIN_DIGEST_BYTES];
+  g_autoptr (GPtrArray) made = g_ptr_array_new_with_free_func (g_free);
+  fill_row (record, node, head.seq + 1, row, made);
+  chain_digest (head.digest, row, RECORD_DIGEST, digest);
+  row[RECORD_DIGEST] = SQL_STR (digest);
+
+  guint64 added = 0;
+  if (!insert_row (transaction, row, &added, error))
+    return FALSE;
+  /* A commit whose answer was lost is done again: then the record is there, and the chain stays as it is. */
+  if (added == 0)
+    return TRUE;
+  const struct sql_value values[] = {SQL_STR (node), SQL_INT (head.seq + 1), SQL_STR (digest),
+                                     row[RECORD_BYTES]};
+  return transaction_run (transaction,
+                          "UPDATE chains SET seq = $2, digest = $3, records = records + 1, "
+                          "bytes = bytes + $4 WHERE node = $1",
+                          values, G_N_ELEMENTS (values), NULL, NULL, NULL, error);
+}

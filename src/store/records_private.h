@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files about records share: the columns of a row, in the one order in which they are stored, read
+ * and digested. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "store/chain.h"
+#include "store/database.h"
+#include "store/records.h"
+
+enum record_column {
+  RECORD_NODE,
+  RECORD_SEQ,
+  RECORD_RUN_ID,
+  RECORD_STARTED_MS,
+  RECORD_OWNER,
+  RECORD_CONVERSATION,
+  RECORD_FRONT_END,
+  RECORD_ROLE,
+  RECORD_TOOL,
+  RECORD_SESSION,
+  RECORD_CELL,
+  RECORD_PROFILE,
+  RECORD_ENVIRONMENT,
+  RECORD_CODE,
+  RECORD_CODE_SHA256,
+  RECORD_OUTCOME,
+  RECORD_EXIT_CODE,
+  RECORD_WALL_US,
+  RECORD_CPU_US,
+  RECORD_QUEUE_US,
+  RECORD_PEAK_BYTES,
+  RECORD_LEVEL,
+  RECORD_APPROVAL,
+  RECORD_MORE,
+  RECORD_BYTES,  /* of the texts of the row */
+  RECORD_DIGEST, /* over all columns before it */
+  RECORD_COLUMNS,
+};
+
+/* The names of all columns, with commas between; static. */
+extern const char records_columns[];
+
+/* Reads the head of NODE's chain and, in a transaction that writes, locks it until that ends. FALSE without
+ * ERROR: there is none yet. */
+struct record_head {
+  gint64 seq; /* of the last row */
+  char digest[CHAIN_DIGEST_BYTES];
+  gint64 records, bytes; /* that are there now */
+};
+gboolean record_head_lock (struct transaction *transaction, const char *node, struct record_head *ret_head,
+                           GError **error);
+
+/* ---- choosing ---- */
+
+/* Which records somebody asks for: a WHERE with its values. */
+struct record_filter {
+  GString *where; /* empty, or "WHERE ..." */
+  GArray *values; /* of struct sql_value */
+  GPtrArray *texts;
+  gint64 limit; /* rows that a list has at most */
+};
+
+/* FILTERS (an object; may be NULL): "since", "until" (as moment_parse of common/moment.h has them),
+ * "outcome", "tool", "profile", "environment", "front_end", "session", "conversation", "node" (exact texts),
+ * "code" (a text that the code holds, in either case of its letters), "limit" (a number) and "before" (the
+ * `next` of a list). OWNER NULL: everybody's. ADDER_ERROR_INVALID says which is wrong. */
+gboolean record_filter_init (struct record_filter *filter, const char *owner, const json_t *filters,
+                             GError **error);
+void record_filter_clear (struct record_filter *filter);
+
+/* Adds "AND" or "WHERE" and CONDITION, in which each '?' stands for the next of the values that follow. */
+void record_filter_add (struct record_filter *filter, const char *condition, ...);
+/* Adds VALUE without a condition, for what follows the WHERE; its number (of "$n"). */
+guint record_filter_value (struct record_filter *filter, struct sql_value value);
+
+/* ---- showing ---- */
+
+/* One row with all columns as an object; the caller's. BRIEF: "code" is the beginning that the row has, and
+ * there is no "more". */
+json_t *record_to_json (const struct sql_value *row, gboolean brief);
+
+/* Sets ERROR to say that a row of the database is not as Adder writes them. Always FALSE. */
+gboolean record_check_row (const struct sql_value *row, guint columns, GError **error);
