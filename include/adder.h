@@ -337,6 +337,32 @@ ADDER_PUBLIC char *adder_review_undo (AdderEngine *engine, const char *owner, co
 ADDER_PUBLIC char *adder_review_drop (AdderEngine *engine, const char *owner, const char *review_id,
                                       GError **error);
 
+/* ---- records: what was run, by whom, and how it ended (docs/records.md) ----
+ *
+ * One row for each run and cell, where [store] records keeps them, in a chain of digests for each node. OWNER
+ * NULL: everybody's; a front end passes the one who asks, unless he is an admin. FILTERS is NULL or a JSON
+ * object with any of "since", "until" (a day, a moment, or how long ago: "2h"), "outcome", "tool", "profile",
+ * "environment", "front_end", "session", "conversation", "node", "code" (a text that the code holds), and, of
+ * a list, "limit" (50; at most 1000) and "before" (the "next" of the list before). What is returned is one
+ * JSON text, to be freed with g_free, or NULL with ERROR. */
+
+/* {"records": [...], "next": text or null}, the newest first, with the beginning of their code. */
+ADDER_PUBLIC char *adder_record_list (AdderEngine *engine, const char *owner, const char *filters,
+                                      GError **error);
+/* One, whole. ADDER_ERROR_NOT_FOUND. */
+ADDER_PUBLIC char *adder_record_show (AdderEngine *engine, const char *owner, const char *run_id,
+                                      GError **error);
+/* How many, by outcome, tool, profile, owner, front end and day, and how long they took. */
+ADDER_PUBLIC char *adder_record_stats (AdderEngine *engine, const char *owner, const char *filters,
+                                       GError **error);
+/* Writes them to FD, the oldest first, as FORMAT: "jsonl" or "csv". {"records", "bytes"}. */
+ADDER_PUBLIC char *adder_record_export (AdderEngine *engine, const char *owner, const char *filters,
+                                        const char *format, int fd, GError **error);
+/* Goes through the chains of all nodes: what was changed, what is missing. HEAD (may be NULL) is what an
+ * earlier answer gave as a node's "head", "SEQ:DIGEST" or "NODE:SEQ:DIGEST": so it shows when a chain lost
+ * its end. {"ok": bool, "nodes": [...]}. */
+ADDER_PUBLIC char *adder_record_verify (AdderEngine *engine, const char *head, GError **error);
+
 /* ---- result ---- */
 
 /* The result object as JSON text, one line; the result's. docs/results.md describes each field. */

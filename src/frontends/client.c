@@ -414,8 +414,8 @@ client_find (const char *socket, struct client *ret_client, GError **error)
 }
 
 json_t *
-client_ask (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
-            gsize count, GError **error)
+client_ask_for (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
+                gsize count, int *ret_fd, GError **error)
 {
   struct protocol_message message;
   g_autofree char *text = json_to_text (question);
@@ -427,8 +427,18 @@ client_ask (struct client *client, enum protocol_kind kind, const json_t *questi
     answer = json_parse_object (message.data, message.length, "the daemon's answer", error);
   else
     protocol_take_refusal (&message, error);
+  if (answer)
+    *ret_fd = message.fd_count > 0 ? fd_steal (&message.fds[0]) : -1;
   protocol_message_clear (&message);
   return answer;
+}
+
+json_t *
+client_ask (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
+            gsize count, GError **error)
+{
+  autoclose int unwanted_fd = -1;
+  return client_ask_for (client, kind, question, fds, count, &unwanted_fd, error);
 }
 
 json_t *
@@ -473,5 +483,22 @@ client_ask_review (const char *socket, const json_t *question, const int *fds, g
     return NULL;
   json_t *answer = client_ask (&client, PROTOCOL_REVIEW, question, fds, count, error);
   client_close (&client);
+  return answer;
+}
+
+/* ---- what is kept ---- */
+
+json_t *
+client_ask_store (const char *socket, const json_t *question, const int *fds, gsize count, int *ret_fd,
+                  GError **error)
+{
+  struct client client;
+  autoclose int fd = -1;
+  if (!client_open (socket, &client, error))
+    return NULL;
+  json_t *answer = client_ask_for (&client, PROTOCOL_STORE, question, fds, count, &fd, error);
+  client_close (&client);
+  if (answer && ret_fd)
+    *ret_fd = fd_steal (&fd);
   return answer;
 }

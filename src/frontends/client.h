@@ -53,6 +53,10 @@ gboolean client_find (const char *socket, struct client *ret_client, GError **er
 json_t *client_ask (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
                     gsize count, GError **error);
 
+/* The same; the descriptor that comes with the answer, or -1, is the caller's. */
+json_t *client_ask_for (struct client *client, enum protocol_kind kind, const json_t *question,
+                        const int *fds, gsize count, int *ret_fd, GError **error);
+
 /* A question about approvals by a connection of its own. Without a daemon there are none. */
 json_t *client_ask_approval (const char *socket, const json_t *question, GError **error);
 
@@ -64,3 +68,8 @@ json_t *client_ask_session (const char *socket, const json_t *question, const in
  * when there is none. */
 json_t *client_ask_review (const char *socket, const json_t *question, const int *fds, gsize count,
                            GError **error);
+
+/* Asks about what is kept (server_store.h), by a connection of its own; a daemon is started when there is
+ * none. *RET_FD (may be NULL): as client_ask_for. */
+json_t *client_ask_store (const char *socket, const json_t *question, const int *fds, gsize count,
+                          int *ret_fd, GError **error);

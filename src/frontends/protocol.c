@@ -42,10 +42,11 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_SAVED, IN (EVENT), 64 * KIB, 0},
     {PROTOCOL_RESULT, IN (EVENT), 1024 * MIB, 0},
     {PROTOCOL_SESSION, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
-    {PROTOCOL_ANSWER, IN (ANSWER), 256 * MIB, 0},
+    {PROTOCOL_ANSWER, IN (ANSWER), 256 * MIB, 1},
     {PROTOCOL_CALL, IN (REQUEST), 8 * MIB, 1},
     {PROTOCOL_APPROVAL, IN (REQUEST), 64 * KIB, 0},
     {PROTOCOL_REVIEW, IN (REQUEST), 64 * KIB, 1},
+    {PROTOCOL_STORE, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
 };
 
 /* The row of KIND when it is legal in STATE. */
@@ -58,14 +59,18 @@ find_row (guint32 kind, enum protocol_state state)
   return NULL;
 }
 
-static gsize
-longest (enum protocol_state state)
+/* The most that any frame may have that is legal in STATE. */
+static void
+find_bounds (enum protocol_state state, gsize *ret_bytes, gsize *ret_fds)
 {
-  gsize max = 0;
+  gsize bytes = 0, fds = 0;
   for (gsize i = 0; i < G_N_ELEMENTS (frame_table); i++)
-    if (frame_table[i].states & (1u << state))
-      max = MAX (max, frame_table[i].max_bytes);
-  return max;
+    if (frame_table[i].states & (1u << state)) {
+      bytes = MAX (bytes, frame_table[i].max_bytes);
+      fds = MAX (fds, frame_table[i].max_fds);
+    }
+  *ret_bytes = bytes;
+  *ret_fds = fds;
 }
 
 /* ---- frames ---- */
@@ -92,8 +97,9 @@ protocol_receive (int socket, enum protocol_state state, int timeout_ms, struct 
 {
   struct protocol_message message = {0};
   struct frame_header header;
-  gsize most = state == PROTOCOL_AWAIT_REQUEST ? PROTOCOL_FDS_MAX : 0;
-  int r = frame_receive (socket, longest (state), timeout_ms, &header, &message.data, message.fds, most,
+  gsize most_bytes, most_fds;
+  find_bounds (state, &most_bytes, &most_fds);
+  int r = frame_receive (socket, most_bytes, timeout_ms, &header, &message.data, message.fds, most_fds,
                          &message.fd_count);
   if (r < 0)
     return fail_transport (-r, "read from", error);

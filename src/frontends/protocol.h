@@ -19,6 +19,9 @@
  *                                         <-   ANSWER {...}        server_approval.h says what is in them
  *     REVIEW {op, ...} + a directory      ->
  *                                         <-   ANSWER {...}        server_review.h says what is in them
+ *     STORE {op, ...} + descriptors       ->
+ *                                         <-   ANSWER {...}        server_store.h says what is in them; a
+ * descriptor may come with it
  *     STATUS                              ->
  *                                         <-   STATUS {...}
  *     STOP {only_idle, keep_sessions}     ->
@@ -40,7 +43,7 @@
 
 #include "adder.h"
 
-#define PROTOCOL_VERSION 3
+#define PROTOCOL_VERSION 4
 
 enum protocol_kind {
   PROTOCOL_HELLO = 1,
@@ -61,6 +64,7 @@ enum protocol_kind {
   PROTOCOL_CALL,
   PROTOCOL_APPROVAL,
   PROTOCOL_REVIEW,
+  PROTOCOL_STORE,
 };
 
 struct protocol_result {
@@ -74,7 +78,7 @@ enum protocol_state {
   PROTOCOL_AWAIT_HELLO,   /* daemon: nothing was said yet; client: the answer to it */
   PROTOCOL_AWAIT_REQUEST, /* daemon */
   PROTOCOL_AWAIT_CODE,    /* daemon: after RUN */
-  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, APPROVAL, REVIEW, STATUS or STOP */
+  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, APPROVAL, REVIEW, STORE, STATUS or STOP */
   PROTOCOL_AWAIT_EVENT,   /* client: after CODE */
 };
 

@@ -3,12 +3,14 @@
  */
 #include <string.h>
 
+#include "base/fd.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "frontends/server_approval.h"
 #include "frontends/server_private.h"
 #include "frontends/server_review.h"
 #include "frontends/server_session.h"
+#include "frontends/server_store.h"
 #include "frontends/server_tools.h"
 #include "frontends/submission.h"
 
@@ -235,6 +237,19 @@ handle_review (struct connection *connection, struct protocol_message *message, 
 }
 
 static gboolean
+handle_store (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  g_autoptr (GError) refusal = NULL;
+  g_autofree char *owner = owner_of (connection);
+  autoclose int fd = -1;
+  g_autofree char *text =
+      server_store_answer (connection->server->engine, owner, connection->fd, message, &fd, &refusal);
+  if (!text)
+    return protocol_send_refused (connection->fd, refusal, error);
+  return protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), &fd, fd >= 0 ? 1 : 0, error);
+}
+
+static gboolean
 handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
 {
   struct server *server = connection->server;
@@ -309,7 +324,7 @@ static const struct request_row request_table[] = {
     {PROTOCOL_RUN, FALSE, handle_run},       {PROTOCOL_SESSION, FALSE, handle_session},
     {PROTOCOL_CALL, FALSE, handle_call},     {PROTOCOL_APPROVAL, FALSE, handle_approval},
     {PROTOCOL_STATUS, FALSE, handle_status}, {PROTOCOL_STOP, TRUE, handle_stop},
-    {PROTOCOL_REVIEW, FALSE, handle_review},
+    {PROTOCOL_REVIEW, FALSE, handle_review}, {PROTOCOL_STORE, FALSE, handle_store},
 };
 
 gboolean

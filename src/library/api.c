@@ -25,8 +25,15 @@ adder_engine_new (const char *config_file, GError **error)
   struct engine *engine = engine_new (config, error);
   if (!engine)
     return NULL;
+  struct store *store = store_new (engine->host->config, error);
+  if (!store) {
+    engine_close (engine);
+    engine_unref (engine);
+    return NULL;
+  }
   struct adder_engine *public = g_new0 (struct adder_engine, 1);
   public->engine = engine;
+  public->store = store;
   public->approvals = approvals_new (engine->host->config);
   public->loops = loops_new (engine->host->config);
   profile_cache_init (&public->profiles);
@@ -58,6 +65,8 @@ adder_engine_free (AdderEngine *engine)
   if (!engine)
     return;
   engine_close (engine->engine);
+  store_close (engine->store);
+  store_unref (engine->store);
   engine_unref (engine->engine);
   profile_cache_clear (&engine->profiles);
   approvals_unref (engine->approvals);

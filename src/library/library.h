@@ -9,6 +9,7 @@
 #include "policy/loops.h"
 #include "policy/profile.h"
 #include "store/review.h"
+#include "store/store.h"
 
 /* Profiles as they were read last: reading a file costs more than a run's other preparations together. */
 struct profile_cache {
@@ -30,6 +31,7 @@ struct adder_engine {
   struct profile_cache profiles;
   struct approvals *approvals;
   struct reviews *reviews;
+  struct store *store;
   struct loops *loops;
 };
 
