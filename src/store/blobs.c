@@ -7,30 +7,9 @@
 #include "adder.h"
 #include "common/text.h"
 #include "store/blobs_private.h"
-
-const char *const blob_kinds[] = {"generated", "uploaded", "output", NULL};
+#include "store/module.h"
 
 #define DIGEST_LETTERS 64
-
-gboolean
-blob_key_is_good (const char *key)
-{
-  const char *slash = strchr (key, '/');
-  if (!slash)
-    return FALSE;
-  const char *name = slash + 1;
-  gsize length = strlen (name);
-  if (length == 0 || length > BLOB_NAME_BYTES || name[0] == '.' || strchr (name, '/') ||
-      !g_utf8_validate (name, (gssize)length, NULL))
-    return FALSE;
-  for (const char *at = name; *at; at = g_utf8_next_char (at))
-    if (g_unichar_iscntrl (g_utf8_get_char (at)))
-      return FALSE;
-  for (const char *const *kind = blob_kinds; *kind; kind++)
-    if (strlen (*kind) == (gsize)(slash - key) && strncmp (*kind, key, (gsize)(slash - key)) == 0)
-      return TRUE;
-  return FALSE;
-}
 
 static gboolean
 check_key (const char *key, GError **error)
@@ -58,6 +37,10 @@ find_backend (const char *url, struct blobs_place *place, GError **error)
   if (g_str_has_prefix (url, "directory:")) {
     place->rest = url + strlen ("directory:");
     return &blobs_directory;
+  }
+  if (g_str_has_prefix (url, "s3://")) {
+    place->rest = url + strlen ("s3://");
+    return module_load ("adder-s3", "adder_s3_blobs", error);
   }
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                        "[store] blobs must be `directory`, `directory:/path`, `s3://bucket?...` or `none`");

@@ -67,5 +67,6 @@ gboolean blob_links_add (struct blob_links *links, const char *key, const char *
 /* The directory NAME of the folder (O_PATH), the caller's; -1 where nothing was added below it. */
 int blob_links_open (const struct blob_links *links, const char *name);
 
-/* What a crash may have left beside whole keys: contents that no key has. Called when nobody writes. */
+/* What a crash may have left beside whole keys: contents that no key has, parts of uploads of a day ago. May
+ * be called while others write. */
 gboolean blobs_sweep (struct blobs *blobs, guint *ret_removed, GError **error);

@@ -26,7 +26,8 @@ set_up (struct fixture *fixture, gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
   fixture->path = g_dir_make_tmp ("adder-blobs-XXXXXX", NULL);
-  fixture->url = data ? g_strdup (data) : g_strdup_printf ("directory:%s/blobs", fixture->path);
+  const char *bucket = g_getenv ("ADDER_TEST_S3");
+  fixture->url = data ? g_strdup (bucket) : g_strdup_printf ("directory:%s/blobs", fixture->path);
   g_autofree char *scratch = g_build_filename (fixture->path, "scratch", NULL);
   fixture->blobs = blobs_open (fixture->url, scratch, 64 << 20, 20000, &error);
   g_assert_no_error (error);
@@ -551,6 +552,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   add_tests ("directory", NULL, any_tests, G_N_ELEMENTS (any_tests));
   add_tests ("directory", NULL, directory_tests, G_N_ELEMENTS (directory_tests));
+  if (g_getenv ("ADDER_TEST_S3"))
+    add_tests ("s3", "", any_tests, G_N_ELEMENTS (any_tests));
   g_test_add_func ("/store/blobs/wrong_urls", test_wrong_urls);
   g_test_add_func ("/store/blobs/open_to_others", test_open_to_others);
   return g_test_run ();

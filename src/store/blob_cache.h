@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of contents that lie elsewhere, in a directory of this machine that any number of processes share.
+ * What was used longest ago goes when there is too much. Part of adder-s3.so. */
+#pragma once
+
+#include <glib.h>
+
+struct blob_cache;
+
+/* At most CACHE_BYTES in PATH, which is made; 0: none is kept. */
+struct blob_cache *blob_cache_open (const char *path, guint64 cache_bytes, GError **error);
+void blob_cache_close (struct blob_cache *cache);
+
+/* A new file without a name in it: -1 with ERROR. */
+int blob_cache_create (struct blob_cache *cache, GError **error);
+
+/* The content SHA256 to read, the caller's, or -1. */
+int blob_cache_find (struct blob_cache *cache, const char *sha256);
+
+/* FD, a file of blob_cache_create with BYTES of that digest, is kept where it fits. It is the caller's still.
+ */
+void blob_cache_keep (struct blob_cache *cache, int fd, const char *sha256, guint64 bytes);
+
+/* A directory beside the copies for folders of links (blob_links.c), the caller's, or -1 with ERROR. */
+int blob_cache_links (struct blob_cache *cache, GError **error);
