@@ -48,6 +48,9 @@ gboolean files_keep (struct store *store, struct transaction *transaction, const
 /* After files_keep did not come about: their rows and blobs go, now or when the database is back. */
 void files_abandon (struct store *store, const struct file_new *files, gsize count);
 
+/* Writes and keeps one FILE; that it could not be is ERROR. */
+gboolean files_put (struct store *store, struct file_new *file, GError **error);
+
 /* One file, found by its id, that OWNER (NULL: anybody) may see. ADDER_ERROR_NOT_FOUND. */
 struct file_row {
   char id[ID_BYTES];
@@ -63,12 +66,35 @@ void file_row_free (struct file_row *row);
 struct file_row *files_find_output (struct store *store, const char *owner, const char *run_id,
                                     enum file_kind stream, GError **error);
 
+/* Which files are listed. NULL: any. */
+struct file_filter {
+  const char *owner, *conversation, *session, *run_id;
+  const char *name;   /* exactly so */
+  const char *before; /* an id: those that are older than it, for the next page */
+  gboolean outputs;   /* long output as well */
+  guint64 most;       /* at most so many, and at most FILES_LISTED_MOST */
+};
+#define FILES_LISTED_MOST 10000
+
+/* The newest first: an array of struct file_row, freed with it. NULL with ERROR. */
+GPtrArray *files_list (struct store *store, const struct file_filter *filter, GError **error);
+
+/* A file that OWNER (NULL: anybody) may see is gone for everybody once this returns. ADDER_ERROR_NOT_FOUND.
+ */
+gboolean files_remove (struct store *store, const char *owner, const char *id, GError **error);
+
+/* What callers are told of a file, with a new URL: an object, the caller's. */
+json_t *file_row_to_json (struct store *store, const struct file_row *row);
+/* "generated", "table", "uploaded", "stdout", "stderr". */
+const char *file_kind_name (enum file_kind kind);
+
 /* The signed path of a file, good for [store] url_age_ms:
- * "{url}/v1/files/{id}/{name}?expires=..&signature=..". The caller's. */
+ * "{url}/v1/files/{id}/{name}?expires=..&signature=..". The caller's; NULL when the database, which holds the
+ * key, cannot be read. */
 char *files_url (struct store *store, const char *id, const char *name);
 /* Whether such a path's parts are right at this time. */
 gboolean files_url_is_good (struct store *store, const char *id, gint64 expires_s, const char *signature);
 
 /* Finishes what dead writers of this node left; removes what expired. Called at the start, by the store's
- * thread, and by files_check. */
+ * thread, and by store_check. */
 gboolean files_recover (struct store *store, GError **error);

@@ -28,18 +28,17 @@ static const char *const version_1[] = {
     "CREATE TABLE anchors ("
     " node TEXT NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, digest TEXT NOT NULL, removed BIGINT NOT NULL,"
     " removed_ms BIGINT NOT NULL)",
+    /* state: enum file_state (file_rows.h). The index over owners answers what each has without the rows. */
     "CREATE TABLE files ("
-    " id TEXT NOT NULL PRIMARY KEY, kind BIGINT NOT NULL, state TEXT NOT NULL, writer TEXT NOT NULL,"
-    " name TEXT NOT NULL, mime TEXT, sha256 TEXT, bytes BIGINT NOT NULL, blob TEXT NOT NULL, owner TEXT NOT "
+    " id TEXT NOT NULL PRIMARY KEY, state BIGINT NOT NULL, kind BIGINT NOT NULL, name TEXT NOT NULL,"
+    " mime TEXT NOT NULL, sha256 TEXT NOT NULL, bytes BIGINT NOT NULL, blob TEXT NOT NULL, owner TEXT NOT "
     "NULL,"
-    " conversation TEXT, session TEXT, run_id TEXT, created_ms BIGINT NOT NULL, expires_ms BIGINT NOT NULL)",
-    "CREATE UNIQUE INDEX files_blob ON files (blob)",
-    "CREATE INDEX files_owner ON files (owner, created_ms)",
+    " conversation TEXT, session TEXT, run_id TEXT, node TEXT NOT NULL, writer TEXT NOT NULL,"
+    " created_ms BIGINT NOT NULL, expires_ms BIGINT NOT NULL)",
+    "CREATE INDEX files_owner ON files (owner, id, state, bytes)",
     "CREATE INDEX files_run ON files (run_id)",
     "CREATE INDEX files_expiry ON files (expires_ms)",
-    "CREATE INDEX files_unfinished ON files (state, writer) WHERE state <> 'kept'",
-    /* What each owner has, so that nobody must count. */
-    "CREATE TABLE rooms (owner TEXT NOT NULL PRIMARY KEY, files BIGINT NOT NULL, bytes BIGINT NOT NULL)",
+    "CREATE INDEX files_unsettled ON files (state) WHERE state <> 1",
     /* Of all nodes, such as the secret that URLs are signed with. */
     "CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
     NULL,

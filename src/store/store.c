@@ -19,6 +19,8 @@
 #include "engine/id.h"
 #include "store/blobs.h"
 #include "store/database.h"
+#include "store/file_url.h"
+#include "store/files.h"
 #include "store/records.h"
 
 #define NODE_MOST 100
@@ -33,6 +35,7 @@ struct store {
   GCond changed;
   struct database *database;
   struct blobs *blobs;
+  struct file_signer *signer;
   char *writers; /* the folder of locks; NULL: not yet made */
   int lock_fd;   /* of the file that says that this writer lives */
   GThread *thread;
@@ -45,6 +48,7 @@ struct duty {
   gboolean (*run) (struct store *store, GError **error);
 };
 static const struct duty duties[] = {
+    {"files", files_recover},
     {"records", records_retain},
     {NULL, NULL},
 };
@@ -103,6 +107,7 @@ store_new (const struct config *config, GError **error)
   store->writer = g_strconcat (node, "/", id, NULL);
   store->node = g_steal_pointer (&node);
   store->lock_fd = -1;
+  store->signer = file_signer_new ();
   g_mutex_init (&store->lock);
   g_cond_init (&store->changed);
   return store;
@@ -283,6 +288,12 @@ store_blobs (struct store *store, GError **error)
   return blobs;
 }
 
+struct file_signer *
+store_signer (struct store *store)
+{
+  return store->signer;
+}
+
 /* ---- the thread ---- */
 
 /* FALSE: the store is closed. Each wake is one look. */
@@ -358,8 +369,8 @@ clear_store (gpointer data)
   struct store *store = data;
   store_close (store);
   database_close (store->database);
-  if (store->blobs)
-    blobs_close (store->blobs);
+  blobs_close (store->blobs);
+  file_signer_free (store->signer);
   if (store->lock_fd >= 0) {
     g_autofree char *path = g_strdup_printf ("%s/%s", store->writers, writer_id (store->writer));
     (void)unlink (path);

@@ -11,6 +11,7 @@
 struct store;
 struct database;
 struct blobs;
+struct file_signer;
 
 /* NULL only when the configuration is wrong (a URL that is none). CONFIG must outlive it. */
 struct store *store_new (const struct config *config, GError **error);
@@ -35,6 +36,9 @@ const char *store_node (const struct store *store);
 const char *store_writer (const struct store *store);
 /* Whether WRITER, of this node, is alive; of another node: TRUE. */
 gboolean store_writer_lives (struct store *store, const char *writer);
+
+/* What URLs of files are signed with (file_url.h). The store's. */
+struct file_signer *store_signer (struct store *store);
 
 /* Wakes the store's thread before its time: something is to be removed. */
 void store_wake (struct store *store);

@@ -118,6 +118,11 @@ test_dialect (gconstpointer data)
   g_autoptr (GError) error = NULL;
   struct transaction *transaction = database_begin (database, TRUE, &error);
   g_assert_no_error (error);
+  transaction_run (transaction,
+                   "CREATE TABLE rooms (owner TEXT NOT NULL PRIMARY KEY, files BIGINT NOT NULL, bytes BIGINT "
+                   "NOT NULL)",
+                   NULL, 0, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
   for (gsize i = 0; i < G_N_ELEMENTS (dialect); i++) {
     const struct spoken *spoken = &dialect[i];
     struct seen seen = {0, g_string_new (NULL)};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is kept, where, and how full it is. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "store/check.h"
+#include "store/file_rows.h"
+
+struct sums {
+  gint64 files, bytes, owners, records;
+};
+
+static gboolean
+read_files (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
+{
+  struct sums *sums = data;
+  sums->files = columns[0].integer;
+  sums->bytes = columns[1].integer;
+  sums->owners = columns[2].integer;
+  return TRUE;
+}
+
+static gboolean
+read_records (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
+{
+  ((struct sums *)data)->records = columns[0].integer;
+  return TRUE;
+}
+
+static gboolean
+sum_up (struct store *store, struct sums *sums, GError **error)
+{
+  struct database *database = store_database (store, error);
+  struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
+  if (!transaction)
+    return FALSE;
+  const struct sql_value kept = SQL_INT (FILE_KEPT);
+  gboolean ran =
+      transaction_run (transaction,
+                       "SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT), "
+                       "COUNT(DISTINCT owner) FROM files WHERE state = $1",
+                       &kept, 1, read_files, sums, NULL, error) &&
+      transaction_run (transaction, "SELECT COUNT(*) FROM records", NULL, 0, read_records, sums, NULL, error);
+  transaction_end (transaction);
+  return ran;
+}
+
+/* A question whose answer does not matter, but that there is one. */
+static gboolean
+reach_blobs (struct store *store, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct blobs *blobs = store_blobs (store, error);
+  if (!blobs)
+    return FALSE;
+  if (blobs_stat (blobs, "output/00000000-0000-7000-8000-000000000000", NULL, &problem) ||
+      g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+/* URL without the password of "postgresql://user:password@host/...". */
+static char *
+without_password (const char *url)
+{
+  const char *scheme = strstr (url, "://");
+  const char *at = scheme ? strchr (scheme, '@') : NULL;
+  const char *colon = at ? memchr (scheme + 3, ':', (gsize)(at - scheme - 3)) : NULL;
+  const char *password = strstr (url, "password=");
+  if (colon)
+    return g_strdup_printf ("%.*s%s", (int)(colon - url), url, at);
+  return password ? g_strdup_printf ("%.*spassword=...", (int)(password - url), url) : g_strdup (url);
+}
+
+static json_t *
+describe_place (const char *url, const GError *problem, gboolean off)
+{
+  g_autofree char *shown = without_password (url ? url : "");
+  return json_pack ("{s:s, s:b, s:o}", "where", shown, "reachable", !problem && !off, "problem",
+                    json_text_or_null (problem && !off ? problem->message : NULL));
+}
+
+json_t *
+store_describe (struct store *store)
+{
+  const struct config *config = store_config (store);
+  g_autoptr (GError) database_problem = NULL, blobs_problem = NULL;
+  struct sums sums = {0};
+  sum_up (store, &sums, &database_problem);
+  reach_blobs (store, &blobs_problem);
+  return json_pack (
+      "{s:b, s:b, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I}}", "keeps_records",
+      store_keeps_records (store), "keeps_files", store_keeps_files (store), "node", store_node (store),
+      "records_at", describe_place (config->store_records, database_problem, !store_keeps_records (store)),
+      "files_at", describe_place (config->store_blobs, blobs_problem, !store_keeps_files (store)), "records",
+      (json_int_t)sums.records, "files", (json_int_t)sums.files, "bytes", (json_int_t)sums.bytes, "owners",
+      (json_int_t)sums.owners, "limits", "file_age_ms", (json_int_t)config->store_file_age_ms,
+      "max_files_per_owner", (json_int_t)config->store_files_owner, "max_bytes_per_owner",
+      (json_int_t)config->store_bytes_owner, "max_records", (json_int_t)config->store_record_count,
+      "max_record_bytes", (json_int_t)config->store_record_bytes);
+}
