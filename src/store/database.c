@@ -214,11 +214,17 @@ give_turn_back (struct database *database, gboolean write, void *connection)
 static guint64
 statement_time (const struct transaction *transaction)
 {
-  guint64 whole = transaction->database->timeout_ms;
+  guint64 whole = transaction->timeout_ms;
   if (!transaction->deadline_us)
     return whole;
   gint64 left_us = transaction->deadline_us - g_get_monotonic_time ();
   return CLAMP (left_us / 1000, 1, (gint64)whole);
+}
+
+void
+transaction_set_timeout (struct transaction *transaction, guint64 timeout_ms)
+{
+  transaction->timeout_ms = timeout_ms;
 }
 
 static gboolean
@@ -479,8 +485,11 @@ transaction_new (struct database *database, gboolean write, gint64 deadline_us, 
                   error))
     return NULL;
   struct transaction *transaction = g_new0 (struct transaction, 1);
-  *transaction = (struct transaction){
-      .database = database, .connection = connection, .write = write, .deadline_us = deadline_us};
+  *transaction = (struct transaction){.database = database,
+                                      .connection = connection,
+                                      .write = write,
+                                      .timeout_ms = database->timeout_ms,
+                                      .deadline_us = deadline_us};
   g_autoptr (GError) why = NULL;
   if (begin (transaction, &why)) {
     if (tries)

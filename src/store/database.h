@@ -43,6 +43,10 @@ struct transaction *database_begin (struct database *database, gboolean write, G
 gboolean transaction_commit (struct transaction *transaction, GError **error);
 void transaction_end (struct transaction *transaction); /* NULL is allowed; also after a commit */
 
+/* From now on each statement of TRANSACTION may take so long instead: for questions of people over all rows.
+ */
+void transaction_set_timeout (struct transaction *transaction, guint64 timeout_ms);
+
 /* Called with the values of one row, which are good until it returns. FALSE stops. It runs no statements of
  * the same transaction. */
 typedef gboolean (*sql_row) (gpointer data, const struct sql_value *row, guint columns);

@@ -34,7 +34,8 @@ struct transaction {
   gboolean broken;    /* a statement failed: only taking back is left */
   gboolean is_open;   /* neither committed nor taken back */
   gboolean running;   /* a statement */
-  gint64 deadline_us; /* 0: each statement has the database's whole time */
+  guint64 timeout_ms; /* of each statement */
+  gint64 deadline_us; /* of all of them; 0: none */
   struct sql_failure failure;
 };
 

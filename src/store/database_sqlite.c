@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 #include "store/backend.h"
@@ -20,6 +21,9 @@ struct connection {
   sqlite3 *handle;
   GHashTable *statements; /* SQL -> sqlite3_stmt */
   gint64 deadline_us;     /* of the statement that runs */
+  char *path;
+  dev_t device; /* and the file that was there when it was opened */
+  ino_t inode;
 };
 
 static void
@@ -116,6 +120,7 @@ sqlite_disconnect (void *data)
   set_deadline (connection, 1000);
   g_hash_table_unref (connection->statements);
   sqlite3_close (connection->handle);
+  g_free (connection->path);
   g_free (connection);
 }
 
@@ -132,9 +137,30 @@ make_file (const char *path, struct sql_failure *failure)
   return FALSE;
 }
 
+/* Somebody may remove the file, or put a backup in its place: what is written to the old one then is lost
+ * with it, and SQLite does not look. */
+static gboolean
+is_in_place (const struct connection *connection)
+{
+  struct stat st;
+  return stat (connection->path, &st) == 0 && st.st_dev == connection->device &&
+         st.st_ino == connection->inode;
+}
+
+static void
+note_place (struct connection *connection, const char *path)
+{
+  struct stat st = {0};
+  (void)stat (path, &st);
+  connection->path = g_strdup (path);
+  connection->device = st.st_dev;
+  connection->inode = st.st_ino;
+}
+
 static const char *const settings[] = {
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = NORMAL",
+    "PRAGMA journal_size_limit = 67108864", /* what a long reader let the log grow to is given back */
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
 };
@@ -146,6 +172,7 @@ sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failu
     return NULL;
   struct connection *connection = g_new0 (struct connection, 1);
   connection->statements = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, finalize);
+  note_place (connection, where);
   set_deadline (connection, timeout_ms);
   int code = sqlite3_open_v2 (where, &connection->handle,
                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
@@ -237,6 +264,10 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
 {
   struct connection *connection = data;
   set_deadline (connection, timeout_ms);
+  if (g_str_has_prefix (sql, "BEGIN") && !is_in_place (connection)) {
+    fail (failure, SQL_LOST, "its file was taken away");
+    return FALSE;
+  }
   sqlite3_stmt *statement = find_statement (connection, sql, failure);
   if (!statement)
     return FALSE;

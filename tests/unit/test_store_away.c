@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A database that goes away, comes back, does not answer, lets nobody in or is somebody else's for a while.
  */
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "adder.h"
@@ -392,6 +393,26 @@ test_turn (void)
   database_close (database);
 }
 
+/* Its file is removed, or another takes its place, under those who have it open. */
+static void
+test_replaced (void)
+{
+  g_autoptr (store_world) world = store_world_new (&sqlite);
+  struct database *database = store_world_open (world, 20000);
+  g_autofree char *path = g_build_filename (store_world_folder (world), "records.db", NULL);
+  g_autofree char *aside = g_build_filename (store_world_folder (world), "aside.db", NULL);
+  g_autoptr (GError) error = NULL;
+  g_assert_true (commit (database, "first", &error));
+  g_assert_cmpint (g_rename (path, aside), ==, 0);
+  g_assert_true (commit (database, "second", &error));
+  g_assert_cmpint (count_rows (database, "%"), ==, 1);
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (count_rows (database, "%"), ==, 0);
+  g_assert_true (commit (database, "third", &error));
+  g_assert_no_error (error);
+  database_close (database);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -406,5 +427,6 @@ main (int argc, char **argv)
   g_test_add_func ("/database/away/rights", test_rights);
   g_test_add_func ("/database/away/busy", test_busy);
   g_test_add_func ("/database/away/turn", test_turn);
+  g_test_add_func ("/database/away/replaced", test_replaced);
   return g_test_run ();
 }

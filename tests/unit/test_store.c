@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store: what the configuration may say, where things are made, and who is taken for alive. */
+#include <ftw.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "store/blobs.h"
+#include "store/database.h"
+#include "store/store.h"
+
+static char *state; /* $ADDER_STATE_DIR of a test */
+
+static struct config
+make_config (void)
+{
+  return (struct config){
+      .store_records = (char *)"sqlite",
+      .store_blobs = (char *)"directory",
+      .store_node = (char *)"node-1",
+      .store_timeout_ms = 20000,
+      .store_record_count = 1000,
+      .store_record_bytes = 1 << 30,
+      .store_file_age_ms = 60 * 1000,
+      .store_files_owner = 1000,
+      .store_bytes_owner = 1 << 30,
+  };
+}
+
+static int
+remove_one (const char *path, const struct stat *st, int kind, struct FTW *walk)
+{
+  (void)st, (void)kind, (void)walk;
+  return remove (path);
+}
+
+static void
+set_up (void)
+{
+  g_autoptr (GError) error = NULL;
+  state = g_dir_make_tmp ("adder-state-XXXXXX", &error);
+  g_assert_no_error (error);
+  g_setenv ("ADDER_STATE_DIR", state, TRUE);
+}
+
+static void
+tear_down (void)
+{
+  nftw (state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  g_clear_pointer (&state, g_free);
+}
+
+static guint
+count_entries (const char *name)
+{
+  g_autofree char *path = g_build_filename (state, "store", name, NULL);
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  guint count = 0;
+  while (folder && g_dir_read_name (folder))
+    count++;
+  return count;
+}
+
+static void
+touch_database (struct database *database)
+{
+  g_autoptr (GError) error = NULL;
+  struct transaction *transaction = database_begin (database, TRUE, &error);
+  g_assert_no_error (error);
+  transaction_end (transaction);
+}
+
+static const struct {
+  const char *records, *blobs, *node, *says;
+} wrong[] = {
+    {"mysql://host", NULL, NULL, "[store] records"},
+    {"sqlite:relative", NULL, NULL, "[store] records"},
+    {NULL, "ftp://host", NULL, "[store] blobs"},
+    {NULL, "directory:relative", NULL, "[store] blobs"},
+    {NULL, NULL, "a/b", "[store] node"},
+    {NULL, NULL, "", "[store] node"},
+    {NULL, NULL, "two words", "[store] node"},
+};
+
+static void
+test_config (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autoptr (GError) error = NULL;
+    struct config config = make_config ();
+    config.store_records = (char *)(wrong[i].records ? wrong[i].records : "sqlite");
+    config.store_blobs = (char *)(wrong[i].blobs ? wrong[i].blobs : "directory");
+    config.store_node = (char *)(wrong[i].node ? wrong[i].node : "node-1");
+    g_assert_null (store_new (&config, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_nonnull (strstr (error->message, wrong[i].says));
+  }
+}
+
+static void
+test_none (void)
+{
+  set_up ();
+  g_autoptr (GError) error = NULL;
+  struct config config = make_config ();
+  config.store_records = (char *)"none";
+  struct store *store = store_new (&config, &error);
+  g_assert_no_error (error);
+  g_assert_false (store_keeps_records (store));
+  g_assert_false (store_keeps_files (store));
+  g_assert_null (store_database (store, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
+  g_clear_error (&error);
+  store_close (store);
+  store_unref (store);
+
+  config = make_config ();
+  config.store_blobs = (char *)"none";
+  store = store_new (&config, &error);
+  g_assert_true (store_keeps_records (store));
+  g_assert_false (store_keeps_files (store));
+  g_assert_nonnull (store_database (store, &error));
+  g_assert_null (store_blobs (store, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
+  store_unref (store);
+  tear_down ();
+}
+
+/* Nothing is made before it is wanted, and what is made only its owner may read. */
+static void
+test_made (void)
+{
+  set_up ();
+  g_autoptr (GError) error = NULL;
+  struct config config = make_config ();
+  struct store *store = store_new (&config, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (count_entries ("."), ==, 0);
+  g_assert_cmpstr (store_node (store), ==, "node-1");
+  g_assert_true (g_str_has_prefix (store_writer (store), "node-1/"));
+  struct database *database = store_database (store, &error);
+  g_assert_no_error (error);
+  g_assert_true (store_database (store, &error) == database);
+  g_assert_nonnull (store_blobs (store, &error));
+  g_assert_no_error (error);
+  touch_database (database);
+  g_assert_cmpuint (count_entries ("writers"), ==, 1);
+  g_autofree char *path = g_build_filename (state, "store", "records.db", NULL);
+  struct stat st;
+  g_assert_cmpint (stat (path, &st), ==, 0);
+  g_assert_cmpint (st.st_mode & 0777, ==, 0600);
+  store_wake (store);
+  struct store *other = store_ref (store);
+  store_close (store);
+  store_unref (store);
+  touch_database (store_database (other, &error));
+  store_unref (other);
+  g_assert_cmpuint (count_entries ("writers"), ==, 0);
+  tear_down ();
+}
+
+/* A state directory that cannot be had is no error of store_new, and it is tried again. */
+static void
+test_no_state (void)
+{
+  set_up ();
+  g_autofree char *file = g_build_filename (state, "file", NULL);
+  g_autoptr (GError) error = NULL;
+  g_assert_true (g_file_set_contents (file, "", 0, &error));
+  g_setenv ("ADDER_STATE_DIR", file, TRUE);
+  struct config config = make_config ();
+  struct store *store = store_new (&config, &error);
+  g_assert_no_error (error);
+  g_assert_null (store_database (store, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_clear_error (&error);
+  g_assert_null (store_blobs (store, &error));
+  g_clear_error (&error);
+  g_setenv ("ADDER_STATE_DIR", state, TRUE);
+  g_assert_nonnull (store_database (store, &error));
+  g_assert_no_error (error);
+  store_unref (store);
+  tear_down ();
+}
+
+/* In a child: opens the store, tells its writer's name through FD and waits to be killed. */
+static void
+be_writer (int fd, const char *node)
+{
+  struct config config = make_config ();
+  config.store_node = (char *)node;
+  struct store *store = store_new (&config, NULL);
+  if (!store || !store_database (store, NULL))
+    _exit (1);
+  const char *writer = store_writer (store);
+  if (write (fd, writer, strlen (writer)) < 0)
+    _exit (1);
+  for (;;)
+    pause ();
+}
+
+static pid_t
+start_writer (const char *node, char ret_writer[200])
+{
+  int ends[2];
+  g_assert_cmpint (pipe (ends), ==, 0);
+  pid_t pid = fork ();
+  g_assert_cmpint (pid, >=, 0);
+  if (pid == 0)
+    be_writer (ends[1], node);
+  close (ends[1]);
+  gssize got = read (ends[0], ret_writer, 199);
+  g_assert_cmpint (got, >, 0);
+  ret_writer[got] = '\0';
+  close (ends[0]);
+  return pid;
+}
+
+static void
+test_writers (void)
+{
+  set_up ();
+  char same[200], renamed[200];
+  pid_t first = start_writer ("node-1", same), second = start_writer ("node-2", renamed);
+  g_autoptr (GError) error = NULL;
+  struct config config = make_config ();
+  struct store *store = store_new (&config, &error);
+  g_assert_nonnull (store_database (store, &error));
+  g_assert_true (store_writer_lives (store, store_writer (store)));
+  g_assert_true (store_writer_lives (store, same));
+  g_assert_true (store_writer_lives (store, renamed));
+  g_assert_false (store_writer_lives (store, "node-1/00000000-0000-7000-8000-000000000000"));
+  kill (first, SIGKILL);
+  kill (second, SIGKILL);
+  waitpid (first, NULL, 0);
+  waitpid (second, NULL, 0);
+  g_assert_false (store_writer_lives (store, same));
+  /* A database that is a file is this machine's, whatever the machine was called. */
+  g_assert_false (store_writer_lives (store, renamed));
+  store_unref (store);
+  tear_down ();
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  /* First: it forks, and nobody has made threads yet. */
+  g_test_add_func ("/store/writers", test_writers);
+  g_test_add_func ("/store/config", test_config);
+  g_test_add_func ("/store/none", test_none);
+  g_test_add_func ("/store/made", test_made);
+  g_test_add_func ("/store/no-state", test_no_state);
+  return g_test_run ();
+}
