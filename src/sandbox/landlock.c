@@ -24,6 +24,13 @@ static const uint64_t rights[] = {
     [LANDLOCK_CHANGE] = ACCESS_READ | ACCESS_CHANGE,
 };
 
+static uint64_t
+rights_of (unsigned right)
+{
+  uint64_t whole = rights[right & ~(unsigned)LANDLOCK_INERT];
+  return right & LANDLOCK_INERT ? whole & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE : whole;
+}
+
 /* Those that a file has; the kernel refuses the others in its rule. */
 #define ACCESS_FILE                                                                                          \
   (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |               \
@@ -80,7 +87,7 @@ add_rule (int ruleset, const struct landlock_rule *rule, uint64_t handled, struc
    * there. */
   struct landlock_path_beneath_attr attributes = {
       .allowed_access =
-          rights[rule->right] & handled & (S_ISDIR (info.st_mode) ? ~UINT64_C (0) : ACCESS_FILE),
+          rights_of (rule->right) & handled & (S_ISDIR (info.st_mode) ? ~UINT64_C (0) : ACCESS_FILE),
       .parent_fd = fd,
   };
   if (sys_landlock_add_rule (ruleset, LANDLOCK_RULE_PATH_BENEATH, &attributes, 0) < 0)

@@ -16,13 +16,15 @@ enum landlock_right {
   LANDLOCK_READ,   /* and execute */
   LANDLOCK_WRITE,  /* to files that are there, after READ: devices, /proc */
   LANDLOCK_CHANGE, /* files and directories in it, after READ */
+
+  LANDLOCK_INERT = 1 << 4, /* beside one of those: nothing there can be executed */
 };
 
 /* What may be done to PATH, a file or a directory with all that is below it. */
 struct landlock_rule {
   const char *path;
-  enum landlock_right right;
-  bool optional; /* it need not be there */
+  unsigned right; /* enum landlock_right */
+  bool optional;  /* it need not be there */
 };
 
 /* The rules of a sandbox that has a file tree of its own: read and execute everywhere, write below /work,

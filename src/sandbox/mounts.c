@@ -128,7 +128,8 @@ mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd, st
   for (size_t i = 0; i < DIRECTORIES; i++)
     count += is_needed (i, of);
   int r = mounts_tmpfs (limits->value[LIMIT_WORKSPACE], limits->value[LIMIT_WORKSPACE_FILES] + 1 + count,
-                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &fd, fault);
+                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (of & MOUNTS_INERT ? MOUNT_ATTR_NOEXEC : 0),
+                        &fd, fault);
   if (r < 0)
     return r;
   for (size_t i = 0; i < DIRECTORIES; i++)

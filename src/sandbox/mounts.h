@@ -50,6 +50,7 @@ enum mounts_workspace_of {
   MOUNTS_OF_OVERLAY = 1 << 1,     /* upper, which gets what is changed, and the overlay's own directory */
   MOUNTS_OF_INPUTS_WORK = 1 << 2, /* the overlay's own directory: work itself gets what is changed */
   MOUNTS_OF_INPUTS_TMP = 1 << 3,
+  MOUNTS_INERT = 1 << 4, /* nothing in it can be executed, nor mapped as code */
 };
 int mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd, struct fault *fault);
 
