@@ -34,8 +34,8 @@
 /* Copies are made from here on, out of the way of the numbers that are to be settled. */
 #define SPARE_FD 64
 
-/* More than any environment has roots. */
-#define READABLE_MAX 128
+/* More than any environment has roots, or programs with their libraries. */
+#define RULES_MAX 512
 
 /* A step returns 0, LACKING when the host does not offer it, or a negative errno. */
 #define LACKING 1
@@ -303,16 +303,56 @@ close_doors (struct state *state, struct fault *fault)
   return 0;
 }
 
+struct rules {
+  struct landlock_rule list[RULES_MAX];
+  size_t count;
+};
+
+static int
+add_rules (struct rules *rules, const struct landlock_rule *list, size_t count, unsigned inert,
+           struct fault *fault)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (rules->count == RULES_MAX)
+      return fault_set (fault, E2BIG, "there are more than %d places for landlock", RULES_MAX);
+    rules->list[rules->count] = list[i];
+    rules->list[rules->count++].right |= inert;
+  }
+  return 0;
+}
+
+static int
+add_paths (struct rules *rules, const char *const *paths, unsigned right, struct fault *fault)
+{
+  int r = 0;
+  for (; paths && *paths && r == 0; paths++)
+    r = add_rules (rules, &(struct landlock_rule){*paths, right, true}, 1, 0, fault);
+  return r;
+}
+
+/* LIST, and what can be executed where not all can that is in it. */
+static int
+enforce_rules (struct state *state, const struct landlock_rule *list, size_t count, struct fault *fault)
+{
+  struct rules rules = {.count = 0};
+  const struct confinement *want = state->want;
+  unsigned inert = want->runnable ? LANDLOCK_INERT : 0;
+  int r = add_rules (&rules, list, count, inert, fault);
+  if (r == 0 && want->isolation == ISOLATION_PROCESS)
+    r = add_paths (&rules, want->readable, LANDLOCK_READ | inert, fault);
+  if (r == 0)
+    r = add_paths (&rules, want->runnable, LANDLOCK_READ, fault);
+  return r < 0 ? r : landlock_confine (want->landlock_abi, want->online, rules.list, rules.count, fault);
+}
+
 static int
 enforce_landlock (struct state *state, struct fault *fault)
 {
   if (state->want->landlock_abi <= 0)
     return LACKING;
   if (state->flags & WIRE_READY_PLACES)
-    return landlock_confine (state->want->landlock_abi, state->want->online, landlock_session_rules,
-                             landlock_session_rules_count, fault);
-  return landlock_confine (state->want->landlock_abi, state->want->online, landlock_tree_rules,
-                           landlock_tree_rules_count, fault);
+    return enforce_rules (state, landlock_session_rules, landlock_session_rules_count, fault);
+  return enforce_rules (state, landlock_tree_rules, landlock_tree_rules_count, fault);
 }
 
 /* Where landlock is all that stands before the host's files. The workspace is where we are. */
@@ -325,19 +365,10 @@ enforce_landlock_alone (struct state *state, struct fault *fault)
       {"/dev/full", LANDLOCK_WRITE, true},    {"/dev/random", LANDLOCK_WRITE, true},
       {"/dev/urandom", LANDLOCK_WRITE, true},
   };
-  enum { OWN = sizeof own / sizeof own[0] };
-  struct landlock_rule rules[OWN + READABLE_MAX];
-  size_t count = OWN;
   if (state->want->landlock_abi < LANDLOCK_ABI_ALONE)
     return fault_set (fault, EOPNOTSUPP, "landlock version %d is not enough without namespaces",
                       state->want->landlock_abi);
-  memcpy (rules, own, sizeof own);
-  for (const char *const *path = state->want->readable; *path; path++) {
-    if (count == OWN + READABLE_MAX)
-      return fault_set (fault, E2BIG, "there are more than %d places to read from", READABLE_MAX);
-    rules[count++] = (struct landlock_rule){*path, LANDLOCK_READ, true};
-  }
-  return landlock_confine (state->want->landlock_abi, state->want->online, rules, count, fault);
+  return enforce_rules (state, own, sizeof own / sizeof own[0], fault);
 }
 
 /* That the links lead to the places, and not past them. */

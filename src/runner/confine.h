@@ -15,6 +15,7 @@
 struct confinement {
   enum isolation isolation;
   const char *const *readable; /* paths, NULL-terminated: what landlock lets be read where there is no tree */
+  const char *const *runnable; /* the same: all that can be executed; NULL: whatever can be read */
   const struct limits *limits;
   const struct filter_program *program;
   const struct namespaces_seen *zygote; /* the namespaces that the child must have left */

@@ -75,6 +75,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
   const struct confinement confinement = {
       .isolation = zygote->isolation,
       .readable = zygote->readable,
+      .runnable = zygote->runnable,
       .limits = &wanted->limits,
       .program = &program,
       .zygote = &zygote->namespaces,
@@ -145,7 +146,7 @@ get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, con
       {WIRE_SPAWN_INPUTS_WORK, MOUNTS_OF_INPUTS_WORK},
       {WIRE_SPAWN_INPUTS_TMP, MOUNTS_OF_INPUTS_TMP},
   };
-  unsigned of = 0;
+  unsigned of = zygote->runnable ? (unsigned)MOUNTS_INERT : 0;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     of |= wanted->flags & rows[i].flag ? rows[i].of : 0;
   if (zygote->isolation == ISOLATION_NAMESPACES)

@@ -15,8 +15,10 @@
 struct zygote {
   enum isolation isolation;
   const char *const *readable; /* see confine.h */
-  int init_program_fd;         /* the static adder-init */
-  int pid_namespace_fd;        /* its own */
+  const char *const
+      *runnable;        /* the same; where there are any, nothing that a sandbox writes can be executed */
+  int init_program_fd;  /* the static adder-init */
+  int pid_namespace_fd; /* its own */
   struct filter_program program;
   struct namespaces_seen namespaces;
   uint32_t mechanisms; /* those that sandboxes share with it, verified */

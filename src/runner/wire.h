@@ -124,6 +124,8 @@ enum wire_frame {
                    thread waits for it: nothing else tells what it printed before from what it prints next */
   WIRE_ATTEMPT, /* sandbox, before code runs, where its REQUEST or CELL has "attempts": JSON, what the code is
                  */
+  WIRE_COMMAND, /* daemon, once, to a shell's sandbox in place of REQUEST: struct wire_command, with a
+                   descriptor as a REQUEST */
 };
 
 enum wire_branch_fd {
@@ -160,6 +162,18 @@ struct wire_ready {
   uint32_t flags;      /* enum wire_ready_flag */
   uint64_t data_bytes; /* VmData of the worker: RLIMIT_DATA is set to this plus the memory limit where there
                           is no cgroup */
+};
+
+/* What a shell shall run, for a reader without JSON. After it come, each with a zero byte at its end, the
+ * command, then so many arguments ($1, $2 ...), then so many variables (NAME=VALUE). */
+struct wire_command {
+  uint32_t flags; /* enum wire_command_flag */
+  uint32_t arguments, variables;
+};
+
+enum wire_command_flag {
+  WIRE_COMMAND_CHECK = 1 << 0,  /* it is only looked at */
+  WIRE_COMMAND_ONLINE = 1 << 1, /* there is a network */
 };
 
 #define WIRE_REQUEST_MAX (8u << 20) /* code of 1 MiB may grow sixfold when escaped */
