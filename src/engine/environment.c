@@ -15,6 +15,7 @@
 #include "common/json.h"
 #include "common/paths.h"
 #include "engine/environment_private.h"
+#include "engine/layout_programs.h"
 
 #define DESCRIBE_TIMEOUT_MS 30000
 #define NAME_MAX_LENGTH     64
@@ -28,6 +29,12 @@ environment_name_is_clean (const char *name)
   if (length == 0 || length > NAME_MAX_LENGTH || name[0] == '-' || name[0] == '_')
     return FALSE;
   return strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length;
+}
+
+gboolean
+environment_is_built_in (const char *name)
+{
+  return strcmp (name, ENVIRONMENT_SYSTEM) == 0 || strcmp (name, ENVIRONMENT_SHELL) == 0;
 }
 
 gboolean
@@ -146,7 +153,7 @@ names_on_disk (void)
     const char *name;
     while (listing && (name = g_dir_read_name (listing))) {
       g_autofree char *manifest = g_build_filename (directories[i], name, ENVIRONMENT_MANIFEST, NULL);
-      if (environment_name_is_clean (name) && strcmp (name, ENVIRONMENT_SYSTEM) != 0 &&
+      if (environment_name_is_clean (name) && !environment_is_built_in (name) &&
           g_file_test (manifest, G_FILE_TEST_EXISTS) &&
           !g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
         g_ptr_array_add (names, g_strdup (name));
@@ -172,10 +179,46 @@ set_not_found (const char *name, GError **error)
                  known);
 }
 
+static struct environment *
+find_shell (GError **error)
+{
+  g_autofree char *shell = layout_find_shell ();
+  if (!shell) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "the environment shell needs /usr/bin/dash or /bin/sh, and neither is there");
+    return NULL;
+  }
+  struct environment *environment = g_new0 (struct environment, 1);
+  environment->name = g_strdup (ENVIRONMENT_SHELL);
+  environment->python = g_steal_pointer (&shell);
+  environment->shell = TRUE;
+  environment->modules = g_new0 (char *, 1);
+  environment->roots = g_new0 (char *, 1);
+  environment->version = g_strdup ("");
+  return environment;
+}
+
+/* Programs come and go with their directories, libraries with the loader's cache. */
+static char *
+shell_fingerprint (void)
+{
+  static const char *const places[] = {"/usr/bin", "/bin", "/etc/ld.so.cache"};
+  GString *text = g_string_new (NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (places); i++) {
+    struct stat st = {0};
+    (void)stat (places[i], &st);
+    g_string_append_printf (text, "%ju-%jd.%09ld ", (uintmax_t)st.st_ino, (intmax_t)st.st_mtim.tv_sec,
+                            st.st_mtim.tv_nsec);
+  }
+  return g_string_free (text, FALSE);
+}
+
 struct environment *
 environment_find (const char *name, GError **error)
 {
   g_return_val_if_fail (name != NULL, NULL);
+  if (strcmp (name, ENVIRONMENT_SHELL) == 0)
+    return find_shell (error);
   if (strcmp (name, ENVIRONMENT_SYSTEM) == 0)
     return environment_new (name, NULL, ENVIRONMENT_SYSTEM_PYTHON, NULL, error);
   g_auto (GStrv) directories = paths_environment_dirs ();
@@ -221,6 +264,8 @@ environment_list (void)
 char *
 environment_fingerprint (const struct environment *environment)
 {
+  if (environment->shell)
+    return shell_fingerprint ();
   g_auto (GStrv) packages = facts_packages (environment->python);
   g_autofree char *stamp = facts_stamp (environment->python, (const char *const *)packages);
   if (!environment->directory)
@@ -305,6 +350,11 @@ has_package (const json_t *packages, const char *name)
 json_t *
 environment_describe (const struct environment *environment, GError **error)
 {
+  if (environment->shell) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "the environment shell is no Python: it runs command lines with programs of this machine");
+    return NULL;
+  }
   json_t *packages = list_packages (environment, error);
   if (!packages)
     return NULL;

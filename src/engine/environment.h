@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environments: a Python interpreter with its packages and the modules to load ahead. Each is a folder NAME
  * in one of paths_environment_dirs(), holding environment.conf (a key file) and, where Adder made it, venv/
- * and cache/. The name "system" always exists: /usr/bin/python3 with nothing loaded ahead. */
+ * and cache/. The name "system" always exists: /usr/bin/python3 with nothing loaded ahead. So does "shell",
+ * in which there is no Python: its code are command lines (runner/shell.c). */
 #pragma once
 
 #include <glib.h>
 #include <jansson.h>
 #include <stdio.h>
 
+#define ENVIRONMENT_SHELL "shell"
+
 struct environment {
   char *name;
   char *directory; /* NULL for "system" */
-  char *python;  /* absolute path as it is to be executed: for a venv its own bin/python, links unresolved */
-  GStrv modules; /* to load ahead, in order */
-  char *cache;   /* directory with a matplotlib font cache, or NULL */
-  char *version; /* "3.11.2" */
-  GStrv roots;   /* host directories the interpreter needs, absolute, none below another: /usr, the venv, a
-                    prefix */
+  char *python; /* absolute path as it is to be executed: for a venv its own bin/python, links unresolved; of
+                   "shell" the shell */
+  gboolean shell; /* it is "shell" */
+  GStrv modules;  /* to load ahead, in order */
+  char *cache;    /* directory with a matplotlib font cache, or NULL */
+  char *version;  /* "3.11.2" */
+  GStrv roots;    /* host directories the interpreter needs, absolute, none below another: /usr, the venv, a
+                     prefix */
 };
 
 /* ADDER_ERROR_NOT_FOUND names those that exist. A broken interpreter, or one that Adder cannot use (older
@@ -25,8 +30,8 @@ struct environment {
 struct environment *environment_find (const char *name, GError **error);
 void environment_free (struct environment *environment);
 
-/* All environments by name, "system" last; broken ones are left out. GPtrArray of struct environment, freed
- * with it. */
+/* All environments of Python by name, "system" last; broken ones are left out. GPtrArray of struct
+ * environment, freed with it. */
 GPtrArray *environment_list (void);
 
 /* A short text that changes when packages are installed into or removed from the environment, or its manifest

@@ -406,9 +406,10 @@ check_recipe (const struct environment_recipe *recipe, GError **error)
         recipe->name ? recipe->name : "");
     return FALSE;
   }
-  if (strcmp (recipe->name, ENVIRONMENT_SYSTEM) == 0) {
+  if (environment_is_built_in (recipe->name)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "the environment system is %s as it is: it cannot be made", ENVIRONMENT_SYSTEM_PYTHON);
+                 "the environment %s is the host's %s as it is: it cannot be made", recipe->name,
+                 strcmp (recipe->name, ENVIRONMENT_SYSTEM) == 0 ? ENVIRONMENT_SYSTEM_PYTHON : "shell");
     return FALSE;
   }
   for (gsize i = 0; recipe->modules && recipe->modules[i]; i++)
@@ -487,9 +488,9 @@ environment_create (const struct environment_recipe *recipe, FILE *progress, GEr
 gboolean
 environment_remove (const char *name, GError **error)
 {
-  if (strcmp (name, ENVIRONMENT_SYSTEM) == 0) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the environment system is the host's %s and stays",
-                 ENVIRONMENT_SYSTEM_PYTHON);
+  if (environment_is_built_in (name)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the environment %s is the host's %s and stays",
+                 name, strcmp (name, ENVIRONMENT_SYSTEM) == 0 ? ENVIRONMENT_SYSTEM_PYTHON : "shell");
     return FALSE;
   }
   g_auto (GStrv) directories = paths_environment_dirs ();

@@ -16,6 +16,9 @@
 /* [a-z0-9][a-z0-9_-]{0,63}: fit for a folder's name, a command line and a key. */
 gboolean environment_name_is_clean (const char *name);
 
+/* One that is there without a folder. */
+gboolean environment_is_built_in (const char *name);
+
 /* A dotted Python name, as `import` takes it. */
 gboolean environment_module_is_clean (const char *module);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/weaken.h"
+#include "engine/layout_programs.h"
 
 #define CACHE "/adder/cache"
 
@@ -18,18 +19,13 @@
   "root:x:0:\n"                                                                                              \
   "sandbox:x:65534:\n"
 
-static const struct plan_step fixed_steps[] = {
-    {PLAN_BIND, "/usr", "/usr"},
+/* In every tree. */
+static const struct plan_step common_steps[] = {
     {PLAN_TEXT, PASSWD, "/etc/passwd"},
     {PLAN_TEXT, GROUP, "/etc/group"},
     {PLAN_TEXT, "passwd: files\ngroup: files\nhosts: files dns\n", "/etc/nsswitch.conf"},
     {PLAN_COPY, "/etc/ld.so.cache", "/etc/ld.so.cache"},
     {PLAN_COPY, "/etc/localtime", "/etc/localtime"},
-    {PLAN_COPY, "/etc/mime.types", "/etc/mime.types"},
-    {PLAN_COPY, "/etc/matplotlibrc", "/etc/matplotlibrc"},
-    /* Debian's libblas.so.3 and its like are links through here. */
-    {PLAN_TREE, "/etc/alternatives", "/etc/alternatives"},
-    {PLAN_TREE, "/etc/fonts", "/etc/fonts"},
     {PLAN_BIND_MAYBE, "/etc/ssl/certs", "/etc/ssl/certs"},
     {PLAN_BIND_MAYBE, "/etc/pki/tls/certs", "/etc/pki/tls/certs"},
     {PLAN_DEVICE, "/dev/null", "/dev/null"},
@@ -43,6 +39,27 @@ static const struct plan_step fixed_steps[] = {
     {PLAN_LINK, "/proc/self/fd/2", "/dev/stderr"},
 };
 
+static const struct plan_step interpreter_steps[] = {
+    {PLAN_BIND, "/usr", "/usr"},
+    {PLAN_COPY, "/etc/mime.types", "/etc/mime.types"},
+    {PLAN_COPY, "/etc/matplotlibrc", "/etc/matplotlibrc"},
+    /* Debian's libblas.so.3 and its like are links through here. */
+    {PLAN_TREE, "/etc/alternatives", "/etc/alternatives"},
+    {PLAN_TREE, "/etc/fonts", "/etc/fonts"},
+};
+
+/* What programs of a shell read beside their libraries: locales, times, certificates, kinds of files. */
+static const struct plan_step shell_steps[] = {
+    {PLAN_BIND_MAYBE, "/usr/lib/locale", "/usr/lib/locale"},
+    {PLAN_BIND_MAYBE, "/usr/share/zoneinfo", "/usr/share/zoneinfo"},
+    {PLAN_BIND_MAYBE, "/usr/share/ca-certificates", "/usr/share/ca-certificates"},
+    {PLAN_BIND_MAYBE, "/usr/lib/file", "/usr/lib/file"},
+    {PLAN_BIND_MAYBE, "/usr/share/file", "/usr/share/file"},
+    {PLAN_BIND_MAYBE, "/usr/share/misc", "/usr/share/misc"},
+    {PLAN_COPY, "/etc/magic", "/etc/magic"},
+    {PLAN_COPY, "/etc/ssl/openssl.cnf", "/etc/ssl/openssl.cnf"},
+};
+
 /* How names become addresses, by what a zygote's sandboxes have of the network. */
 static const struct plan_step name_steps[NETWORKS][2] = {
     [NETWORK_NONE] = {{PLAN_TEXT, "127.0.0.1 localhost adder\n::1 localhost adder\n", "/etc/hosts"}},
@@ -53,11 +70,14 @@ static const struct plan_step name_steps[NETWORKS][2] = {
 /* Links into /usr on merged systems, directories of their own on others. */
 static const char *const merged[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 
-static const char *const fixed_variables[] = {
+static const char *const common_variables[] = {
     "USER=sandbox",
     "LOGNAME=sandbox",
     "SHELL=/bin/sh",
     "LANG=C.UTF-8",
+};
+
+static const char *const interpreter_variables[] = {
     "MPLBACKEND=Agg",
     /* A zygote must have one thread when it forks, and a run has the processors that it is given. */
     "OPENBLAS_NUM_THREADS=1",
@@ -89,15 +109,18 @@ add_step (struct layout *layout, enum plan_kind kind, const char *source, const 
   g_array_append_val (layout->steps, step);
 }
 
+/* A shell's programs are all in one place, and its libraries come one by one. */
 static void
-add_merged (struct layout *layout)
+add_merged (struct layout *layout, gboolean shell)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (merged); i++) {
     g_autofree char *link = g_file_read_link (merged[i], NULL);
     if (link)
       add_step (layout, PLAN_LINK, keep (layout, g_steal_pointer (&link)), merged[i]);
-    else
+    else if (!shell)
       add_step (layout, PLAN_BIND_MAYBE, merged[i], merged[i]);
+    else if (strcmp (merged[i], "/bin") == 0)
+      add_step (layout, PLAN_LINK, "usr/bin", merged[i]);
   }
 }
 
@@ -122,9 +145,9 @@ add_whole_host (struct layout *layout)
       add_step (layout, PLAN_BIND_MAYBE, kept, kept);
     }
   }
-  for (gsize i = 0; i < G_N_ELEMENTS (fixed_steps); i++)
-    if (fixed_steps[i].kind == PLAN_DEVICE)
-      g_array_append_val (layout->steps, fixed_steps[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS (common_steps); i++)
+    if (common_steps[i].kind == PLAN_DEVICE)
+      g_array_append_val (layout->steps, common_steps[i]);
 }
 
 static void
@@ -149,15 +172,18 @@ add_variables (struct layout *layout, const struct host *host, const struct envi
 {
   gboolean own_tree = isolation == ISOLATION_NAMESPACES;
   g_autofree char *bin = g_path_get_dirname (environment->python);
-  gboolean system = strcmp (bin, "/usr/bin") == 0 || strcmp (bin, "/usr/local/bin") == 0;
+  gboolean system =
+      environment->shell || strcmp (bin, "/usr/bin") == 0 || strcmp (bin, "/usr/local/bin") == 0;
   const char *home = own_tree ? "/tmp" : scratch_home (host->scratch);
   add_variable (layout, g_strdup_printf ("PATH=%s%s/usr/local/bin:/usr/bin:/bin", system ? "" : bin,
                                          system ? "" : ":"));
   add_variable (layout, g_strconcat ("HOME=", home, NULL));
   if (!own_tree)
     add_variable (layout, g_strconcat ("TMPDIR=", home, NULL));
-  for (gsize i = 0; i < G_N_ELEMENTS (fixed_variables); i++)
-    g_ptr_array_add (layout->variables, (gpointer)(guintptr)fixed_variables[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS (common_variables); i++)
+    g_ptr_array_add (layout->variables, (gpointer)(guintptr)common_variables[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS (interpreter_variables) && !environment->shell; i++)
+    g_ptr_array_add (layout->variables, (gpointer)(guintptr)interpreter_variables[i]);
   if (environment->cache)
     add_variable (layout, g_strconcat ("MPLCONFIGDIR=", own_tree ? CACHE : environment->cache, NULL));
   if (weakened (LAYER_ENVIRONMENT))
@@ -189,6 +215,37 @@ add_program (struct layout *layout, const struct environment *environment, const
     g_ptr_array_add (layout->program, (gpointer)(guintptr)words[i]);
 }
 
+static void
+add_argument (struct layout *layout, const char *option, const char *value)
+{
+  g_ptr_array_add (layout->program, (gpointer)(guintptr)option);
+  g_ptr_array_add (layout->program, (gpointer)(guintptr)value);
+}
+
+/* The zygote of shells, and each program with what it needs. Where there is no tree, only the host's own
+ * places lead to them. */
+static void
+add_shell (struct layout *layout, const struct host *host, const struct environment *environment,
+           enum isolation isolation)
+{
+  gboolean own_tree = isolation == ISOLATION_NAMESPACES;
+  const char *zygote = keep (layout, g_build_filename (host->libexec, LAYOUT_SHELL, NULL));
+  g_autoptr (GPtrArray) files = layout_programs (zygote);
+  g_ptr_array_add (layout->program, (gpointer)(guintptr)(own_tree ? LAYOUT_RUNNER "/" LAYOUT_SHELL : zygote));
+  add_argument (layout, "--isolation", isolation_names[isolation]);
+  add_argument (layout, "--shell", own_tree ? "/bin/sh" : keep (layout, g_strdup (environment->python)));
+  for (guint i = 0; i < files->len; i++) {
+    const struct layout_file *file = files->pdata[i];
+    const char *source = keep (layout, g_strdup (file->source));
+    const char *target = keep (layout, g_strdup (file->target));
+    add_step (layout, PLAN_BIND, source, target);
+    if (file->runnable)
+      add_argument (layout, "--runnable", own_tree ? target : source);
+  }
+  add_step (layout, PLAN_BIND, zygote, LAYOUT_RUNNER "/" LAYOUT_SHELL);
+  g_array_append_vals (layout->steps, shell_steps, G_N_ELEMENTS (shell_steps));
+}
+
 /* What the tree would show of the host. */
 static void
 add_readable (struct layout *layout)
@@ -200,8 +257,7 @@ add_readable (struct layout *layout)
     case PLAN_BIND_MAYBE:
     case PLAN_COPY:
     case PLAN_TREE:
-      g_ptr_array_add (layout->program, (gpointer)(guintptr) "--readable");
-      g_ptr_array_add (layout->program, (gpointer)(guintptr)step->source);
+      add_argument (layout, "--readable", step->source);
       break;
     default:
       break;
@@ -222,21 +278,28 @@ layout_new (const struct host *host, const struct environment *environment, enum
   layout->program = g_ptr_array_new ();
   layout->strings = g_ptr_array_new_with_free_func (g_free);
 
-  if (weakened (LAYER_TREE))
+  if (weakened (LAYER_TREE)) {
     add_whole_host (layout);
-  else
-    g_array_append_vals (layout->steps, fixed_steps, G_N_ELEMENTS (fixed_steps));
+  } else {
+    if (!environment->shell)
+      g_array_append_vals (layout->steps, interpreter_steps, G_N_ELEMENTS (interpreter_steps));
+    g_array_append_vals (layout->steps, common_steps, G_N_ELEMENTS (common_steps));
+  }
   for (gsize i = 0; i < G_N_ELEMENTS (name_steps[network]) && !weakened (LAYER_TREE); i++)
     if (name_steps[network][i].target)
       g_array_append_val (layout->steps, name_steps[network][i]);
-  add_merged (layout);
+  add_merged (layout, environment->shell);
   if (!weakened (LAYER_TREE))
     add_roots (layout, environment);
-  add_step (layout, PLAN_BIND, keep (layout, g_strdup (host->libexec)), LAYOUT_RUNNER);
+  if (!environment->shell)
+    add_step (layout, PLAN_BIND, keep (layout, g_strdup (host->libexec)), LAYOUT_RUNNER);
   if (environment->cache)
     add_step (layout, PLAN_BIND_MAYBE, keep (layout, g_strdup (environment->cache)), CACHE);
   add_variables (layout, host, environment, isolation);
-  add_program (layout, environment, own_tree ? LAYOUT_RUNNER : host->libexec, isolation, bare);
+  if (environment->shell)
+    add_shell (layout, host, environment, isolation);
+  else
+    add_program (layout, environment, own_tree ? LAYOUT_RUNNER : host->libexec, isolation, bare);
   if (!own_tree)
     add_readable (layout);
   g_ptr_array_add (layout->program, NULL);

@@ -20,6 +20,9 @@ struct layout {
 /* Where the runner's folder is in a sandbox. */
 #define LAYOUT_RUNNER "/adder/runner"
 
+/* The zygote of shells, in the runner's folder. */
+#define LAYOUT_SHELL "adder-shell"
+
 /* Builds the layout of ENVIRONMENT on HOST for sandboxes of ISOLATION and NETWORK; BARE: with no modules
  * loaded ahead. Without namespaces there is no tree: paths are the host's, and what the plan would have bound
  * is named to the runner as readable. The caller frees it. */

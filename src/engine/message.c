@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "engine/denial.h"
 #include "engine/request.h"
+#include "runner/wire.h"
 
 /* A value costs jansson some 50 bytes, however few it has in the text: "[0,0,0..." would make a message of 64
  * MiB a structure of gigabytes. */
@@ -679,6 +680,35 @@ message_write_request (const struct run_request *request, gsize *ret_length)
   add_code (object, request);
   add_values (object, request);
   return write_with_guard (object, request, ret_length);
+}
+
+/* Texts of a request have no zero byte (request_check). */
+char *
+message_write_command (const struct run_request *request, gsize *ret_length)
+{
+  enum network network = network_rules_shape (request->network);
+  g_autoptr (json_t) variables = string_object (request->variables);
+  struct wire_command command = {
+      .flags = (request->check ? (uint32_t)WIRE_COMMAND_CHECK : 0) |
+               (network != NETWORK_NONE ? (uint32_t)WIRE_COMMAND_ONLINE : 0),
+      .arguments = request->arguments ? g_strv_length (request->arguments) : 0,
+  };
+  if (network == NETWORK_ALLOW)
+    add_proxy (variables);
+  command.variables = (uint32_t)json_object_size (variables);
+  GString *bytes = g_string_new_len ((const char *)&command, sizeof command);
+  g_string_append_len (bytes, request->code, (gssize)request->code_length + 1);
+  for (uint32_t i = 0; i < command.arguments; i++)
+    g_string_append_len (bytes, request->arguments[i], (gssize)strlen (request->arguments[i]) + 1);
+  const char *name;
+  json_t *value;
+  json_object_foreach (variables, name, value)
+  {
+    g_string_append_printf (bytes, "%s=%s", name, json_string_value (value));
+    g_string_append_c (bytes, '\0');
+  }
+  *ret_length = bytes->len;
+  return g_string_free (bytes, FALSE);
 }
 
 char *

@@ -64,6 +64,9 @@ struct run_request;
 /* The text of WIRE_REQUEST. The caller's. */
 char *message_write_request (const struct run_request *request, gsize *ret_length);
 
+/* The bytes of WIRE_COMMAND, for a shell. The caller's. */
+char *message_write_command (const struct run_request *request, gsize *ret_length);
+
 /* The texts of WIRE_OPEN, of WIRE_CELL for the cell NUMBER, and of WIRE_ASK: NAMES may be NULL. */
 char *message_write_open (const struct run_request *request, gsize *ret_length);
 char *message_write_cell (const struct run_request *request, guint64 number, gsize *ret_length);

@@ -7,6 +7,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/size.h"
+#include "engine/environment.h"
 #include "engine/workspace.h"
 
 const char *const request_tables_names[] = {"none", "csv", "parquet", "json", NULL};
@@ -16,6 +17,9 @@ clear_input (gpointer data)
 {
   input_clear (data);
 }
+
+/* One argument of a program at most (MAX_ARG_STRLEN of the kernel), with the zero byte at its end. */
+#define SHELL_CODE_BYTES (128u << 10)
 
 struct run_request *
 request_new (void)
@@ -192,6 +196,34 @@ check_workdir (const struct run_request *request, GError **error)
 }
 
 gboolean
+request_is_shell (const struct run_request *request)
+{
+  return g_strcmp0 (request->environment, ENVIRONMENT_SHELL) == 0;
+}
+
+/* What holds Python's code to rules must not be passed by with a shell. */
+static gboolean
+check_shell (const struct run_request *request, GError **error)
+{
+  if (!request_is_shell (request))
+    return TRUE;
+  if (request->guard || request->blocked.calls || request->blocked.modules) {
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_INVALID,
+        "the profile %s has rules for Python's code, so the environment shell is not for it: use the profile "
+        "shell",
+        request->profile);
+    return FALSE;
+  }
+  if (request->values)
+    return invalid (error, "values", "are for Python: give a shell variables or arguments");
+  if (request->code_length >= SHELL_CODE_BYTES)
+    return invalid (error, "the command",
+                    "has more than 128 KiB, the longest that the kernel hands to a shell");
+  return TRUE;
+}
+
+gboolean
 request_check (const struct run_request *request, GError **error)
 {
   if (request->invalid) {
@@ -200,5 +232,6 @@ request_check (const struct run_request *request, GError **error)
   }
   return check_limits (request, error) && check_code (request, error) &&
          workspace_check_name (request->name, error) && check_arguments (request, error) &&
-         check_variables (request, error) && check_workdir (request, error) && inputs_check (request, error);
+         check_variables (request, error) && check_workdir (request, error) && inputs_check (request, error) &&
+         check_shell (request, error);
 }

@@ -121,5 +121,8 @@ void request_free (struct run_request *request);
  * caller's. */
 struct run_request *request_settled (const struct run_request *request);
 
+/* Whether its code is a command line (ENVIRONMENT_SHELL). */
+gboolean request_is_shell (const struct run_request *request);
+
 /* Whether all texts are UTF-8 and all values within their limits: ADDER_ERROR_INVALID says what is not. */
 gboolean request_check (const struct run_request *request, GError **error);

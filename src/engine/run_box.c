@@ -69,6 +69,10 @@ begin (struct adder_run *run)
   for (gsize i = 0; run->box->info->warnings[i]; i++)
     g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
   run_hand_out (run);
+  if (request_is_shell (request)) {
+    char *command = message_write_command (request, &length);
+    return run_send (run, WIRE_COMMAND, command, length, &stdin_fd);
+  }
   char *text = message_write_request (request, &length);
   return run_send (run, WIRE_REQUEST, text, length, &stdin_fd);
 }

@@ -397,6 +397,11 @@ struct session *
 session_create (struct engine *engine, const struct run_request *options, const char *name, GError **error)
 {
   struct interrupt interrupt;
+  if (request_is_shell (options)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the environment shell has no sessions: each command is for itself");
+    return NULL;
+  }
   if ((name && !session_check_name (name, error)) || !check_no_workdir (options, error) ||
       !request_check (options, error) || !check_allowed (options, error) ||
       !sessions_start (engine->sessions, error) || !interrupt_init (&interrupt, options->watch_fd, error))

@@ -453,9 +453,6 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     copy_rules (resolved, profile);
     resolved->guard = g_strdup (profile->guard.text);
   }
-  if (request->check && profile && !profile->guard.text && !resolved->invalid)
-    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "the profile %s has no guard: there is nothing to hold the code against", name);
   resolved->profile = g_strdup (name);
   const char *environment = request->environment;
   if (!environment && profile)
@@ -463,6 +460,9 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   if (!environment)
     environment = engine->engine->host->config->environment;
   resolved->environment = g_strdup (environment);
+  if (request->check && profile && !profile->guard.text && !request_is_shell (resolved) && !resolved->invalid)
+    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the profile %s has no guard: there is nothing to hold the code against", name);
   profile_entry_unref (entry);
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/layout_programs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/needs.h"
+#include "sandbox/programs.h"
+
+#define PLACE "/usr/bin"
+
+/* Loaded while a program runs: names of hosts on older systems, and ends of threads. */
+static const char *const loaded_later[] = {"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2",
+                                           "libgcc_s.so.1"};
+
+static void
+free_file (gpointer data)
+{
+  struct layout_file *file = data;
+  g_free (file->source);
+  g_free (file->target);
+  g_free (file);
+}
+
+static void
+add_file (GPtrArray *files, const char *path, const char *target, gboolean runnable)
+{
+  char *source = realpath (path, NULL);
+  if (!source)
+    return;
+  struct layout_file *file = g_new0 (struct layout_file, 1);
+  *file =
+      (struct layout_file){.source = g_strdup (source), .target = g_strdup (target), .runnable = runnable};
+  free (source);
+  g_ptr_array_add (files, file);
+}
+
+/* The program NAME where the distribution has it. The caller's, links resolved; NULL: it has not. */
+static char *
+find_program (const char *name)
+{
+  static const char *const directories[] = {"/usr/bin", "/bin"};
+  for (gsize i = 0; i < G_N_ELEMENTS (directories); i++) {
+    g_autofree char *path = g_build_filename (directories[i], name, NULL);
+    char *real = access (path, X_OK) == 0 ? realpath (path, NULL) : NULL;
+    if (real)
+      return real;
+  }
+  return NULL;
+}
+
+char *
+layout_find_shell (void)
+{
+  char *shell = find_program ("dash");
+  return shell ? shell : find_program ("sh");
+}
+
+static void
+add_program (GPtrArray *files, struct needs *needs, const char *name)
+{
+  g_autofree char *real = find_program (name), *target = g_build_filename (PLACE, name, NULL);
+  if (real && needs_add (needs, real))
+    add_file (files, real, target, TRUE);
+}
+
+/* At their own paths, without the links of merged systems (/lib), which are in the tree as well. */
+static void
+add_paths (GPtrArray *files, GHashTable *paths, gboolean runnable)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GHashTableIter iter;
+  gpointer path;
+  g_hash_table_iter_init (&iter, paths);
+  while (g_hash_table_iter_next (&iter, &path, NULL)) {
+    g_autofree char *directory = g_path_get_dirname (path), *name = g_path_get_basename (path);
+    g_autofree char *real = realpath (directory, NULL);
+    g_autofree char *target = real ? g_build_filename (real, name, NULL) : NULL;
+    if (target && g_hash_table_add (seen, g_strdup (target)))
+      add_file (files, path, target, runnable);
+  }
+}
+
+GPtrArray *
+layout_programs (const char *zygote)
+{
+  GPtrArray *files = g_ptr_array_new_with_free_func (free_file);
+  struct needs *needs = needs_new ();
+  g_autofree char *shell = layout_find_shell ();
+  /* First, since its loader's directory is where most libraries are. */
+  (void)needs_add (needs, zygote);
+  if (shell && needs_add (needs, shell))
+    add_file (files, shell, PLACE "/sh", TRUE);
+  for (gsize i = 0; i < program_rows_count; i++) {
+    const char *list = program_rows[i].names, *word;
+    size_t length;
+    while (program_rows[i].kind == PROGRAM_FILE && (word = programs_next (&list, &length))) {
+      g_autofree char *name = g_strndup (word, length);
+      add_program (files, needs, name);
+    }
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (loaded_later); i++)
+    needs_add_library (needs, loaded_later[i]);
+  add_paths (files, needs->libraries, FALSE);
+  add_paths (files, needs->loaders, TRUE);
+  needs_free (needs);
+  return files;
+}
