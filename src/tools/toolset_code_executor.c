@@ -7,6 +7,7 @@
 #include "tools/shapes.h"
 
 #define PROFILE         "code_executor"
+#define SHELL_PROFILE   "shell"
 #define TEXT_CHARACTERS 8000
 #define TIMED_OUT       (-1)
 #define WORKSPACE_TMP   "tmp/" /* how a result names what is in /tmp */
@@ -127,6 +128,62 @@ handle_run (struct call *call)
   ran_clear (&ran);
 }
 
+/* ---- run_shell ---- */
+
+static const struct field shell_parameters[] = {
+    {.name = "command",
+     .types = FIELD_TEXT,
+     .minimum = 1,
+     .maximum = CODE_MOST,
+     .text = "The command line, or several lines: pipes, lists, loops, redirections to /tmp."},
+    FIELD_TIMEOUT ("30", 60),
+    {0},
+};
+
+static const struct field shell_reply[] = {
+    {.name = "stdout", .types = FIELD_TEXT, .text = "What it printed, at most 8000 characters."},
+    {.name = "stderr",
+     .types = FIELD_TEXT,
+     .text = "What it wrote on standard error, at most 8000 characters; of a command that was refused, each "
+             "word that is not allowed, with the reason."},
+    {.name = "exit_code",
+     .types = FIELD_INTEGER,
+     .text = "That of the last command; 126 when it was refused, -1 when time was over."},
+    FIELD_RUN_ID,
+    {0},
+};
+
+static const struct field *const shell_replies[] = {shell_reply, NULL};
+
+/* What ran_stderr leaves out of a command that ended well all the same, such as `curl ... | head`. */
+static char *
+shell_errors (const struct ran *ran)
+{
+  g_autofree char *errors = ran_stderr (ran), *advice = ran_advice (ran);
+  return ran->outcome == ADDER_OUTCOME_OK ? g_strconcat (errors, advice, NULL) : g_steal_pointer (&errors);
+}
+
+static void
+handle_shell (struct call *call)
+{
+  struct ran ran;
+  g_autoptr (GError) problem = NULL;
+  AdderRequest *request = call_request (call, call_text (call, "command"), SHELL_PROFILE);
+  if (!call_set_timeout (call, request, SHELL_PROFILE, call_integer (call, "timeout"), &problem)) {
+    adder_request_free (request);
+    call_fail (call, problem);
+    return;
+  }
+  if (!call_run (call, request, &ran))
+    return;
+  g_autofree char *whole = shell_errors (&ran);
+  g_autofree char *out = cut (ran_text (&ran, "stdout"), FALSE), *err = cut (whole, TRUE);
+  int exit_code = ran_is_timeout (&ran) ? TIMED_OUT : ran.exit_code;
+  call_reply (call, json_pack ("{s:s, s:s, s:i}", "stdout", out, "stderr", err, "exit_code", exit_code),
+              &ran);
+  ran_clear (&ran);
+}
+
 static const struct tool tools[] = {
     {
         .name = "run_python",
@@ -149,6 +206,28 @@ static const struct tool tools[] = {
         .parameters = run_parameters,
         .replies = run_replies,
         .handle = handle_run,
+    },
+    {
+        .name = "run_shell",
+        .title = "Run a command line",
+        .description =
+            "Runs a POSIX shell command line with programs that read: cat, head, tail, cut, sort, uniq, "
+            "wc, grep, sed, awk, tr, jq, diff, find, xargs, ls, stat, file, base64, sha256sum, tar, "
+            "date, seq, curl, wget and the like, with pipes, loops, functions and redirections. Each "
+            "call is a fresh sandbox with an empty /work and /tmp that can be written to; nothing "
+            "stays for the next call. Programs that delete, change rights, install, log in elsewhere "
+            "or interpret code (rm, dd, chmod, docker, sudo, eval, ssh, nc, python3 ...) are refused "
+            "before anything runs, and names of programs have to be written out. The network reaches "
+            "only hosts that were allowed, in most cases none. exit_code is -1 when the time limit "
+            "was reached.",
+        .guidance =
+            "Use it to look at text, JSON and files with the usual programs; for calculations, tables and "
+            "plots use run_python. When a word is refused, read the reason in stderr and do without it.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_OPEN_WORLD,
+        .parameters = shell_parameters,
+        .replies = shell_replies,
+        .handle = handle_shell,
     },
 };
 
