@@ -232,6 +232,6 @@ request_check (const struct run_request *request, GError **error)
   }
   return check_limits (request, error) && check_code (request, error) &&
          workspace_check_name (request->name, error) && check_arguments (request, error) &&
-         check_variables (request, error) && check_workdir (request, error) && inputs_check (request, error) &&
-         check_shell (request, error);
+         check_variables (request, error) && check_workdir (request, error) &&
+         inputs_check (request, error) && check_shell (request, error);
 }

@@ -138,6 +138,7 @@ mount_own (struct state *state, struct fault *fault)
   struct mounts_given given = {
       .workspace_fd = state->want->workspace_fd,
       .overlay = state->want->overlay,
+      .inert = state->want->runnable != NULL,
   };
   memcpy (given.lent_fd, state->want->lent_fd, sizeof given.lent_fd);
   r = mounts_enter (state->want->limits, &given, &fresh_proc, fault);

@@ -183,7 +183,8 @@ enter_proc (const struct mount_step *step, bool *ret_fresh, struct fault *fault)
  * and wants paths. Extended attributes are in the user's name space, because this is no root of the host's.
  */
 static int
-make_overlay (int lower_fd, const struct lent_row *row, const char *target, int *ret_fd, struct fault *fault)
+make_overlay (int lower_fd, const struct lent_row *row, const char *target, bool inert, int *ret_fd,
+              struct fault *fault)
 {
   const struct {
     const char *name, *value;
@@ -200,7 +201,8 @@ make_overlay (int lower_fd, const struct lent_row *row, const char *target, int 
       return fault_set (fault, errno, "cannot set %s of an overlay", options[i].name);
   if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
     return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
-  autoclose int fd = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+  autoclose int fd = fsmount (context, FSMOUNT_CLOEXEC,
+                              MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (inert ? MOUNT_ATTR_NOEXEC : 0));
   if (fd < 0)
     return fault_set (fault, errno, "cannot mount an overlay of %s", row->what);
   if (umount2 (target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
@@ -216,7 +218,7 @@ make_overlays (const struct mounts_given *given, const char *target, int *overla
   int r = 0;
   for (int i = 0; i < MOUNTS_LENT && r == 0; i++)
     if (given->lent_fd[i] >= 0 && (i != MOUNTS_DIRECTORY || given->overlay))
-      r = make_overlay (given->lent_fd[i], &lent_table[i], target, &overlay_fd[i], fault);
+      r = make_overlay (given->lent_fd[i], &lent_table[i], target, given->inert, &overlay_fd[i], fault);
   return r;
 }
 

@@ -59,6 +59,7 @@ struct mounts_given {
   int workspace_fd;
   int lent_fd[MOUNTS_LENT]; /* -1: not there */
   bool overlay;             /* what is changed in the directory stays in the workspace */
+  bool inert;               /* overlays are MOUNTS_INERT, as the workspace was made */
 };
 
 /* Carries out the table of sandbox mounts. In the sandbox's own mount namespace, before its user namespace is
