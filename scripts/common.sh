@@ -51,6 +51,10 @@ install_packages() {
     die "  apt-get update && apt-get install -y --no-install-recommends $missing"
   fi
   say "Installing: $missing"
+  case " $missing" in
+  *" postgresql "*) as_root sh -c 'mkdir -p "$1" && echo "create_main_cluster = false" >"$1/adder-tests.conf"' sh \
+    /etc/postgresql-common/createcluster.d ;; # the tests start a server of their own; the package starts none
+  esac
   as_root apt-get -q update >&2 </dev/null || say "apt-get update failed; trying with the lists there are"
   # shellcheck disable=SC2086 # the list is words
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing >&2 </dev/null ||
