@@ -3,7 +3,6 @@
 #include "frontends/approval_view.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/json.h"
@@ -53,10 +52,8 @@ approval_view_list (const json_t *answer)
 static guint
 width_of (FILE *stream)
 {
-  struct winsize size = {0};
-  if (ioctl (fileno (stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-    return WIDTH_STANDARD;
-  return CLAMP (size.ws_col, WIDTH_LEAST, WIDTH_MOST);
+  guint width = cli_width (stream);
+  return width == 0 ? WIDTH_STANDARD : CLAMP (width, WIDTH_LEAST, WIDTH_MOST);
 }
 
 /* TEXT in rows that fit: what a terminal itself breaks begins at its left edge, where only our words stand.

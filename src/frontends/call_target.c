@@ -2,12 +2,17 @@
 /* The two places where calls of tools go. */
 #include "frontends/call_target.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "frontends/client.h"
 #include "frontends/server_approval.h"
+#include "frontends/server_store.h"
 #include "frontends/server_tools.h"
 
 struct call_target {
@@ -89,4 +94,45 @@ call_target_ask (gpointer data, const json_t *question, GError **error)
     return client_ask_approval (target->socket, question, error);
   g_autofree char *text = server_approval_answer (target->engine, target->owner, -1, question, error);
   return text ? json_loads (text, 0, NULL) : NULL;
+}
+
+/* ---- what is kept ---- */
+
+/* The engine may keep what it is given, and the caller has his own still. */
+static gboolean
+copy_fds (const int *fds, gsize count, GArray *copies, GError **error)
+{
+  for (gsize i = 0; i < count; i++) {
+    int fd = fcntl (fds[i], F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+      return error_from_errno (error, errno, "cannot pass a descriptor on");
+    g_array_append_val (copies, fd);
+  }
+  return TRUE;
+}
+
+static json_t *
+ask_engine (struct call_target *target, const json_t *question, const int *fds, gsize count, int *ret_fd,
+            GError **error)
+{
+  g_autoptr (GArray) copies = g_array_new (FALSE, FALSE, sizeof (int));
+  g_autofree char *text = NULL;
+  if (copy_fds (fds, count, copies, error))
+    text = server_store_ask (target->engine, target->owner, -1, question, (int *)(void *)copies->data,
+                             copies->len, ret_fd, error);
+  for (guint i = 0; i < copies->len; i++)
+    fd_close (&g_array_index (copies, int, i));
+  return text ? json_loads (text, 0, NULL) : NULL;
+}
+
+json_t *
+call_target_ask_store (struct call_target *target, const json_t *question, const int *fds, gsize count,
+                       int *ret_fd, GError **error)
+{
+  autoclose int fd = -1;
+  json_t *answer = target->socket ? client_ask_store (target->socket, question, fds, count, &fd, error)
+                                  : ask_engine (target, question, fds, count, &fd, error);
+  if (answer && ret_fd)
+    *ret_fd = fd_steal (&fd);
+  return answer;
 }

@@ -18,5 +18,10 @@ void call_target_free (struct call_target *target);
 json_t *call_target_call (struct call_target *target, const json_t *question, int directory_fd,
                           GError **error);
 
+/* Asks about what is kept (server_store.h), with COUNT descriptors, which stay the caller's. *RET_FD (may be
+ * NULL): the descriptor that comes with the answer, the caller's, or -1. The answer is the caller's. */
+json_t *call_target_ask_store (struct call_target *target, const json_t *question, const int *fds,
+                               gsize count, int *ret_fd, GError **error);
+
 /* Asks about approvals (server_approval.h); fits struct approval_way. */
 json_t *call_target_ask (gpointer data, const json_t *question, GError **error);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "adder.h"
@@ -20,6 +21,7 @@ static const struct cli_command commands[] = {
     {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call},
     {"approval", "COMMAND", "say yes or no to code that waits for it", cli_approval},
     {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review},
+    {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status},
     {"stop", "", "end the daemon and all that it runs", cli_stop},
@@ -210,4 +212,11 @@ cli_colour (FILE *stream, enum cli_colour colour)
   if ((none && none[0] != '\0') || g_strcmp0 (g_getenv ("TERM"), "dumb") == 0 || !isatty (fileno (stream)))
     return "";
   return sequences[colour];
+}
+
+guint
+cli_width (FILE *stream)
+{
+  struct winsize size = {0};
+  return isatty (fileno (stream)) && ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

@@ -44,9 +44,13 @@ enum cli_colour { CLI_PLAIN, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_DIM };
  * NO_COLOR is set, or the terminal is dumb. */
 const char *cli_colour (FILE *stream, enum cli_colour colour);
 
+/* How many columns the terminal STREAM has; 0: it is none, or does not say. */
+guint cli_width (FILE *stream);
+
 /* Commands, one file each. */
 int cli_run (int argc, char **argv);
 int cli_approval (int argc, char **argv);
+int cli_record (int argc, char **argv);
 int cli_session (int argc, char **argv);
 int cli_review (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);

@@ -6,81 +6,14 @@
 #include <glib.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
 #include "frontends/cli.h"
+#include "frontends/text_table.h"
 
-#define CELL_BYTES 60    /* of a name or type in a table */
-#define CUT        "..." /* at the end of a line that is longer than the terminal is wide */
-
-/* ---- tables ---- */
-
-struct table {
-  gsize columns;
-  GPtrArray *cells; /* of char *, row by row; the first row is the heads */
-};
-
-static void
-table_init (struct table *table, const char *const *heads, gsize columns)
-{
-  *table = (struct table){columns, g_ptr_array_new_with_free_func (g_free)};
-  for (gsize i = 0; i < columns; i++)
-    g_ptr_array_add (table->cells, g_strdup (heads[i]));
-}
-
-/* Takes TEXT over. */
-static void
-table_add (struct table *table, char *text)
-{
-  g_ptr_array_add (table->cells, text);
-}
-
-static gsize
-terminal_width (void)
-{
-  struct winsize size;
-  if (!isatty (STDOUT_FILENO) || ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-    return G_MAXSIZE;
-  return size.ws_col;
-}
-
-static void
-print_row (const struct table *table, gsize row, const gsize *widths, gsize room)
-{
-  g_autoptr (GString) line = g_string_new (NULL);
-  gsize length = 0;
-  for (gsize i = 0; i < table->columns; i++) {
-    const char *text = g_ptr_array_index (table->cells, row * table->columns + i);
-    gsize characters = (gsize)g_utf8_strlen (text, -1);
-    gsize padding = i + 1 < table->columns ? widths[i] - characters + 2 : 0;
-    g_string_append_printf (line, "%s%*s", text, (int)padding, "");
-    length += characters + padding;
-  }
-  if (length > room && room > strlen (CUT)) {
-    g_string_truncate (
-        line, (gsize)(g_utf8_offset_to_pointer (line->str, (glong)(room - strlen (CUT))) - line->str));
-    g_string_append (line, CUT);
-  }
-  printf ("%s\n", g_strchomp (line->str));
-}
-
-static void
-table_print (struct table *table)
-{
-  g_autofree gsize *widths = g_new0 (gsize, table->columns);
-  gsize rows = table->cells->len / table->columns, room = terminal_width ();
-  for (gsize i = 0; i < table->cells->len; i++) {
-    gsize *width = &widths[i % table->columns];
-    *width = MAX (*width, (gsize)g_utf8_strlen (g_ptr_array_index (table->cells, i), -1));
-  }
-  for (gsize row = 0; row < rows; row++)
-    print_row (table, row, widths, room);
-  g_ptr_array_unref (table->cells);
-}
+#define CELL_BYTES 60 /* of a name or type in a table */
 
 /* ---- members in words ---- */
 
@@ -154,29 +87,30 @@ session_view_list (const json_t *answer)
     printf ("no sessions (adder session new makes one)\n");
     return;
   }
-  struct table table;
-  table_init (&table, heads, G_N_ELEMENTS (heads));
+  struct text_table table;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
   gsize i;
   json_t *session;
   json_array_foreach (sessions, i, session)
   {
     const char *id = text_of (session, "session_id");
-    table_add (&table, g_strdup_printf ("%.*s", distinct_length (sessions, id), id));
-    table_add (&table, plain (session, "name"));
-    table_add (&table, plain (session, "state"));
-    table_add (&table, plain (session, "environment"));
-    table_add (&table, number (session, "cells", NULL));
-    table_add (&table, number (session, "variables", NULL));
-    table_add (&table, has_ended (session) ? g_strdup ("-") : number (session, "memory_bytes", size_format));
-    table_add (&table, has_ended (session) ? g_strdup ("-") : number (session, "idle_ms", time_text));
+    text_table_add (&table, g_strdup_printf ("%.*s", distinct_length (sessions, id), id));
+    text_table_add (&table, plain (session, "name"));
+    text_table_add (&table, plain (session, "state"));
+    text_table_add (&table, plain (session, "environment"));
+    text_table_add (&table, number (session, "cells", NULL));
+    text_table_add (&table, number (session, "variables", NULL));
+    text_table_add (&table,
+                    has_ended (session) ? g_strdup ("-") : number (session, "memory_bytes", size_format));
+    text_table_add (&table, has_ended (session) ? g_strdup ("-") : number (session, "idle_ms", time_text));
     if (has_ended (session))
-      table_add (&table, text_one_line (text_of (session, "reason"), -1));
+      text_table_add (&table, text_one_line (text_of (session, "reason"), -1));
     else {
       g_autofree char *left = number (session, "expires_in_ms", time_text);
-      table_add (&table, strcmp (left, "-") == 0 ? g_strdup (left) : g_strdup_printf ("in %s", left));
+      text_table_add (&table, strcmp (left, "-") == 0 ? g_strdup (left) : g_strdup_printf ("in %s", left));
     }
   }
-  table_print (&table);
+  text_table_print (&table);
 }
 
 void
@@ -273,10 +207,10 @@ session_view_variables (const json_t *answer)
   const json_t *variables = json_object_get (answer, "variables");
   gsize i, listed = 0;
   json_t *variable;
-  struct table table;
+  struct text_table table;
   if (json_array_size (variables) == 0)
     printf ("no variables\n");
-  table_init (&table, heads, G_N_ELEMENTS (heads));
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (variables, i, variable)
   {
     const char *value = value_text (variable);
@@ -286,15 +220,15 @@ session_view_variables (const json_t *answer)
       continue;
     }
     listed++;
-    table_add (&table, plain (variable, "name"));
-    table_add (&table, plain (variable, "type"));
-    table_add (&table, shape_text (variable));
-    table_add (&table, number (variable, "bytes", size_format));
+    text_table_add (&table, plain (variable, "name"));
+    text_table_add (&table, plain (variable, "type"));
+    text_table_add (&table, shape_text (variable));
+    text_table_add (&table, number (variable, "bytes", size_format));
   }
   if (listed > 0)
-    table_print (&table);
+    text_table_print (&table);
   else
-    g_ptr_array_unref (table.cells);
+    g_array_unref (table.cells);
 }
 
 /* ---- history ---- */
