@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A database that goes away, comes back, does not answer, lets nobody in or is somebody else's for a while.
  */
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "adder.h"
+#include "base/fd.h"
 #include "store/database.h"
 #include "store_world.h"
 
@@ -413,10 +419,93 @@ test_replaced (void)
   database_close (database);
 }
 
+/* ---- its disk is full ---- */
+
+static gboolean
+put_much (gpointer data, struct transaction *transaction, GError **error)
+{
+  g_autofree char *value = g_strnfill (50 * 1000, 'x');
+  const struct sql_value values[] = {SQL_STR (data), SQL_STR (value)};
+  return transaction_run (transaction, "INSERT INTO settings (name, value) VALUES ($1, $2)", values, 2, NULL,
+                          NULL, NULL, error);
+}
+
+/* In a child with a small disk at FOLDER. */
+static void
+fill (const char *folder)
+{
+  g_autofree char *url = g_strdup_printf ("sqlite:%s/records.db", folder);
+  g_autoptr (GError) error = NULL;
+  struct database *database = database_open (url, 20000, &error);
+  gint64 kept = 0;
+  for (guint i = 0; !error && i < 1000; i++) {
+    g_autofree char *name = g_strdup_printf ("%u", i);
+    if (database_commit (database, put_much, name, &error))
+      kept++;
+  }
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "no space is left on its disk"));
+  g_clear_error (&error);
+  g_assert_cmpint (kept, >, 0);
+  g_assert_cmpint (count_rows (database, "%"), ==, kept);
+  g_assert_false (database_commit (database, put_much, (gpointer) "again", &error));
+  g_clear_error (&error);
+  g_assert_cmpint (mount (NULL, folder, NULL, MS_REMOUNT, "size=64m"), ==, 0);
+  commit_at_last (database, "after");
+  g_assert_cmpint (count_rows (database, "%"), ==, kept + 1);
+  database_close (database);
+}
+
+static gboolean
+write_file (const char *path, const char *text)
+{
+  autoclose int fd = open (path, O_WRONLY | O_CLOEXEC);
+  return fd >= 0 && fd_write_all (fd, text, strlen (text)) == 0;
+}
+
+/* An ordinary user may, as root of a user namespace. */
+static gboolean
+mount_small (const char *folder)
+{
+  g_autofree char *uids = g_strdup_printf ("0 %u 1", (unsigned)geteuid ());
+  g_autofree char *gids = g_strdup_printf ("0 %u 1", (unsigned)getegid ());
+  gboolean is_root = geteuid () == 0;
+  if (unshare (CLONE_NEWNS | (is_root ? 0 : CLONE_NEWUSER)) < 0)
+    return FALSE;
+  if (!is_root && !(write_file ("/proc/self/uid_map", uids) && write_file ("/proc/self/setgroups", "deny") &&
+                    write_file ("/proc/self/gid_map", gids)))
+    return FALSE;
+  return mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+         mount ("tmpfs", folder, "tmpfs", MS_NOSUID, "size=2m,mode=777") == 0;
+}
+
+static void
+test_full (void)
+{
+  g_autoptr (store_world) world = store_world_new (&sqlite);
+  const char *folder = store_world_folder (world);
+  pid_t pid = fork ();
+  g_assert_cmpint (pid, >=, 0);
+  if (pid == 0) {
+    if (!mount_small (folder))
+      _exit (77);
+    fill (folder);
+    _exit (0);
+  }
+  int status;
+  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+  if (WIFEXITED (status) && WEXITSTATUS (status) == 77)
+    g_test_skip ("this host lets nobody mount a small disk");
+  else
+    g_assert_cmpint (status, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  /* First: it forks, and nobody has made threads yet. */
+  g_test_add_func ("/database/away/full", test_full);
   g_test_add_func ("/database/away/restart", test_restart);
   g_test_add_func ("/database/away/late", test_late);
   g_test_add_func ("/database/away/dropped-idle", test_dropped_idle);
