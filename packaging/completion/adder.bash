@@ -24,14 +24,16 @@ _adder_value() {
     -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
     --role) _adder_words "guest user admin" ;;
     --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
-    --format) _adder_words "list mcp openai anthropic markdown" ;;
+    --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
+    --outcome) _adder_words "ok error refused approval_required timeout cpu_limit memory_limit output_limit crashed cancelled busy failed" ;;
+    --since | --until | --tool | --front-end | --node | --owner | --head) ;;
     --tables) _adder_words "csv parquet json none" ;;
     --isolation) _adder_words "auto namespaces process none" ;;
     -l | --limit)
       compopt -o nospace
       _adder_words "$(_adder_limits)"
       ;;
-    -o | --out | -w | --workdir) compopt -o dirnames ;;
+    -o | --out | -w | --workdir) if [[ $command == record ]]; then compopt -o default; else compopt -o dirnames; fi ;;
     -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
     -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --description | --approval | --wait-approval | --reason | --idle-exit | --module) ;;
     --only | -n | --name | --rounds) ;;
@@ -47,6 +49,7 @@ _adder_sub() {
     bench) _adder_words "load" ;;
     tools) _adder_words "enable disable" ;;
     review) _adder_words "list show commit finish undo drop" ;;
+    record) _adder_words "list show stats export verify" ;;
     call) _adder_tools ;;
     approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
@@ -60,6 +63,7 @@ _adder_options() {
     approval) echo "--json --always --reason --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     review) echo "--json --help" ;;
+    record) _adder_record_options "${COMP_WORDS[2]}" ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --approval --wait-approval --dangerously-accept-all --no-daemon --help" ;;
     stop) echo "--force --help" ;;
@@ -72,6 +76,17 @@ _adder_options() {
     guard) echo "-c --code -e --env -p --profile --value --json --no-daemon --help" ;;
     config) echo "--json --help" ;;
     *) echo "--help" ;;
+  esac
+}
+
+_adder_record_options() {
+  local filters="--since --until --outcome --tool -p --profile -e --env -s --session --conversation --front-end --node -c --code"
+  case $1 in
+    list) echo "$filters --owner -n --limit -a --all --json --no-daemon --help" ;;
+    stats) echo "$filters --owner --json --no-daemon --help" ;;
+    export) echo "$filters --owner --format -o --out --no-daemon --help" ;;
+    verify) echo "--head --json --no-daemon --help" ;;
+    *) echo "--owner --json --no-daemon --help" ;;
   esac
 }
 
@@ -91,13 +106,13 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session approval review tools call serve status stop doctor env profile guard config bench --help --version"
+    _adder_words "run session approval review record tools call serve status stop doctor env profile guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|bench|tools|call)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|record|bench|tools|call)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run session approval review tools call serve status stop doctor env profile guard config bench
+set -l commands run session approval review record tools call serve status stop doctor env profile guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run Python in a fresh sandbox'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a session -d 'Keep interpreters between runs'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a review -d 'Say yes or no to changes'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a record -d 'Show what was run'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a call -d 'Call a tool'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a approval -d 'Say yes or no to code that waits'
@@ -90,6 +91,29 @@ complete -c adder -n '__fish_seen_subcommand_from stop' -l force -d 'Also when i
 set -l review '__fish_seen_subcommand_from review'
 complete -c adder -n $review -a 'list show commit finish undo drop'
 complete -c adder -n $review -l json -d 'Print the answer as one JSON object'
+
+set -l record '__fish_seen_subcommand_from record'
+set -l record_filter "$record; and __fish_seen_subcommand_from list stats export"
+complete -c adder -n $record -a 'list show stats export verify'
+complete -c adder -n $record -l no-daemon -d 'Read them in this process'
+complete -c adder -n $record -l json -d 'Print one JSON object'
+complete -c adder -n $record -l owner -x -d 'Of OWNER, or all'
+complete -c adder -n $record_filter -l since -x -d 'Began at or after'
+complete -c adder -n $record_filter -l until -x -d 'Began before'
+complete -c adder -n $record_filter -l outcome -x -a 'ok error refused approval_required timeout cpu_limit memory_limit output_limit crashed cancelled busy failed' -d 'Ended so'
+complete -c adder -n $record_filter -l tool -x -d 'Calls of a tool'
+complete -c adder -n $record_filter -s p -l profile -x -a '(adder profile list --names 2>/dev/null)' -d 'With a profile'
+complete -c adder -n $record_filter -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'In an environment'
+complete -c adder -n $record_filter -s s -l session -x -d 'Cells of a session'
+complete -c adder -n $record_filter -l conversation -x -d 'Of a conversation'
+complete -c adder -n $record_filter -l front-end -x -d 'That came in there'
+complete -c adder -n $record_filter -l node -x -d 'That ran on a machine'
+complete -c adder -n $record_filter -s c -l code -x -d 'Whose code holds a text'
+complete -c adder -n "$record; and __fish_seen_subcommand_from list" -s n -l limit -x -d 'Show so many'
+complete -c adder -n "$record; and __fish_seen_subcommand_from list" -s a -l all -d 'Show all'
+complete -c adder -n "$record; and __fish_seen_subcommand_from export" -l format -x -a 'jsonl csv' -d 'Form'
+complete -c adder -n "$record; and __fish_seen_subcommand_from export" -s o -l out -r -F -d 'Write to a file'
+complete -c adder -n "$record; and __fish_seen_subcommand_from verify" -l head -x -d 'A head that was written down'
 
 set -l tools '__fish_seen_subcommand_from tools call'
 set -l tool_names "(adder tools 2>/dev/null | sed 's/^\([^ ]*\)  *\([^ ]*\) .*/\1.\2/')"

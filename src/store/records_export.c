@@ -132,7 +132,7 @@ read_page (struct database *database, const struct record_filter *filter, struct
   }
   g_autofree char *sql = g_strdup_printf ("SELECT %s FROM records %s %s ORDER BY started_ms, run_id LIMIT %d",
                                           records_columns, filter->where->str, after ? after : "", PAGE_ROWS);
-  struct transaction *transaction = database_begin (database, FALSE, error);
+  struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;
   g_autofree char *last_id = g_strdup (page->last_id); /* the statement's value, while rows replace it */

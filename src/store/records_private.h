@@ -53,6 +53,12 @@ struct record_head {
 gboolean record_head_lock (struct transaction *transaction, const char *node, struct record_head *ret_head,
                            GError **error);
 
+/* ---- reading ---- */
+
+/* A transaction for a question of a person, which may have to look at all rows and so may take longer than
+ * what keeps a run waiting. NULL with ERROR. */
+struct transaction *record_begin (struct database *database, GError **error);
+
 /* ---- choosing ---- */
 
 /* Which records somebody asks for: a WHERE with its values. */

@@ -7,6 +7,8 @@
 #include "common/text.h"
 #include "store/records_private.h"
 
+#define QUESTION_MS (10 * 60 * 1000)
+
 /* As records_columns, but with the beginning of the code only and nothing more. */
 static const char brief_columns[] =
     "node, seq, run_id, started_ms, owner, conversation, front_end, role, tool, session, cell, profile, "
@@ -38,13 +40,22 @@ take_row (gpointer data, const struct sql_value *row, guint columns)
   return TRUE;
 }
 
+struct transaction *
+record_begin (struct database *database, GError **error)
+{
+  struct transaction *transaction = database_begin (database, FALSE, error);
+  if (transaction)
+    transaction_set_timeout (transaction, QUESTION_MS);
+  return transaction;
+}
+
 /* One statement in a transaction of its own. */
 static gboolean
 read_rows (struct store *store, const char *sql, const struct sql_value *values, guint count,
            struct reading *reading, GError **error)
 {
   struct database *database = store_database (store, error);
-  struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
+  struct transaction *transaction = database ? record_begin (database, error) : NULL;
   if (!transaction)
     return FALSE;
   gboolean ok = transaction_run (transaction, sql, values, count, take_row, reading, NULL, error);

@@ -169,7 +169,7 @@ records_stats (struct store *store, const char *owner, const json_t *filters, GE
   struct database *database = store_database (store, error);
   if (!database || !record_filter_init (&filter, owner, filters, error))
     return NULL;
-  struct counting counting = {database_begin (database, FALSE, error), &filter};
+  struct counting counting = {record_begin (database, error), &filter};
   json_t *stats = counting.transaction ? count_all (&counting, error) : NULL;
   transaction_end (counting.transaction);
   record_filter_clear (&filter);

@@ -214,7 +214,7 @@ walk_page (struct walk *walk, struct database *database, gint64 last, GError **e
   g_autofree char *sql = g_strdup_printf ("SELECT %s FROM records WHERE node = $1 AND seq > $2 AND seq <= $3 "
                                           "ORDER BY seq LIMIT " PAGE_ROWS,
                                           records_columns);
-  struct transaction *transaction = database_begin (database, FALSE, error);
+  struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;
   walk->rows = 0;
@@ -231,7 +231,7 @@ static gboolean
 check_beyond (struct walk *walk, struct database *database, GError **error)
 {
   gint64 last, head, anchored;
-  struct transaction *transaction = database_begin (database, FALSE, error);
+  struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;
   gboolean ok =
@@ -256,7 +256,7 @@ check_beyond (struct walk *walk, struct database *database, GError **error)
 static gboolean
 walk_chain (struct walk *walk, struct database *database, GError **error)
 {
-  struct transaction *transaction = database_begin (database, FALSE, error);
+  struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;
   gboolean ok = read_ends (walk, transaction, error);
@@ -334,7 +334,7 @@ static GPtrArray *
 list_nodes (struct database *database, GError **error)
 {
   g_autoptr (GPtrArray) nodes = g_ptr_array_new_with_free_func (g_free);
-  struct transaction *transaction = database_begin (database, FALSE, error);
+  struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return NULL;
   gboolean ok = transaction_run (transaction,
