@@ -131,9 +131,9 @@ ADDER_PUBLIC void adder_request_set_origin (AdderRequest *request, const char *f
 ADDER_PUBLIC void adder_request_set_keep_over (AdderRequest *request, guint64 over);
 
 /* Makes the run the next cell of SESSION, a session of the request's owner by its name or id: its code goes
- * on where the last cell left off. Of the request count code, limits, tables, files, standard input, watch and owner;
- * the rest is the session's. Limits that are not set are the session's. While another cell runs, the run
- * waits its turn (WAIT; as long as it would for a sandbox) or ends at once as `busy`. */
+ * on where the last cell left off. Of the request count code, limits, tables, files, standard input, watch
+ * and owner; the rest is the session's. Limits that are not set are the session's. While another cell runs,
+ * the run waits its turn (WAIT; as long as it would for a sandbox) or ends at once as `busy`. */
 ADDER_PUBLIC void adder_request_set_session (AdderRequest *request, const char *session, gboolean wait);
 
 /* Whether figures come as SVG beside PNG. */
@@ -196,6 +196,16 @@ ADDER_PUBLIC void adder_run_free (AdderRun *run);
 
 /* The loop over the events: returns the result, which the caller frees. Never NULL. */
 ADDER_PUBLIC AdderResult *adder_run (AdderEngine *engine, const AdderRequest *request);
+
+/* ---- tables of runs ---- */
+
+/* The table NUMBER (from 1) that the run RUN_ID, of the owner of OPTIONS, showed and that was kept
+ * (adder_request_set_tables), as FORMAT ("csv", "parquet", "json"). One that was kept in another format is
+ * converted by a run in a sandbox, with the environment, role and watch of OPTIONS, whose code counts for
+ * nothing. Returns the file that it then is (docs/files.md), called NAME unless that is NULL, as one JSON
+ * text, to be freed with g_free, or NULL with ERROR. */
+ADDER_PUBLIC char *adder_table_export (AdderEngine *engine, const AdderRequest *options, const char *run_id,
+                                       guint number, const char *format, const char *name, GError **error);
 
 /* ---- sessions: interpreters that are kept between runs ----
  *

@@ -63,5 +63,8 @@ const char *library_approval (const AdderRequest *request);
 /* Who asks: REQUEST's. */
 const char *library_owner (const AdderRequest *request);
 
+/* A run of CODE, in the environment of OPTIONS, of its owner, with its role, origin and watch. The caller's. */
+AdderRequest *library_request_like (const AdderRequest *options, const char *code);
+
 /* A cell of SESSION with CODE, of OPTIONS' owner and with its watch. The caller's. */
 AdderRequest *library_cell (const AdderRequest *options, const char *session, const char *code);

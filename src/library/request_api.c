@@ -634,3 +634,17 @@ library_cell (const AdderRequest *options, const char *session, const char *code
   adder_request_set_origin (cell, options->front_end, NULL, NULL);
   return cell;
 }
+
+AdderRequest *
+library_request_like (const AdderRequest *options, const char *code)
+{
+  AdderRequest *request = adder_request_new (code, -1);
+  adder_request_set_owner (request, options->owner, options->conversation);
+  adder_request_set_watch (request, options->watch_fd);
+  adder_request_set_role (request, options->role);
+  adder_request_set_environment (request, options->environment);
+  set_text (&request->front_end, options->front_end);
+  set_text (&request->tool, options->tool);
+  request->tool_arguments = json_incref (options->tool_arguments);
+  return request;
+}

@@ -127,6 +127,7 @@ build (const struct call *call, GError **error)
     return NULL;
   AdderRequest *request = call_request (call, call_text (call, "code"), call_text (call, "profile"));
   set_arguments (call, request);
+  adder_request_set_tables (request, call_text (call, "tables"));
   if (session)
     adder_request_set_session (request, session, TRUE);
   if (!adder_settle (call, request, error))

@@ -2,6 +2,7 @@
 /* Toolset `adder`, ours: the table. Its handlers are in adder_run.c and adder_sessions.c. */
 #include "tools/toolset_adder.h"
 
+#include "tools/export_tool.h"
 #include "tools/shapes.h"
 
 #define ARGUMENTS_MOST 256
@@ -44,6 +45,13 @@ static const struct field run_parameters[] = {
      .optional = TRUE,
      .standard = "false",
      .text = "Also return what matplotlib drew as data, for who cannot see pictures."},
+    {.name = "tables",
+     .types = FIELD_TEXT,
+     .optional = TRUE,
+     .pattern = "^(csv|parquet|json|none)$",
+     .pattern_words = "csv, parquet, json or none",
+     .text = "Also keep each table that the code shows, whole, as a file of this format; as the profile says "
+             "where it is left out."},
     FIELD_DESCRIPTION,
     {0},
 };
@@ -280,6 +288,7 @@ static const struct tool tools[] = {
         .replies = run_replies,
         .handle = adder_run_tool,
     },
+    TOOL_EXPORT_RESULTS_CSV (ROLE_GUEST),
     {
         .name = "session_new",
         .title = "Make a session",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Toolset `workbench`: a scientist's agent, in the user's own directory. */
 #include "tools/call.h"
+#include "tools/export_tool.h"
 #include "tools/shapes.h"
 
 #define PROFILE "workbench"
@@ -94,6 +95,7 @@ static const struct tool tools[] = {
         .replies = execute_replies,
         .handle = handle_execute,
     },
+    TOOL_EXPORT_RESULTS_CSV (ROLE_USER),
 };
 
 const struct toolset toolset_workbench = {

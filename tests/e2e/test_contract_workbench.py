@@ -31,7 +31,7 @@ def execute(tools):
 
 
 def test_its_parameters(tools):
-    assert list(tools.table) == ["execute_python"]
+    assert list(tools.table)[0] == "execute_python"
     schema = tools.table["execute_python"]["inputSchema"]
     assert list(schema["properties"]) == ["code", "timeout", "description"] and schema["required"] == ["code"]
     assert schema["properties"]["timeout"]["default"] == 60

@@ -271,7 +271,7 @@ def names_for(adder, toolset, *options):
 
 def test_each_role_has_its_tools(adder):
     assert names_for(adder, "workbench", "--role", "guest") == set()
-    assert names_for(adder, "workbench", "--role", "user") == {"execute_python"}
+    assert names_for(adder, "workbench", "--role", "user") >= {"execute_python", "export_results_csv"}
     assert names_for(adder, "code_executor", "--role", "guest") >= {"run_python", "run_shell"}
     refusal = Tools(adder, "workbench").refused("execute_python", {"code": "1"}, "--role", "guest", status=126)
     assert "role user" in refusal

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export_results_csv. */
+#include "tools/export_tool.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "tools/shapes.h"
+
+#define TABLES_MOST 256 /* the maximum of the limit tables */
+
+const struct field export_csv_parameters[] = {
+    {.name = "run_id",
+     .types = FIELD_TEXT,
+     .minimum = 1,
+     .maximum = 100,
+     .text = "The run_id of the reply to the run that showed the table."},
+    {.name = "table",
+     .types = FIELD_INTEGER,
+     .optional = TRUE,
+     .standard = "1",
+     .minimum = 1,
+     .maximum = TABLES_MOST,
+     .text = "Which of its tables, counted from 1."},
+    {.name = "name",
+     .types = FIELD_TEXT,
+     .optional = TRUE,
+     .maximum = 200,
+     .text = "What the file is to be called, such as \"prices.csv\"."},
+    {0},
+};
+
+static const struct field reply[] = {
+    {.name = "file_id", .types = FIELD_TEXT, .text = "By which it can be loaded."},
+    {.name = "filename", .types = FIELD_TEXT, .text = "What it is called."},
+    {.name = "bytes", .types = FIELD_INTEGER, .text = "How long it is."},
+    {.name = "url", .types = FIELD_TEXT | FIELD_NULL, .text = "Where it can be had."},
+    FIELD_RUN_ID,
+    {0},
+};
+const struct field *const export_csv_replies[] = {reply, NULL};
+
+/* What a model needs to know of FILE. */
+static char *
+shorten (const char *file, GError **error)
+{
+  g_autoptr (json_t) whole = json_parse_object (file, strlen (file), "the file", error);
+  if (!whole)
+    return NULL;
+  g_autoptr (json_t) object =
+      json_pack ("{s:O, s:O, s:O, s:O}", "file_id", json_object_get (whole, "file_id"), "filename",
+                 json_object_get (whole, "name"), "bytes", json_object_get (whole, "bytes"), "url",
+                 json_object_get (whole, "url"));
+  return json_to_text (object);
+}
+
+void
+export_csv_tool (struct call *call)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (AdderRequest) options = call_request (call, "", NULL);
+  g_autofree char *file =
+      adder_table_export (call->tools->engine, options, call_text (call, "run_id"),
+                          (guint)call_integer (call, "table"), "csv", call_text (call, "name"), &problem);
+  call_reply_text (call, file ? shorten (file, &problem) : NULL, problem);
+}
