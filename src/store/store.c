@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "adder.h"
 #include "base/fd.h"
@@ -27,6 +28,7 @@
 /* The first look comes after a moment, so that commands that only ask something do not pay for it. */
 #define FIRST_LOOK_US (1 * G_USEC_PER_SEC)
 #define LOOK_US       (60 * G_USEC_PER_SEC)
+#define STALE_S       3600 /* after which a lock that was never finished is nobody's */
 
 struct store {
   const struct config *config;
@@ -42,6 +44,8 @@ struct store {
   gboolean is_woken, is_closed;
 };
 
+static gboolean sweep_writers (struct store *store, GError **error);
+
 /* What the thread does, in order. */
 struct duty {
   const char *what;
@@ -50,6 +54,7 @@ struct duty {
 static const struct duty duties[] = {
     {"files", files_recover},
     {"records", records_retain},
+    {"writers", sweep_writers},
     {NULL, NULL},
 };
 
@@ -209,6 +214,27 @@ store_writer_lives (struct store *store, const char *writer)
   if (fd < 0)
     return errno != ENOENT;
   return flock (fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+/* Removes the files of writers that were killed: without one they are as dead. One that is being made is
+ * hidden, and only one that was left so is old. */
+static gboolean
+sweep_writers (struct store *store, GError **error)
+{
+  g_mutex_lock (&store->lock);
+  g_autofree char *writers = g_strdup (store->writers);
+  g_mutex_unlock (&store->lock);
+  g_autoptr (GDir) folder = writers ? g_dir_open (writers, 0, error) : NULL;
+  for (const char *name; folder && (name = g_dir_read_name (folder));) {
+    g_autofree char *path = g_build_filename (writers, name, NULL);
+    autoclose int fd = open (path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat (fd, &st) < 0 || (name[0] == '.' && time (NULL) - st.st_mtime < STALE_S))
+      continue;
+    if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+      (void)unlink (path);
+  }
+  return !writers || folder;
 }
 
 /* ---- opening ---- */

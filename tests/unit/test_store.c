@@ -241,6 +241,14 @@ test_writers (void)
   g_assert_false (store_writer_lives (store, same));
   /* A database that is a file is this machine's, whatever the machine was called. */
   g_assert_false (store_writer_lives (store, renamed));
+  /* The thread removes what they left, and takes nobody who lives for dead. */
+  store_wake (store);
+  gint64 end_us = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
+  while (count_entries ("writers") > 1 && g_get_monotonic_time () < end_us)
+    g_usleep (5000);
+  g_assert_cmpuint (count_entries ("writers"), ==, 1);
+  g_assert_false (store_writer_lives (store, same));
+  g_assert_true (store_writer_lives (store, store_writer (store)));
   store_unref (store);
   tear_down ();
 }

@@ -324,6 +324,24 @@ test_urls (void)
   }
 }
 
+/* PostgreSQL is a part of its own, that may not be installed. */
+static void
+test_no_module (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("adder-store-XXXXXX", NULL);
+  g_autofree char *before = g_strdup (g_getenv ("ADDER_LIBEXECDIR"));
+  g_setenv ("ADDER_LIBEXECDIR", folder, TRUE);
+  g_assert_null (database_open ("postgresql://host/database", 1000, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
+  g_assert_nonnull (strstr (error->message, "cannot load adder-postgres"));
+  if (before)
+    g_setenv ("ADDER_LIBEXECDIR", before, TRUE);
+  else
+    g_unsetenv ("ADDER_LIBEXECDIR");
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
 static void
 refuses (const char *url, const char *says)
 {
@@ -454,6 +472,7 @@ main (int argc, char **argv)
       g_test_add_data_func (path, kind, cases[i].test);
     }
   g_test_add_func ("/database/urls", test_urls);
+  g_test_add_func ("/database/no-module", test_no_module);
   g_test_add_func ("/database/damaged", test_damaged);
   return g_test_run ();
 }
