@@ -373,6 +373,21 @@ ADDER_PUBLIC char *adder_record_export (AdderEngine *engine, const char *owner, 
  * its end. {"ok": bool, "nodes": [...]}. */
 ADDER_PUBLIC char *adder_record_verify (AdderEngine *engine, const char *head, GError **error);
 
+
+/* ---- long output ----
+ *
+ * Of output that a result shows only parts of, all is kept for [store] output_age_ms, up to the limit
+ * spill_bytes, under the result's `result_id`, which is its run's id. */
+
+/* At most LIMIT bytes (64 to 1048576) of STREAM ("stdout", also NULL, or "stderr") from the byte OFFSET on,
+ * cut at characters: {"result_id", "stream", "text", "offset", "next_offset", "total_bytes", "at_end"}. With
+ * GREP, a regular expression of PCRE, the lines in which it is found, in place of the text: "lines":
+ * [{"line", "offset", "text"}]. OWNER: the run's; NULL: anybody's. Free with g_free; NULL with ERROR:
+ * ADDER_ERROR_NOT_FOUND when no such output is kept. */
+ADDER_PUBLIC char *adder_output_peek (AdderEngine *engine, const char *owner, const char *result_id,
+                                      const char *stream, guint64 offset, guint64 limit, const char *grep,
+                                      GError **error);
+
 /* ---- result ---- */
 
 /* The result object as JSON text, one line; the result's. docs/results.md describes each field. */

@@ -157,9 +157,8 @@ find_tail (const char *data, gsize length, gsize most)
   return at;
 }
 
-/* A tail that was cut out of a stream may begin within a character. */
-static gsize
-skip_torn (const char *data, gsize length)
+gsize
+capture_torn_start (const char *data, gsize length)
 {
   gsize at = 0;
   while (at < length && at < 3 && ((guchar)data[at] & 0xC0) == 0x80)
@@ -167,9 +166,8 @@ skip_torn (const char *data, gsize length)
   return at;
 }
 
-/* LENGTH without the beginning of a character whose end was cut off. */
-static gsize
-drop_torn (const char *data, gsize length)
+gsize
+capture_whole_length (const char *data, gsize length)
 {
   for (gsize back = 1; back <= 3 && back <= length; back++) {
     guchar low, high, byte = (guchar)data[length - back];
@@ -256,8 +254,8 @@ capture_text (const struct capture *capture, const struct capture_kept *kept, gs
     rest_length -= before;
   } else {
     const char *head = (const char *)capture->head->data;
-    before = append_head (text, head, drop_torn (head, capture->head->len), head_cap (capture));
-    gsize torn = skip_torn (rest, rest_length);
+    before = append_head (text, head, capture_whole_length (head, capture->head->len), head_cap (capture));
+    gsize torn = capture_torn_start (rest, rest_length);
     rest += torn;
     rest_length -= torn;
   }

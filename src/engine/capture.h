@@ -37,5 +37,11 @@ struct capture_kept {
 char *capture_text (const struct capture *capture, const struct capture_kept *kept, gsize *ret_length,
                     gboolean *ret_cut);
 
+/* How many bytes at the beginning of DATA, a piece of a stream, belong to a character that began before it.
+ */
+gsize capture_torn_start (const char *data, gsize length);
+/* How many bytes of DATA there are without the beginning of a character that goes on after it. */
+gsize capture_whole_length (const char *data, gsize length);
+
 /* LENGTH bytes as valid UTF-8 without zero bytes, in the same manner. The caller's. */
 char *capture_clean (const char *data, gsize length);

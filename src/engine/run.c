@@ -75,6 +75,7 @@ find_session (struct adder_run *run)
   if (!run->session)
     return;
   request->environment = g_strdup (run->session->environment);
+  request->profile = g_strdup (run->session->profile);
   request->maxima = run->session->options->maxima;
   (void)session_merge_limits (run->session, &request->limits, request->limits_set, &run->failure);
 }

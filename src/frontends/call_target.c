@@ -80,7 +80,8 @@ call_target_call (struct call_target *target, const json_t *question, int direct
 {
   if (target->socket)
     return call_daemon (target->socket, question, directory_fd, error);
-  const struct tool_caller caller = {.owner = target->owner, .watch_fd = -1, .directory_fd = directory_fd};
+  const struct tool_caller caller = {
+      .owner = target->owner, .front_end = "cli", .watch_fd = -1, .directory_fd = directory_fd};
   return server_tools_call (target->tools, &caller, question, error);
 }
 

@@ -200,6 +200,7 @@ handle_call (struct connection *connection, struct protocol_message *message, GE
   g_autofree char *owner = owner_of (connection);
   const struct tool_caller caller = {
       .owner = owner,
+      .front_end = "cli",
       .watch_fd = connection->fd,
       .directory_fd = message->fd_count > 0 ? message->fds[0] : -1,
   };

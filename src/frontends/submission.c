@@ -310,6 +310,7 @@ submission_build (const struct submission *request, GError **error)
     return NULL;
   g_autoptr (AdderRequest) result =
       adder_request_new (request->code ? request->code : "", (gssize)request->code_length);
+  adder_request_set_origin (result, "cli", NULL, NULL);
   struct building building = {request, result, 0};
   for (gsize i = 0; i < G_N_ELEMENTS (field_table); i++)
     if (!set_field (&building, &field_table[i], error))

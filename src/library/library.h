@@ -53,9 +53,16 @@ struct run_request *library_resolve_like (AdderEngine *engine, const AdderReques
  * its `invalid` then. Its files become copies, since a yes is for what they hold now. */
 void library_gate (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved);
 
+/* Has what outlives RESOLVED kept, where the configuration wants that. */
+void library_set_keeper (AdderEngine *engine, struct run_request *resolved);
+
 /* Has RESOLVED know what failed in its conversation, and how it ends be kept count of. Nothing for one
  * without a conversation. */
 void library_watch_loops (AdderEngine *engine, struct run_request *resolved);
+
+/* As adder_request_set_origin, without a copy of ARGUMENTS. */
+void library_set_origin (AdderRequest *request, const char *front_end, const char *tool,
+                         const json_t *arguments);
 
 /* The approval that REQUEST was given, or NULL. */
 const char *library_approval (const AdderRequest *request);

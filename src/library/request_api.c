@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
 #include "engine/sessions.h"
@@ -224,13 +225,20 @@ adder_request_set_owner (AdderRequest *request, const char *owner, const char *c
 }
 
 void
-adder_request_set_origin (AdderRequest *request, const char *front_end, const char *tool,
-                          const char *arguments)
+library_set_origin (AdderRequest *request, const char *front_end, const char *tool, const json_t *arguments)
 {
   set_text (&request->front_end, front_end);
   set_text (&request->tool, tool);
   json_decref (request->tool_arguments);
-  request->tool_arguments = arguments ? json_loads (arguments, 0, NULL) : NULL;
+  request->tool_arguments = json_incref ((json_t *)(guintptr)arguments);
+}
+
+void
+adder_request_set_origin (AdderRequest *request, const char *front_end, const char *tool,
+                          const char *arguments)
+{
+  g_autoptr (json_t) parsed = arguments ? json_loads (arguments, 0, NULL) : NULL;
+  library_set_origin (request, front_end, tool, parsed);
 }
 
 void

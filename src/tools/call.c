@@ -128,6 +128,8 @@ call_request (const struct call *call, const char *code, const char *profile)
   adder_request_set_profile (request, profile);
   adder_request_set_owner (request, call->caller->owner, call->caller->conversation);
 
+  g_autofree char *tool = g_strdup_printf ("%s.%s", call->toolset->name, call->tool->name);
+  library_set_origin (request, call->caller->front_end, tool, call->arguments);
   adder_request_set_role (request, call->caller->role);
   adder_request_set_description (request, call_text (call, "description"));
   adder_request_set_approval (request, call->caller->approval);

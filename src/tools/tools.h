@@ -17,6 +17,7 @@ void tools_free (struct tools *tools);
 
 struct tool_caller {
   const char *owner;        /* never NULL */
+  const char *front_end;    /* by which he came, a word for the record; NULL: a library */
   const char *conversation; /* NULL: each call is its own */
   const char *role;         /* NULL: the configuration's */
   const char *approval;     /* the approval that the call was given, or NULL */

@@ -19,7 +19,9 @@ support_begin (void)
   }
   scratch = g_strdup ("/var/tmp/adder-run-XXXXXX");
   g_assert_nonnull (g_mkdtemp_full (scratch, 0755));
+  g_autofree char *state = g_build_filename (scratch, "state", NULL);
   g_setenv ("ADDER_ENVIRONMENTS_DIR", scratch, TRUE);
+  g_setenv ("ADDER_STATE_DIR", state, TRUE);
   return TRUE;
 }
 

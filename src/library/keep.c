@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What outlives a run: its record, its files, and its output where that was long. The engine's hook (struct
+ * request_keeper) meets the store here.
+ *
+ *     while it runs   create     a file without a name, for long output
+ *     at its end      keep       rows and blobs of files; then, in one transaction, the record and that the
+ *                                files are kept; then ids and URLs go into the result
+ *
+ * Whatever fails here is a warning of the result: the run itself is what it was. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "library/keep_private.h"
+#include "library/library.h"
+#include "store/files.h"
+
+#define FILES_AT_ONCE 64 /* open */
+#define BLOCK_BYTES   ((gsize)128 << 10)
+#define OUTPUT_MIME   "text/plain"
+
+struct keeping {
+  struct store *store;
+  const struct run_request *request;
+  struct account *account;
+  struct file_new *files;
+  struct artifact **artifacts; /* of each of them; NULL: it is long output */
+  gsize count;
+};
+
+static int
+create (gpointer data, GError **error)
+{
+  struct blobs *blobs = store_blobs (data, error);
+  return blobs ? blobs_create (blobs, error) : -1;
+}
+
+/* ---- files ---- */
+
+/* Code that lives on may change the file while it is copied: what counts is what the copy holds. */
+static gboolean
+copy_living (struct store *store, int from, struct file_new *file, GChecksum *checksum, GError **error)
+{
+  g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
+  autoclose int to = create (store, error);
+  if (to < 0)
+    return FALSE;
+  for (guint64 total = 0; total < file->bytes;) {
+    gssize got = pread (from, block, MIN (BLOCK_BYTES, file->bytes - total), (off_t)total);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return error_from_errno (error, errno, "cannot read it");
+    if (got == 0) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "its session has changed it since");
+      return FALSE;
+    }
+    int r = fd_write_all (to, block, (gsize)got);
+    if (r < 0)
+      return error_from_errno (error, r, "cannot copy it");
+    g_checksum_update (checksum, block, got);
+    total += (guint64)got;
+  }
+  file->fd = fd_steal (&to);
+  return TRUE;
+}
+
+/* Fills FILE's descriptor, and digest where it is a copy. */
+static gboolean
+open_artifact (const struct keeping *keeping, struct artifact *artifact, struct file_new *file,
+               GError **error)
+{
+  autoclose int fd = artifact_open (keeping->account->workspace_fd, artifact, error);
+  if (fd < 0)
+    return FALSE;
+  if (!keeping->account->living) {
+    file->fd = fd_steal (&fd);
+    return TRUE;
+  }
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  if (!copy_living (keeping->store, fd, file, checksum, error))
+    return FALSE;
+  g_free (artifact->sha256);
+  artifact->sha256 = g_strdup (g_checksum_get_string (checksum));
+  file->sha256 = artifact->sha256;
+  return TRUE;
+}
+
+static struct file_new
+new_file (const struct keeping *keeping, enum file_kind kind)
+{
+  const struct run_request *request = keeping->request;
+  return (struct file_new){
+      .kind = kind,
+      .fd = -1,
+      .owner = request->owner ? request->owner : "",
+      .conversation = request->conversation,
+      .session = keeping->account->session,
+      .run_id = keeping->account->run_id,
+  };
+}
+
+static void
+write_artifacts (struct keeping *keeping)
+{
+  const GPtrArray *artifacts = keeping->account->artifacts;
+  for (guint from = 0; artifacts && from < artifacts->len; from += FILES_AT_ONCE) {
+    gsize first = keeping->count, most = MIN (FILES_AT_ONCE, artifacts->len - from);
+    for (guint i = 0; i < most; i++) {
+      g_autoptr (GError) problem = NULL;
+      struct artifact *artifact = artifacts->pdata[from + i];
+      struct file_new *file = &keeping->files[keeping->count];
+      *file = new_file (keeping, artifact->is_table ? FILE_TABLE : FILE_GENERATED);
+      file->name = artifact->name;
+      file->mime = artifact->mime;
+      file->sha256 = artifact->sha256;
+      file->bytes = artifact->bytes;
+      if (open_artifact (keeping, artifact, file, &problem))
+        keeping->artifacts[keeping->count++] = artifact;
+      else
+        g_ptr_array_add (keeping->account->warnings,
+                         g_strdup_printf ("%s is not kept: %s", artifact->name, problem->message));
+    }
+    files_write (keeping->store, keeping->files + first, keeping->count - first, keeping->account->warnings);
+    for (gsize i = first; i < keeping->count; i++)
+      fd_close (&keeping->files[i].fd);
+  }
+}
+
+static void
+write_output (struct keeping *keeping)
+{
+  static const struct {
+    enum file_kind kind;
+    const char *name;
+  } rows[ACCOUNT_STREAMS] = {
+      [ACCOUNT_OUTPUT] = {FILE_STDOUT, "stdout.txt"},
+      [ACCOUNT_ERRORS] = {FILE_STDERR, "stderr.txt"},
+  };
+  for (int i = 0; i < ACCOUNT_STREAMS; i++) {
+    const struct spill *spill = keeping->account->spills[i];
+    if (spill->fd < 0)
+      continue;
+    struct file_new *file = &keeping->files[keeping->count++];
+    *file = new_file (keeping, rows[i].kind);
+    file->fd = spill->fd;
+    file->name = rows[i].name;
+    file->mime = OUTPUT_MIME;
+    file->sha256 = spill->sha256;
+    file->bytes = spill->bytes;
+    files_write (keeping->store, file, 1, keeping->account->warnings);
+  }
+}
+
+static gboolean
+is_any_written (const struct keeping *keeping)
+{
+  for (gsize i = 0; i < keeping->count; i++)
+    if (keeping->files[i].written)
+      return TRUE;
+  return FALSE;
+}
+
+static struct spill *
+spill_of (const struct keeping *keeping, const struct file_new *file)
+{
+  return keeping->account->spills[file->kind == FILE_STDOUT ? ACCOUNT_OUTPUT : ACCOUNT_ERRORS];
+}
+
+/* Ids and URLs of what is kept, for the result and the record; or, where that did not come about, none. */
+static void
+tell_files (struct keeping *keeping, gboolean kept)
+{
+  for (gsize i = 0; i < keeping->count; i++) {
+    const struct file_new *file = &keeping->files[i];
+    struct artifact *artifact = keeping->artifacts[i];
+    gboolean told = kept && file->written;
+    if (!artifact) {
+      spill_of (keeping, file)->kept = told;
+      continue;
+    }
+    g_clear_pointer (&artifact->file_id, g_free);
+    g_clear_pointer (&artifact->url, g_free);
+    if (told) {
+      artifact->file_id = g_strdup (file->id);
+      artifact->url = files_url (keeping->store, file->id, artifact->name);
+    }
+  }
+}
+
+/* ---- the transaction ---- */
+
+struct step {
+  const struct keeping *keeping;
+  const struct record *record; /* NULL: none is kept */
+};
+
+static gboolean
+commit_step (gpointer data, struct transaction *transaction, GError **error)
+{
+  const struct step *step = data;
+  const struct keeping *keeping = step->keeping;
+  return (!step->record || records_add (keeping->store, transaction, step->record, error)) &&
+         (keeping->count == 0 ||
+          files_keep (keeping->store, transaction, keeping->files, keeping->count, error));
+}
+
+static gboolean
+commit (const struct keeping *keeping, GError **error)
+{
+  struct keep_record kept;
+  struct step step = {keeping, NULL};
+  struct database *database = store_database (keeping->store, error);
+  if (!database)
+    return FALSE;
+  gboolean wants_record = store_keeps_records (keeping->store);
+  if (wants_record) {
+    keep_record_make (&kept, keeping->store, keeping->request, keeping->account);
+    step.record = &kept.record;
+  }
+  gboolean ok = database_commit (database, commit_step, &step, error);
+  if (wants_record)
+    keep_record_clear (&kept);
+  return ok;
+}
+
+static void
+warn_lost (const struct keeping *keeping, gboolean files, const GError *problem)
+{
+  gboolean record = store_keeps_records (keeping->store);
+  g_ptr_array_add (keeping->account->warnings,
+                   g_strdup_printf ("%s: %s",
+                                    record && files ? "the run is not on record, and its files are not kept"
+                                    : record        ? "the run is not on record"
+                                                    : "its files are not kept",
+                                    problem->message));
+}
+
+static void
+keep (gpointer data, const struct run_request *request, struct account *account)
+{
+  g_autoptr (GError) problem = NULL;
+  gsize most = (account->artifacts ? account->artifacts->len : 0) + ACCOUNT_STREAMS;
+  g_autofree struct file_new *files = g_new0 (struct file_new, most);
+  g_autofree struct artifact **artifacts = g_new0 (struct artifact *, most);
+  struct keeping keeping = {data, request, account, files, artifacts, 0};
+  if (store_keeps_files (keeping.store)) {
+    write_artifacts (&keeping);
+    write_output (&keeping);
+  }
+  gboolean written = is_any_written (&keeping);
+  if (!written && !store_keeps_records (keeping.store))
+    return;
+  tell_files (&keeping, TRUE);
+  if (commit (&keeping, &problem))
+    return;
+  tell_files (&keeping, FALSE);
+  if (written)
+    files_abandon (keeping.store, files, keeping.count);
+  warn_lost (&keeping, written, problem);
+}
+
+static void
+release (gpointer data)
+{
+  store_unref (data);
+}
+
+void
+library_set_keeper (AdderEngine *engine, struct run_request *resolved)
+{
+  struct store *store = engine->store;
+  if (!store_keeps_records (store) && !store_keeps_files (store))
+    return;
+  resolved->keeper =
+      (struct request_keeper){store_keeps_files (store) ? create : NULL, keep, release, store_ref (store)};
+}
