@@ -22,6 +22,7 @@ static const struct cli_command commands[] = {
     {"approval", "COMMAND", "say yes or no to code that waits for it", cli_approval},
     {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review},
     {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record},
+    {"result", "COMMAND", "read output that was longer than its reply", cli_result},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status},
     {"stop", "", "end the daemon and all that it runs", cli_stop},

@@ -56,6 +56,7 @@ int cli_review (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);
 int cli_tools (int argc, char **argv);
 int cli_call (int argc, char **argv);
+int cli_result (int argc, char **argv);
 int cli_serve (int argc, char **argv);
 int cli_status (int argc, char **argv);
 int cli_stop (int argc, char **argv);

@@ -3,6 +3,7 @@
 #include "tools/toolset_adder.h"
 
 #include "tools/export_tool.h"
+#include "tools/result_tools.h"
 #include "tools/shapes.h"
 
 #define ARGUMENTS_MOST 256
@@ -289,6 +290,7 @@ static const struct tool tools[] = {
         .handle = adder_run_tool,
     },
     TOOL_EXPORT_RESULTS_CSV (ROLE_GUEST),
+    TOOL_PEEK_RESULT (ROLE_GUEST),
     {
         .name = "session_new",
         .title = "Make a session",

@@ -9,6 +9,7 @@
 #define PROFILE         "code_executor"
 #define SHELL_PROFILE   "shell"
 #define TEXT_CHARACTERS 8000
+#define FILES_BYTES     4000 /* of the lines that say where files are */
 #define TIMED_OUT       (-1)
 #define WORKSPACE_TMP   "tmp/" /* how a result names what is in /tmp */
 
@@ -27,7 +28,9 @@ static const struct field file_members[] = {
 };
 
 static const struct field run_reply[] = {
-    {.name = "stdout", .types = FIELD_TEXT, .text = "What the code printed, at most 8000 characters."},
+    {.name = "stdout",
+     .types = FIELD_TEXT,
+     .text = "What the code printed, then where stored files can be had; at most 8000 characters."},
     {.name = "stderr",
      .types = FIELD_TEXT,
      .text = "What it wrote on standard error, with the traceback, at most 8000 characters."},
@@ -92,15 +95,49 @@ files_of (const struct call *call, const struct ran *ran)
 
 /* ---- the run ---- */
 
-/* The first, or the LAST, characters of TEXT, so many as one text of the reply may have. The caller's. */
+/* The first, or the LAST, characters of TEXT, MOST of them. The caller's. */
 static char *
-cut (const char *text, gboolean last)
+cut (const char *text, glong most, gboolean last)
 {
   glong length = g_utf8_strlen (text, -1);
-  if (length <= TEXT_CHARACTERS)
+  if (length <= most)
     return g_strdup (text);
-  return last ? g_utf8_substring (text, length - TEXT_CHARACTERS, length)
-              : g_utf8_substring (text, 0, TEXT_CHARACTERS);
+  return last ? g_utf8_substring (text, length - most, length) : g_utf8_substring (text, 0, most);
+}
+
+/* A line for each of FILES that is stored, so that who reads only text can have them. The caller's. */
+static char *
+lines_of (const json_t *files)
+{
+  GString *text = g_string_new (NULL);
+  gsize index, left = 0;
+  json_t *file;
+  json_array_foreach (files, index, file)
+  {
+    const char *name = json_string_value (json_object_get (file, "filename"));
+    const char *url = json_string_value (json_object_get (file, "url"));
+    if (url && text->len + strlen (name) + strlen (url) < FILES_BYTES)
+      g_string_append_printf (text, "%s: %s\n", name, url);
+    else if (url)
+      left++;
+  }
+  if (left > 0)
+    g_string_append_printf (text, "(and %" G_GSIZE_FORMAT " more)\n", left);
+  return g_string_free (text, FALSE);
+}
+
+/* What was printed, and where its files are, within the bounds of one text. The caller's. */
+static char *
+stdout_of (const struct ran *ran, const json_t *files)
+{
+  const char *printed = ran_text (ran, "stdout");
+  g_autofree char *lines = lines_of (files);
+  if (lines[0] == '\0')
+    return cut (printed, TEXT_CHARACTERS, FALSE);
+  g_autofree char *shown =
+      cut (printed, TEXT_CHARACTERS - g_utf8_strlen (lines, -1) - (glong)strlen ("\nFiles:\n"), FALSE);
+  gboolean ends_line = shown[0] == '\0' || g_str_has_suffix (shown, "\n");
+  return g_strconcat (shown, ends_line ? "" : "\n", "Files:\n", lines, NULL);
 }
 
 static void
@@ -117,13 +154,14 @@ handle_run (struct call *call)
   if (!call_run (call, request, &ran))
     return;
   g_autofree char *whole = ran_stderr (&ran);
-  g_autofree char *out = cut (ran_text (&ran, "stdout"), FALSE);
+  json_t *files = files_of (call, &ran);
+  g_autofree char *out = stdout_of (&ran, files);
   /* Its end has the error. */
-  g_autofree char *err = cut (whole, TRUE);
+  g_autofree char *err = cut (whole, TEXT_CHARACTERS, TRUE);
   int exit_code = ran_is_timeout (&ran) ? TIMED_OUT : ran.exit_code;
   call_reply (call,
               json_pack ("{s:s, s:s, s:i, s:o}", "stdout", out, "stderr", err, "exit_code", exit_code,
-                         "files", files_of (call, &ran)),
+                         "files", files),
               &ran);
   ran_clear (&ran);
 }
@@ -177,7 +215,8 @@ handle_shell (struct call *call)
   if (!call_run (call, request, &ran))
     return;
   g_autofree char *whole = shell_errors (&ran);
-  g_autofree char *out = cut (ran_text (&ran, "stdout"), FALSE), *err = cut (whole, TRUE);
+  g_autofree char *out = cut (ran_text (&ran, "stdout"), TEXT_CHARACTERS, FALSE),
+                  *err = cut (whole, TEXT_CHARACTERS, TRUE);
   int exit_code = ran_is_timeout (&ran) ? TIMED_OUT : ran.exit_code;
   call_reply (call, json_pack ("{s:s, s:s, s:i}", "stdout", out, "stderr", err, "exit_code", exit_code),
               &ran);
@@ -194,7 +233,8 @@ static const struct tool tools[] = {
                        "comes back, so use "
                        "print(). Files written to /tmp/output/ (or /tmp/) with a common ending such as csv, "
                        "json, png, pdf or xlsx "
-                       "come back in files; save figures there with plt.savefig(). Nothing stays for the "
+                       "come back in files, and their URLs at the end of stdout; save figures there with "
+                       "plt.savefig(). Nothing stays for the "
                        "next call. The network "
                        "reaches only hosts that were allowed, in most cases none. exit_code is -1 when the "
                        "time limit was reached.",

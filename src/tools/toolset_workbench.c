@@ -2,9 +2,13 @@
 /* Toolset `workbench`: a scientist's agent, in the user's own directory. */
 #include "tools/call.h"
 #include "tools/export_tool.h"
+#include "tools/result_tools.h"
 #include "tools/shapes.h"
 
 #define PROFILE "workbench"
+
+/* Of each output; what is longer is kept whole, and the reply has a preview. */
+#define TEXT_CHARACTERS 30000
 
 static const struct field execute_parameters[] = {
     FIELD_CODE ("The Python code. Only what it prints comes back: use print() for results and plt.savefig() "
@@ -21,6 +25,10 @@ static const struct field execute_reply[] = {
     {.name = "stdout", .types = FIELD_TEXT, .text = "What the code wrote on standard output."},
     {.name = "stderr", .types = FIELD_TEXT, .text = "What it wrote on standard error, with the traceback."},
     {.name = "success", .types = FIELD_BOOLEAN, .text = "Whether exit_code is 0."},
+    {.name = "result_id",
+     .types = FIELD_TEXT,
+     .optional = TRUE,
+     .text = "Where stdout or stderr is a preview: under which peek_result reads all of it."},
     FIELD_RUN_ID,
     {0},
 };
@@ -48,9 +56,11 @@ reply_of (const struct call *call, const struct ran *ran)
     g_autofree char *refusal = ran_refusal (ran);
     return json_pack ("{s:s}", "error", refusal);
   }
-  g_autofree char *err = ran_stderr (ran);
-  return json_pack ("{s:i, s:s, s:s, s:b}", "exit_code", ran->exit_code, "stdout", ran_text (ran, "stdout"),
-                    "stderr", err, "success", ran->exit_code == 0);
+  g_autofree char *errors = ran_stderr (ran);
+  g_autofree char *out = ran_preview (ran, "stdout", ran_text (ran, "stdout"), TEXT_CHARACTERS);
+  g_autofree char *err = ran_preview (ran, "stderr", errors, TEXT_CHARACTERS);
+  return json_pack ("{s:i, s:s, s:s, s:b, s:s*}", "exit_code", ran->exit_code, "stdout", out, "stderr", err,
+                    "success", ran->exit_code == 0, "result_id", ran_result_id (ran));
 }
 
 static void
@@ -59,6 +69,7 @@ handle_execute (struct call *call)
   struct ran ran;
   g_autoptr (GError) problem = NULL;
   AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
+  adder_request_set_keep_over (request, TEXT_CHARACTERS);
   if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem) ||
       !call_set_directory (call, request, &problem)) {
     adder_request_free (request);
@@ -73,17 +84,19 @@ static const struct tool tools[] = {
     {
         .name = "execute_python",
         .title = "Run Python in the user's directory",
-        .description = "Runs Python code in the user's own environment and current directory and returns "
-                       "{exit_code, stdout, stderr, "
-                       "success}. What is installed there can be imported, such as pandas, numpy, "
-                       "matplotlib, pymatgen, ASE or "
-                       "scikit-learn. Every call is a fresh process: nothing stays but files. Use print() "
-                       "for what you want to see, "
-                       "and plt.savefig(\"plot.png\") for figures, which then lie in the directory. The user "
-                       "may be asked first, and "
-                       "sees the code and your description. After the time limit everything is ended and the "
-                       "reply is {error, "
-                       "exit_code: 124}; when that happens do less at once, or ask for more time.",
+        .description =
+            "Runs Python code in the user's own environment and current directory and returns "
+            "{exit_code, stdout, stderr, "
+            "success}. What is installed there can be imported, such as pandas, numpy, "
+            "matplotlib, pymatgen, ASE or "
+            "scikit-learn. Every call is a fresh process: nothing stays but files. Use print() "
+            "for what you want to see, "
+            "and plt.savefig(\"plot.png\") for figures, which then lie in the directory. The user "
+            "may be asked first, and "
+            "sees the code and your description. After the time limit everything is ended and the "
+            "reply is {error, "
+            "exit_code: 124}; when that happens do less at once, or ask for more time. Of output over 30,000 "
+            "characters the reply has a preview and a result_id: peek_result reads on.",
         .guidance =
             "Use it to transform, analyse and plot data instead of telling the user how to. Look at the data "
             "before you work on it, print only what is needed, and read stderr when success is false: "
@@ -96,6 +109,7 @@ static const struct tool tools[] = {
         .handle = handle_execute,
     },
     TOOL_EXPORT_RESULTS_CSV (ROLE_USER),
+    TOOL_PEEK_RESULT (ROLE_USER),
 };
 
 const struct toolset toolset_workbench = {
