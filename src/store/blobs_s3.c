@@ -45,7 +45,8 @@ bucket_open (const struct blobs_place *place, GError **error)
 {
   struct bucket *self = g_new0 (struct bucket, 1);
   self->s3 = s3_open (place->rest, place->timeout_ms, error);
-  self->cache = self->s3 ? blob_cache_open (place->scratch, place->cache_bytes, error) : NULL;
+  g_autofree char *copies = g_build_filename (place->scratch, "copies", NULL);
+  self->cache = self->s3 ? blob_cache_open (copies, place->cache_bytes, error) : NULL;
   if (!self->cache)
     g_clear_pointer (&self, bucket_close);
   return self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fresh database for a test, of each kind that there is. */
+/* A fresh database for a test, of each kind that there is; and the same for blobs. */
 #pragma once
 
 #include <glib.h>
@@ -30,3 +30,15 @@ struct database *store_world_open (const store_world *world, guint64 timeout_ms)
 /* What the server is told (store_world.py): "down", "up", "freeze", "thaw", "drop", "sql DATABASE STATEMENT".
  * Its answer; the caller's. */
 char *store_world_tell (const char *command);
+
+/* ---- blobs ---- */
+
+/* "directory" and "s3". Ends with one without a name. */
+extern const struct store_world_kind store_world_blob_kinds[];
+
+/* The URL of an empty place for blobs: "blobs" in FOLDER, or a bucket of a server that all tests of this
+ * program share. The caller's. NULL, and the test is skipped, where the host has no such server. */
+char *store_world_blobs (const struct store_world_kind *kind, const char *folder);
+
+/* As store_world_tell: "new", "down", "up", "freeze", "thaw". */
+char *store_world_tell_s3 (const char *command);

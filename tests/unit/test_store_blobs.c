@@ -12,8 +12,12 @@
 
 #include "adder.h"
 #include "base/fd.h"
+#include "blob_support.h"
 #include "engine/id.h"
 #include "store/blobs.h"
+#include "store_world.h"
+
+#define TIMEOUT_MS 60000 /* no test waits for it */
 
 struct fixture {
   char *path; /* a directory of this test's own */
@@ -22,14 +26,15 @@ struct fixture {
 };
 
 static void
-set_up (struct fixture *fixture, gconstpointer data)
+set_up (struct fixture *fixture, const struct store_world_kind *kind)
 {
   g_autoptr (GError) error = NULL;
   fixture->path = g_dir_make_tmp ("adder-blobs-XXXXXX", NULL);
-  const char *bucket = g_getenv ("ADDER_TEST_S3");
-  fixture->url = data ? g_strdup (bucket) : g_strdup_printf ("directory:%s/blobs", fixture->path);
+  fixture->url = store_world_blobs (kind, fixture->path);
+  if (!fixture->url)
+    return;
   g_autofree char *scratch = g_build_filename (fixture->path, "scratch", NULL);
-  fixture->blobs = blobs_open (fixture->url, scratch, 64 << 20, 20000, &error);
+  fixture->blobs = blobs_open (fixture->url, scratch, 64 << 20, TIMEOUT_MS, &error);
   g_assert_no_error (error);
 }
 
@@ -43,79 +48,6 @@ tear_down (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_free (fixture->url);
 }
 
-/* "generated/UUID_NAME", the caller's. */
-static char *
-make_key (const char *name)
-{
-  char id[ID_BYTES];
-  id_make (id);
-  return g_strdup_printf ("generated/%s_%s", id, name);
-}
-
-static char *
-digest (const void *data, gsize length)
-{
-  return g_compute_checksum_for_data (G_CHECKSUM_SHA256, data, length);
-}
-
-/* A file without a name, of blobs_create or of somebody else. */
-static int
-make_file (struct blobs *blobs, const void *data, gsize length)
-{
-  int fd = blobs ? blobs_create (blobs, NULL) : memfd_create ("foreign", MFD_CLOEXEC);
-  g_assert_cmpint (fd, >=, 0);
-  g_assert_cmpint (fd_write_all (fd, data, length), ==, 0);
-  return fd;
-}
-
-static gboolean
-put (struct blobs *blobs, gboolean own, const char *key, const void *data, gsize length, GError **error)
-{
-  g_autofree char *sha256 = digest (data, length);
-  autoclose int fd = make_file (own ? blobs : NULL, data, length);
-  return blobs_put (blobs, key, fd, length, sha256, "text/plain", error);
-}
-
-static void
-assert_content (struct blobs *blobs, const char *key, const void *data, gsize length)
-{
-  g_autoptr (GError) error = NULL;
-  g_autofree char *sha256 = digest (data, length), *found = g_malloc (length + 1);
-  autoclose int fd = blobs_get (blobs, key, sha256, &error);
-  g_assert_no_error (error);
-  struct stat st;
-  g_assert_cmpint (fstat (fd, &st), ==, 0);
-  g_assert_cmpuint ((guint64)st.st_size, ==, length);
-  g_assert_cmpint (fd_read_all (fd, found, length), ==, 0);
-  g_assert_cmpmem (found, length, data, length);
-}
-
-static gboolean
-count_key (gpointer data, const char *key, guint64 bytes, gint64 made_ms)
-{
-  GHashTable *keys = data;
-  g_assert_cmpint (made_ms, >, 0);
-  g_assert_true (g_hash_table_insert (keys, g_strdup (key), GUINT_TO_POINTER (bytes + 1)));
-  return TRUE;
-}
-
-/* Key to its bytes and one, the caller's. */
-static GHashTable *
-list (struct blobs *blobs)
-{
-  g_autoptr (GError) error = NULL;
-  GHashTable *keys = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  blobs_list (blobs, count_key, keys, &error);
-  g_assert_no_error (error);
-  return keys;
-}
-
-static void
-assert_code (const GError *error, int code)
-{
-  g_assert_error (error, ADDER_ERROR, code);
-}
-
 /* ---- any back end ---- */
 
 static void
@@ -125,26 +57,26 @@ test_round (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   static const char *const texts[] = {"", "x", "a,b\n1,2\n"};
   for (guint own = 0; own < 2; own++)
     for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
-      g_autofree char *key = make_key ("ta ble +&?%ä'\"<>.csv");
+      g_autofree char *key = blob_key ("ta ble +&?%ä'\"<>.csv");
       gsize length = strlen (texts[i]);
-      put (fixture->blobs, own, key, texts[i], length, &error);
+      blob_put (fixture->blobs, own, key, texts[i], length, &error);
       g_assert_no_error (error);
-      assert_content (fixture->blobs, key, texts[i], length);
+      blob_assert (fixture->blobs, key, texts[i], length);
       guint64 bytes;
       g_assert_true (blobs_stat (fixture->blobs, key, &bytes, NULL));
       g_assert_cmpuint (bytes, ==, length);
       g_assert_true (blobs_stat (fixture->blobs, key, NULL, NULL));
-      g_autoptr (GHashTable) keys = list (fixture->blobs);
+      g_autoptr (GHashTable) keys = blob_list (fixture->blobs);
       g_assert_cmpuint (GPOINTER_TO_UINT (g_hash_table_lookup (keys, key)), ==, length + 1);
       blobs_remove (fixture->blobs, key, &error);
       g_assert_no_error (error);
       blobs_remove (fixture->blobs, key, &error);
       g_assert_no_error (error);
       g_assert_false (blobs_stat (fixture->blobs, key, NULL, &error));
-      assert_code (error, ADDER_ERROR_NOT_FOUND);
+      blob_assert_code (error, ADDER_ERROR_NOT_FOUND);
       g_clear_error (&error);
       g_assert_cmpint (blobs_get (fixture->blobs, key, NULL, &error), ==, -1);
-      assert_code (error, ADDER_ERROR_NOT_FOUND);
+      blob_assert_code (error, ADDER_ERROR_NOT_FOUND);
       g_clear_error (&error);
     }
 }
@@ -157,8 +89,8 @@ test_read (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     gsize length;
     const char *text;
   } rows[] = {{0, 4, "0123"}, {4, 100, "456789"}, {9, 1, "9"}, {10, 5, ""}, {1000, 5, ""}, {3, 0, ""}};
-  g_autofree char *key = make_key ("digits");
-  g_assert_true (put (fixture->blobs, TRUE, key, "0123456789", 10, NULL));
+  g_autofree char *key = blob_key ("digits");
+  g_assert_true (blob_put (fixture->blobs, TRUE, key, "0123456789", 10, NULL));
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     char buffer[128];
     g_autoptr (GError) error = NULL;
@@ -166,19 +98,19 @@ test_read (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     g_assert_no_error (error);
     g_assert_cmpmem (buffer, (gsize)got, rows[i].text, strlen (rows[i].text));
   }
-  g_autofree char *absent = make_key ("digits");
+  g_autofree char *absent = blob_key ("digits");
   g_autoptr (GError) error = NULL;
   char byte;
   g_assert_cmpint (blobs_read (fixture->blobs, absent, 0, &byte, 1, &error), ==, -1);
-  assert_code (error, ADDER_ERROR_NOT_FOUND);
+  blob_assert_code (error, ADDER_ERROR_NOT_FOUND);
 }
 
 static void
 test_empty_read (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *key = make_key ("nothing");
+  g_autofree char *key = blob_key ("nothing");
   char byte;
-  g_assert_true (put (fixture->blobs, TRUE, key, "", 0, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, key, "", 0, NULL));
   g_assert_cmpint (blobs_read (fixture->blobs, key, 0, &byte, 1, NULL), ==, 0);
 }
 
@@ -186,14 +118,14 @@ static void
 test_existing (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *key = make_key ("once");
-  g_assert_true (put (fixture->blobs, TRUE, key, "first", 5, NULL));
-  g_assert_false (put (fixture->blobs, TRUE, key, "second", 6, &error));
-  assert_code (error, ADDER_ERROR_FAILED);
+  g_autofree char *key = blob_key ("once");
+  g_assert_true (blob_put (fixture->blobs, TRUE, key, "first", 5, NULL));
+  g_assert_false (blob_put (fixture->blobs, TRUE, key, "second", 6, &error));
+  blob_assert_code (error, ADDER_ERROR_FAILED);
   g_clear_error (&error);
-  g_assert_false (put (fixture->blobs, TRUE, key, "first", 5, &error));
-  assert_code (error, ADDER_ERROR_FAILED);
-  assert_content (fixture->blobs, key, "first", 5);
+  g_assert_false (blob_put (fixture->blobs, TRUE, key, "first", 5, &error));
+  blob_assert_code (error, ADDER_ERROR_FAILED);
+  blob_assert (fixture->blobs, key, "first", 5);
 }
 
 static void
@@ -218,11 +150,11 @@ test_names (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
                                bad};
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
     g_autoptr (GError) error = NULL;
-    g_assert_false (put (fixture->blobs, TRUE, wrong[i], "x", 1, &error));
-    assert_code (error, ADDER_ERROR_INVALID);
+    g_assert_false (blob_put (fixture->blobs, TRUE, wrong[i], "x", 1, &error));
+    blob_assert_code (error, ADDER_ERROR_INVALID);
   }
-  g_assert_true (put (fixture->blobs, TRUE, good, "x", 1, NULL));
-  assert_content (fixture->blobs, good, "x", 1);
+  g_assert_true (blob_put (fixture->blobs, TRUE, good, "x", 1, NULL));
+  blob_assert (fixture->blobs, good, "x", 1);
   g_assert_true (blobs_remove (fixture->blobs, good, NULL));
 }
 
@@ -230,18 +162,18 @@ test_names (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 static void
 test_changed (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *key = make_key ("changed"), *sha256 = digest ("before", 6);
-  autoclose int fd = make_file (NULL, "after!", 6);
+  g_autofree char *key = blob_key ("changed"), *sha256 = blob_digest ("before", 6);
+  autoclose int fd = blob_file (NULL, "after!", 6);
   g_autoptr (GError) error = NULL;
   g_assert_false (blobs_put (fixture->blobs, key, fd, 6, sha256, "text/plain", &error));
-  assert_code (error, ADDER_ERROR_FAILED);
+  blob_assert_code (error, ADDER_ERROR_FAILED);
   g_clear_error (&error);
   g_assert_false (blobs_put (fixture->blobs, key, fd, 7, sha256, "text/plain", &error));
   g_assert_nonnull (error);
   g_assert_false (blobs_stat (fixture->blobs, key, NULL, NULL));
   g_clear_error (&error);
   g_assert_false (blobs_put (fixture->blobs, key, fd, 6, "no digest", "text/plain", &error));
-  assert_code (error, ADDER_ERROR_INVALID);
+  blob_assert_code (error, ADDER_ERROR_INVALID);
 }
 
 static void
@@ -253,10 +185,10 @@ test_many (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     char id[ID_BYTES];
     id_make (id);
     char *key = g_strdup_printf ("%s/%s_%u", kinds[i % 3], id, i);
-    g_assert_true (put (fixture->blobs, i % 2, key, id, i % 30, NULL));
+    g_assert_true (blob_put (fixture->blobs, i % 2, key, id, i % 30, NULL));
     g_hash_table_insert (made, key, GUINT_TO_POINTER (i % 30 + 1));
   }
-  g_autoptr (GHashTable) keys = list (fixture->blobs);
+  g_autoptr (GHashTable) keys = blob_list (fixture->blobs);
   GHashTableIter iter;
   gpointer key, bytes;
   g_hash_table_iter_init (&iter, made);
@@ -277,10 +209,10 @@ stop_at_once (gpointer data, G_GNUC_UNUSED const char *key, G_GNUC_UNUSED guint6
 static void
 test_stop (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *one = make_key ("1"), *two = make_key ("2");
+  g_autofree char *one = blob_key ("1"), *two = blob_key ("2");
   guint seen = 0;
-  g_assert_true (put (fixture->blobs, TRUE, one, "1", 1, NULL));
-  g_assert_true (put (fixture->blobs, TRUE, two, "2", 1, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, one, "1", 1, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, two, "2", 1, NULL));
   g_assert_true (blobs_list (fixture->blobs, stop_at_once, &seen, NULL));
   g_assert_cmpuint (seen, ==, 1);
   g_assert_true (blobs_remove (fixture->blobs, one, NULL));
@@ -290,20 +222,20 @@ test_stop (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 static void
 test_link (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *key = make_key ("linked"), *there = g_build_filename (fixture->path, "there", NULL);
-  g_autofree char *file = g_build_filename (there, "name.txt", NULL), *sha256 = digest ("linked", 6);
+  g_autofree char *key = blob_key ("linked"), *there = g_build_filename (fixture->path, "there", NULL);
+  g_autofree char *file = g_build_filename (there, "name.txt", NULL), *sha256 = blob_digest ("linked", 6);
   g_autoptr (GError) error = NULL;
   g_autofree char *text = NULL;
   g_assert_cmpint (g_mkdir (there, 0700), ==, 0);
   autoclose int there_fd = open (there, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  g_assert_true (put (fixture->blobs, TRUE, key, "linked", 6, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, key, "linked", 6, NULL));
   blobs_link (fixture->blobs, key, sha256, there_fd, "name.txt", &error);
   g_assert_no_error (error);
   g_assert_true (blobs_remove (fixture->blobs, key, NULL));
   g_assert_true (g_file_get_contents (file, &text, NULL, NULL));
   g_assert_cmpstr (text, ==, "linked");
   g_assert_false (blobs_link (fixture->blobs, key, NULL, there_fd, "other", &error));
-  assert_code (error, ADDER_ERROR_NOT_FOUND);
+  blob_assert_code (error, ADDER_ERROR_NOT_FOUND);
 }
 
 /* Threads put, read and remove few contents under many keys. */
@@ -315,11 +247,11 @@ work (gpointer data)
 {
   struct blobs *blobs = data;
   for (guint i = 0; i < ROUNDS; i++) {
-    g_autofree char *text = g_strdup_printf ("content %u", i / 4 % 3), *key = make_key ("shared");
+    g_autofree char *text = g_strdup_printf ("content %u", i / 4 % 3), *key = blob_key ("shared");
     g_autoptr (GError) error = NULL;
-    put (blobs, i % 3 != 0, key, text, strlen (text), &error);
+    blob_put (blobs, i % 3 != 0, key, text, strlen (text), &error);
     g_assert_no_error (error);
-    assert_content (blobs, key, text, strlen (text));
+    blob_assert (blobs, key, text, strlen (text));
     blobs_remove (blobs, key, &error);
     g_assert_no_error (error);
   }
@@ -366,17 +298,17 @@ stat_key (const struct fixture *fixture, const char *key, struct stat *ret_st)
 static void
 test_kept_once (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *one = make_key ("one"), *two = make_key ("two");
+  g_autofree char *one = blob_key ("one"), *two = blob_key ("two");
   struct stat first, second;
-  g_assert_true (put (fixture->blobs, TRUE, one, "same", 4, NULL));
-  g_assert_true (put (fixture->blobs, FALSE, two, "same", 4, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, one, "same", 4, NULL));
+  g_assert_true (blob_put (fixture->blobs, FALSE, two, "same", 4, NULL));
   stat_key (fixture, one, &first);
   stat_key (fixture, two, &second);
   g_assert_cmpuint (first.st_ino, ==, second.st_ino);
   g_assert_cmpuint (second.st_nlink, ==, 3);
   g_assert_cmpuint (second.st_mode & 0777, ==, 0600);
   g_assert_true (blobs_remove (fixture->blobs, one, NULL));
-  assert_content (fixture->blobs, two, "same", 4);
+  blob_assert (fixture->blobs, two, "same", 4);
   g_assert_cmpuint (count_files (fixture, "content"), ==, 1);
   g_assert_true (blobs_remove (fixture->blobs, two, NULL));
   g_assert_cmpuint (count_files (fixture, "content"), ==, 0);
@@ -386,11 +318,11 @@ test_kept_once (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 static void
 test_created (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *one = make_key ("one"), *two = make_key ("two"), *sha256 = digest ("own", 3);
+  g_autofree char *one = blob_key ("one"), *two = blob_key ("two"), *sha256 = blob_digest ("own", 3);
   struct stat st, own;
-  close (make_file (fixture->blobs, "own", 3));
+  close (blob_file (fixture->blobs, "own", 3));
   g_assert_cmpuint (count_files (fixture, "."), ==, 0);
-  autoclose int fd = make_file (fixture->blobs, "own", 3);
+  autoclose int fd = blob_file (fixture->blobs, "own", 3);
   g_assert_true (blobs_put (fixture->blobs, one, fd, 3, sha256, "text/plain", NULL));
   g_assert_true (blobs_put (fixture->blobs, two, fd, 3, sha256, "text/plain", NULL));
   stat_key (fixture, two, &st);
@@ -400,36 +332,36 @@ test_created (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_true (blobs_remove (fixture->blobs, one, NULL));
   g_assert_true (blobs_remove (fixture->blobs, two, NULL));
   g_assert_true (blobs_put (fixture->blobs, one, fd, 3, sha256, "text/plain", NULL));
-  assert_content (fixture->blobs, one, "own", 3);
+  blob_assert (fixture->blobs, one, "own", 3);
 }
 
 /* A content that was damaged is not given to others. */
 static void
 test_damaged (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *one = make_key ("one"), *two = make_key ("two");
+  g_autofree char *one = blob_key ("one"), *two = blob_key ("two");
   g_autofree char *path = g_build_filename (fixture->path, "blobs", one, NULL);
-  g_assert_true (put (fixture->blobs, TRUE, one, "whole", 5, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, one, "whole", 5, NULL));
   g_assert_cmpint (truncate (path, 2), ==, 0);
-  g_assert_true (put (fixture->blobs, TRUE, two, "whole", 5, NULL));
-  assert_content (fixture->blobs, two, "whole", 5);
+  g_assert_true (blob_put (fixture->blobs, TRUE, two, "whole", 5, NULL));
+  blob_assert (fixture->blobs, two, "whole", 5);
 }
 
 static void
 test_sweep (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  g_autofree char *key = make_key ("swept"), *kept = make_key ("kept");
+  g_autofree char *key = blob_key ("swept"), *kept = blob_key ("kept");
   g_autofree char *path = g_build_filename (fixture->path, "blobs", key, NULL);
   g_autofree char *part = g_build_filename (fixture->path, "blobs", "incoming", "01.part", NULL);
-  g_assert_true (put (fixture->blobs, TRUE, key, "swept", 5, NULL));
-  g_assert_true (put (fixture->blobs, TRUE, kept, "kept", 4, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, key, "swept", 5, NULL));
+  g_assert_true (blob_put (fixture->blobs, TRUE, kept, "kept", 4, NULL));
   g_assert_cmpint (unlink (path), ==, 0); /* as when the process died here */
   g_assert_true (g_file_set_contents (part, "half", -1, NULL));
   guint removed = 0;
   g_assert_true (blobs_sweep (fixture->blobs, &removed, NULL));
   g_assert_cmpuint (removed, ==, 2);
   g_assert_cmpuint (count_files (fixture, "content"), ==, 1);
-  assert_content (fixture->blobs, kept, "kept", 4);
+  blob_assert (fixture->blobs, kept, "kept", 4);
 }
 
 /* Holes stay holes. */
@@ -437,10 +369,10 @@ static void
 test_sparse (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
   const guint64 bytes = 64 << 20;
-  g_autofree char *key = make_key ("sparse"), *zeros = g_malloc0 (bytes);
+  g_autofree char *key = blob_key ("sparse"), *zeros = g_malloc0 (bytes);
   autoclose int fd = memfd_create ("sparse", MFD_CLOEXEC);
   zeros[bytes / 2] = 1;
-  g_autofree char *sha256 = digest (zeros, bytes);
+  g_autofree char *sha256 = blob_digest (zeros, bytes);
   g_assert_cmpint (ftruncate (fd, (off_t)bytes), ==, 0);
   g_assert_cmpint (pwrite (fd, "\1", 1, (off_t)bytes / 2), ==, 1);
   g_assert_true (blobs_put (fixture->blobs, key, fd, bytes, sha256, "text/plain", NULL));
@@ -448,7 +380,7 @@ test_sparse (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   stat_key (fixture, key, &st);
   g_assert_cmpuint ((guint64)st.st_size, ==, bytes);
   g_assert_cmpuint ((guint64)st.st_blocks * 512, <, bytes / 8);
-  assert_content (fixture->blobs, key, zeros, bytes);
+  blob_assert (fixture->blobs, key, zeros, bytes);
 }
 
 /* Processes that put and remove are killed at any moment: what has a key is whole, and a sweep leaves no
@@ -464,8 +396,8 @@ test_killed (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       if (children[i] == 0) {
         for (;;) {
           g_autofree char *text = g_strdup_printf ("content %u", g_random_int_range (0, 4));
-          g_autofree char *key = make_key (text + strlen (text) - 1);
-          if (!put (fixture->blobs, g_random_boolean (), key, text, strlen (text), NULL))
+          g_autofree char *key = blob_key (text + strlen (text) - 1);
+          if (!blob_put (fixture->blobs, g_random_boolean (), key, text, strlen (text), NULL))
             _exit (1);
           if (g_random_boolean () && !blobs_remove (fixture->blobs, key, NULL))
             _exit (1);
@@ -483,13 +415,13 @@ test_killed (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_rand_free (rand);
 
   g_assert_true (blobs_sweep (fixture->blobs, NULL, NULL));
-  g_autoptr (GHashTable) keys = list (fixture->blobs);
+  g_autoptr (GHashTable) keys = blob_list (fixture->blobs);
   GHashTableIter iter;
   gpointer key;
   g_hash_table_iter_init (&iter, keys);
   while (g_hash_table_iter_next (&iter, &key, NULL)) {
     g_autofree char *text = g_strdup_printf ("content %c", ((char *)key)[strlen (key) - 1]);
-    assert_content (fixture->blobs, key, text, strlen (text));
+    blob_assert (fixture->blobs, key, text, strlen (text));
     g_assert_true (blobs_remove (fixture->blobs, key, NULL));
   }
   g_assert_true (blobs_sweep (fixture->blobs, NULL, NULL));
@@ -503,7 +435,7 @@ test_wrong_urls (void)
   for (guint i = 0; i < G_N_ELEMENTS (urls); i++) {
     g_autoptr (GError) error = NULL;
     g_assert_null (blobs_open (urls[i], "/tmp/adder-no-scratch", 0, 1000, &error));
-    assert_code (error, ADDER_ERROR_INVALID);
+    blob_assert_code (error, ADDER_ERROR_INVALID);
   }
 }
 
@@ -516,7 +448,7 @@ test_open_to_others (void)
   g_autoptr (GError) error = NULL;
   g_assert_cmpint (chmod (path, 0777), ==, 0);
   g_assert_null (blobs_open (url, path, 0, 1000, &error));
-  assert_code (error, ADDER_ERROR_FAILED);
+  blob_assert_code (error, ADDER_ERROR_FAILED);
   g_assert_cmpint (rmdir (path), ==, 0);
 }
 
@@ -537,12 +469,33 @@ static const struct test directory_tests[] = {
     {"sweep", test_sweep},         {"sparse", test_sparse},   {"killed", test_killed},
 };
 
+/* A test whose place the host does not have is skipped. */
 static void
-add_tests (const char *place, const char *url, const struct test *tests, gsize count)
+run_test (struct fixture *fixture, gconstpointer data)
 {
+  if (fixture->blobs)
+    ((const struct test *)data)->run (fixture, NULL);
+}
+
+static void
+set_up_directory (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  set_up (fixture, &store_world_blob_kinds[0]);
+}
+
+static void
+set_up_s3 (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  set_up (fixture, &store_world_blob_kinds[1]);
+}
+
+static void
+add_tests (const struct store_world_kind *kind, const struct test *tests, gsize count)
+{
+  gboolean is_s3 = kind != &store_world_blob_kinds[0];
   for (gsize i = 0; i < count; i++) {
-    g_autofree char *path = g_strdup_printf ("/store/blobs/%s/%s", place, tests[i].name);
-    g_test_add (path, struct fixture, url, set_up, tests[i].run, tear_down);
+    g_autofree char *path = g_strdup_printf ("/store/blobs/%s/%s", kind->name, tests[i].name);
+    g_test_add (path, struct fixture, &tests[i], is_s3 ? set_up_s3 : set_up_directory, run_test, tear_down);
   }
 }
 
@@ -550,10 +503,9 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  add_tests ("directory", NULL, any_tests, G_N_ELEMENTS (any_tests));
-  add_tests ("directory", NULL, directory_tests, G_N_ELEMENTS (directory_tests));
-  if (g_getenv ("ADDER_TEST_S3"))
-    add_tests ("s3", "", any_tests, G_N_ELEMENTS (any_tests));
+  for (const struct store_world_kind *kind = store_world_blob_kinds; kind->name; kind++)
+    add_tests (kind, any_tests, G_N_ELEMENTS (any_tests));
+  add_tests (&store_world_blob_kinds[0], directory_tests, G_N_ELEMENTS (directory_tests));
   g_test_add_func ("/store/blobs/wrong_urls", test_wrong_urls);
   g_test_add_func ("/store/blobs/open_to_others", test_open_to_others);
   return g_test_run ();
