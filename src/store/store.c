@@ -4,42 +4,34 @@
 #include "store/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "adder.h"
-#include "base/fd.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/paths.h"
 #include "common/text.h"
-#include "engine/id.h"
 #include "store/blobs.h"
 #include "store/database.h"
 #include "store/file_url.h"
 #include "store/files.h"
 #include "store/records.h"
+#include "store/writers.h"
 
 #define NODE_MOST 100
 /* The first look comes after a moment, so that commands that only ask something do not pay for it. */
 #define FIRST_LOOK_US (1 * G_USEC_PER_SEC)
 #define LOOK_US       (60 * G_USEC_PER_SEC)
-#define STALE_S       3600 /* after which a lock that was never finished is nobody's */
 
 struct store {
   const struct config *config;
-  char *node, *writer;
+  char *node;
   GMutex lock;
   GCond changed;
   struct database *database;
   struct blobs *blobs;
   struct file_signer *signer;
-  char *writers; /* the folder of locks; NULL: not yet made */
-  int lock_fd;   /* of the file that says that this writer lives */
+  struct writers *writers;
   GThread *thread;
   gboolean is_woken, is_closed;
 };
@@ -105,13 +97,10 @@ store_new (const struct config *config, GError **error)
     g_strcanon (node, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", '-');
   if (!check_node (node, error) || !check_config (config, error))
     return NULL;
-  char id[ID_BYTES];
-  id_make (id);
   struct store *store = g_atomic_rc_box_new0 (struct store);
   store->config = config;
-  store->writer = g_strconcat (node, "/", id, NULL);
+  store->writers = writers_new (node);
   store->node = g_steal_pointer (&node);
-  store->lock_fd = -1;
   store->signer = file_signer_new ();
   g_mutex_init (&store->lock);
   g_cond_init (&store->changed);
@@ -151,90 +140,19 @@ store_node (const struct store *store)
 const char *
 store_writer (const struct store *store)
 {
-  return store->writer;
-}
-
-/* ---- who is alive ---- */
-
-static const char *
-writer_id (const char *writer)
-{
-  const char *slash = strrchr (writer, '/');
-  return slash ? slash + 1 : writer;
-}
-
-/* FOLDER/NAME; the caller's. */
-static char *
-make_folder (const char *parent, const char *name, GError **error)
-{
-  g_autofree char *path = g_build_filename (parent, name, NULL);
-  if (g_mkdir_with_parents (path, 0700) < 0) {
-    error_from_errno (error, errno, "cannot make the folder %s of the store", path);
-    return NULL;
-  }
-  return g_steal_pointer (&path);
-}
-
-/* Makes the file of this writer, which has its name only once it is locked: so one that can be locked is of a
- * dead writer. Locked. */
-static gboolean
-show_alive (struct store *store, const char *folder, GError **error)
-{
-  if (store->lock_fd >= 0)
-    return TRUE;
-  g_autofree char *writers = make_folder (folder, "writers", error);
-  if (!writers)
-    return FALSE;
-  g_autofree char *hidden = g_strdup_printf ("%s/.%s", writers, writer_id (store->writer));
-  g_autofree char *path = g_strdup_printf ("%s/%s", writers, writer_id (store->writer));
-  autoclose int fd = open (hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0 || flock (fd, LOCK_EX) < 0 || rename (hidden, path) < 0)
-    return error_from_errno (error, errno, "cannot make the lock %s of the store", path);
-  store->lock_fd = fd_steal (&fd);
-  store->writers = g_steal_pointer (&writers);
-  return TRUE;
+  return writers_own (store->writers);
 }
 
 gboolean
 store_writer_lives (struct store *store, const char *writer)
 {
-  if (strcmp (writer, store->writer) == 0)
-    return TRUE;
-  g_autofree char *node = g_strndup (writer, (gsize)(writer_id (writer) - writer));
-  g_mutex_lock (&store->lock);
-  g_autofree char *path =
-      store->writers ? g_strdup_printf ("%s/%s", store->writers, writer_id (writer)) : NULL;
-  /* A database that is a file has the locks of all its writers beside it, whatever the host was called. */
-  gboolean is_ours = (store->database && !database_is_shared (store->database)) ||
-                     (g_str_has_prefix (node, store->node) && strcmp (node + strlen (store->node), "/") == 0);
-  g_mutex_unlock (&store->lock);
-  if (!path || !is_ours)
-    return TRUE;
-  autoclose int fd = open (path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0)
-    return errno != ENOENT;
-  return flock (fd, LOCK_SH | LOCK_NB) < 0;
+  return writers_is_alive (store->writers, writer);
 }
 
-/* Removes the files of writers that were killed: without one they are as dead. One that is being made is
- * hidden, and only one that was left so is old. */
 static gboolean
 sweep_writers (struct store *store, GError **error)
 {
-  g_mutex_lock (&store->lock);
-  g_autofree char *writers = g_strdup (store->writers);
-  g_mutex_unlock (&store->lock);
-  g_autoptr (GDir) folder = writers ? g_dir_open (writers, 0, error) : NULL;
-  for (const char *name; folder && (name = g_dir_read_name (folder));) {
-    g_autofree char *path = g_build_filename (writers, name, NULL);
-    autoclose int fd = open (path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat (fd, &st) < 0 || (name[0] == '.' && time (NULL) - st.st_mtime < STALE_S))
-      continue;
-    if (flock (fd, LOCK_EX | LOCK_NB) == 0)
-      (void)unlink (path);
-  }
-  return !writers || folder;
+  return writers_sweep (store->writers, error);
 }
 
 /* ---- opening ---- */
@@ -244,7 +162,12 @@ static char *
 store_folder (GError **error)
 {
   g_autofree char *state = paths_state_dir (error);
-  return state ? make_folder (state, "store", error) : NULL;
+  g_autofree char *path = state ? g_build_filename (state, "store", NULL) : NULL;
+  if (path && g_mkdir_with_parents (path, 0700) == 0)
+    return g_steal_pointer (&path);
+  if (path)
+    error_from_errno (error, errno, "cannot make the folder %s of the store", path);
+  return NULL;
 }
 
 static void start_thread (struct store *store);
@@ -261,14 +184,16 @@ open_database (struct store *store, GError **error)
                  "nothing is kept: the configuration says so ([store] records = none)");
     return FALSE;
   }
-  const char *path =
-      g_str_has_prefix (config->store_records, "sqlite:") ? config->store_records + strlen ("sqlite:") : NULL;
-  g_autofree char *folder = path ? g_path_get_dirname (path) : store_folder (error);
-  g_autofree char *own =
-      strcmp (config->store_records, "sqlite") == 0 ? g_strdup_printf ("sqlite:%s/records.db", folder) : NULL;
-  if (!folder || !show_alive (store, folder, error))
+  const char *records = config->store_records;
+  gboolean is_named = g_str_has_prefix (records, "sqlite:");
+  g_autofree char *folder =
+      is_named ? g_path_get_dirname (records + strlen ("sqlite:")) : store_folder (error);
+  g_autofree char *url =
+      strcmp (records, "sqlite") == 0 ? g_strdup_printf ("sqlite:%s/records.db", folder) : g_strdup (records);
+  /* Whoever writes to a file has its lock beside it. */
+  if (!folder || !writers_show (store->writers, folder, g_str_has_prefix (url, "sqlite:"), error))
     return FALSE;
-  store->database = database_open (own ? own : config->store_records, config->store_timeout_ms, error);
+  store->database = database_open (url, config->store_timeout_ms, error);
   return store->database != NULL;
 }
 
@@ -397,16 +322,10 @@ clear_store (gpointer data)
   database_close (store->database);
   blobs_close (store->blobs);
   file_signer_free (store->signer);
-  if (store->lock_fd >= 0) {
-    g_autofree char *path = g_strdup_printf ("%s/%s", store->writers, writer_id (store->writer));
-    (void)unlink (path);
-  }
-  fd_close (&store->lock_fd);
+  writers_free (store->writers);
   g_mutex_clear (&store->lock);
   g_cond_clear (&store->changed);
   g_free (store->node);
-  g_free (store->writer);
-  g_free (store->writers);
 }
 
 void

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locks of writers: FOLDER/writers/UUID. */
+#include "store/writers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "engine/id.h"
+
+#define STALE_S 3600 /* after which a lock that was never finished is nobody's */
+
+struct writers {
+  char *node, *own;
+  GMutex lock;
+  char *folder; /* NULL: not yet shown */
+  gboolean all_here;
+  int fd; /* of our own file */
+};
+
+struct writers *
+writers_new (const char *node)
+{
+  char id[ID_BYTES];
+  id_make (id);
+  struct writers *writers = g_new0 (struct writers, 1);
+  writers->node = g_strdup (node);
+  writers->own = g_strconcat (node, "/", id, NULL);
+  writers->fd = -1;
+  g_mutex_init (&writers->lock);
+  return writers;
+}
+
+const char *
+writers_own (const struct writers *writers)
+{
+  return writers->own;
+}
+
+static const char *
+id_of (const char *writer)
+{
+  const char *slash = strrchr (writer, '/');
+  return slash ? slash + 1 : writer;
+}
+
+/* The file has its name only once it is locked: so one that can be locked is of a dead writer. Locked. */
+static gboolean
+make_own (struct writers *writers, const char *folder, GError **error)
+{
+  g_autofree char *hidden = g_strdup_printf ("%s/.%s", folder, id_of (writers->own));
+  g_autofree char *path = g_build_filename (folder, id_of (writers->own), NULL);
+  autoclose int fd = open (hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0 || flock (fd, LOCK_EX) < 0 || rename (hidden, path) < 0)
+    return error_from_errno (error, errno, "cannot make the lock %s of the store", path);
+  writers->fd = fd_steal (&fd);
+  return TRUE;
+}
+
+gboolean
+writers_show (struct writers *writers, const char *folder, gboolean all_here, GError **error)
+{
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
+  if (writers->folder)
+    return TRUE;
+  g_autofree char *path = g_build_filename (folder, "writers", NULL);
+  if (g_mkdir_with_parents (path, 0700) < 0)
+    return error_from_errno (error, errno, "cannot make the folder %s of the store", path);
+  if (!make_own (writers, path, error))
+    return FALSE;
+  writers->folder = g_steal_pointer (&path);
+  writers->all_here = all_here;
+  return TRUE;
+}
+
+void
+writers_free (struct writers *writers)
+{
+  if (!writers)
+    return;
+  if (writers->folder) {
+    g_autofree char *path = g_build_filename (writers->folder, id_of (writers->own), NULL);
+    (void)unlink (path);
+  }
+  fd_close (&writers->fd);
+  g_mutex_clear (&writers->lock);
+  g_free (writers->node);
+  g_free (writers->own);
+  g_free (writers->folder);
+  g_free (writers);
+}
+
+/* Whether WRITER's file, if it has one, is in our folder. */
+static gboolean
+is_here (const struct writers *writers, const char *writer)
+{
+  gsize length = strlen (writers->node);
+  return writers->all_here || (strncmp (writer, writers->node, length) == 0 && writer[length] == '/');
+}
+
+gboolean
+writers_is_alive (struct writers *writers, const char *writer)
+{
+  if (strcmp (writer, writers->own) == 0)
+    return TRUE;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
+  if (!writers->folder || !is_here (writers, writer))
+    return TRUE;
+  g_autofree char *path = g_build_filename (writers->folder, id_of (writer), NULL);
+  autoclose int fd = open (path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0)
+    return errno != ENOENT;
+  return flock (fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+/* Without a file they are as dead. One that is being made is hidden, and only one that was left so is old. */
+static void
+sweep_one (const char *folder, const char *name)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  autoclose int fd = open (path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  struct stat st;
+  if (fd < 0 || fstat (fd, &st) < 0 || (name[0] == '.' && time (NULL) - st.st_mtime < STALE_S))
+    return;
+  if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+    (void)unlink (path);
+}
+
+gboolean
+writers_sweep (struct writers *writers, GError **error)
+{
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
+  if (!writers->folder)
+    return TRUE;
+  g_autoptr (GDir) folder = g_dir_open (writers->folder, 0, error);
+  if (!folder)
+    return FALSE;
+  for (const char *name; (name = g_dir_read_name (folder));)
+    sweep_one (writers->folder, name);
+  return TRUE;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who writes to a store, and which of them are alive: each holds a lock on a file of its name, and the kernel
+ * frees that of one that was killed. */
+#pragma once
+
+#include <glib.h>
+
+struct writers;
+
+/* NODE: this machine's name. */
+struct writers *writers_new (const char *node);
+/* What was shown goes. NULL is allowed. */
+void writers_free (struct writers *writers);
+
+/* This one: "NODE/UUID". */
+const char *writers_own (const struct writers *writers);
+
+/* From now on others see in FOLDER that this one lives. ALL_HERE: whoever writes to the store does so there,
+ * whatever its machine was called then; otherwise those of other names have folders of their own. */
+gboolean writers_show (struct writers *writers, const char *folder, gboolean all_here, GError **error);
+
+/* Whether WRITER lives; TRUE where that cannot be known. */
+gboolean writers_is_alive (struct writers *writers, const char *writer);
+
+/* Removes what those that were killed left. */
+gboolean writers_sweep (struct writers *writers, GError **error);
