@@ -102,9 +102,16 @@ ADDER_PUBLIC void adder_request_set_variable (AdderRequest *request, const char 
 ADDER_PUBLIC gboolean adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value,
                                                GError **error);
 /* Puts the file behind FD (readable, regular or a pipe) into the workspace as /work/NAME before the code
- * runs. NAME may have directories; one that is absolute, empty or leads out is ADDER_ERROR_INVALID. */
+ * runs; of a directory, all regular files below it, as /work/NAME/... NAME may have directories; one that is
+ * absolute, empty or leads out is ADDER_ERROR_INVALID. */
 ADDER_PUBLIC gboolean adder_request_add_file (AdderRequest *request, const char *name, int fd,
                                               GError **error);
+/* Puts the stored file FILE_ID (of the request's owner) into the workspace as NAME (NULL: its own name) in
+ * PLACE: "work" (/work) or "tmp" (/tmp). Where it can be, a large one is lent to the run: it is there at
+ * once, takes nothing from workspace_bytes, and is copied only when the code changes it; the stored file
+ * itself never changes. At most 256 of them. That there is no such file is said by the run's result. */
+ADDER_PUBLIC gboolean adder_request_add_stored_file (AdderRequest *request, const char *file_id,
+                                                     const char *name, const char *place, GError **error);
 /* Standard input; empty otherwise. It is read whole before the run starts, up to the limit stdin_bytes. */
 ADDER_PUBLIC void adder_request_set_stdin (AdderRequest *request, int fd);
 /* Cancels the run when the peer of the socket FD hangs up. */

@@ -43,6 +43,7 @@ begin (struct adder_run *run)
   if (run->cell == 1)
     for (gsize i = 0; run->box->info->warnings[i]; i++)
       g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
+  handout_warn (&session->handout, run->warnings);
   usage_mark_again (run->box);
   if (box_trunk (run->box)->gate)
     gate_begin (box_trunk (run->box)->gate, &request->limits);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "adder.h"
 #include "common/error.h"
@@ -198,6 +199,24 @@ handout_pool (struct handout *handout, struct engine *engine, const struct run_r
                     network_rules_shape (request->network), error);
 }
 
+/* A file that is known in this workspace from now on. */
+static gboolean
+put_file (struct handout *handout, struct box *box, const struct host *host, const struct input *file,
+          struct interrupt *interrupt, gint64 deadline_us, GError **error)
+{
+  const char *place = input_place_name (file->place);
+  struct workspace_file *put = file->linked && handout->lent[file->place]
+                                   ? workspace_file_below (place, file->name, file->bytes)
+                                   : workspace_put (box->workspace_fd, &host->owner, place, file->name,
+                                                    file->fd, interrupt, deadline_us, error);
+  if (!put)
+    return FALSE;
+  put->sha256 = g_strdup (file->sha256);
+  put->by_content = file->sha256 != NULL;
+  workspace_files_add (handout->files, put);
+  return TRUE;
+}
+
 gboolean
 handout_put_files (struct handout *handout, struct box *box, const struct host *host,
                    const struct run_request *request, struct interrupt *interrupt, GError **error)
@@ -205,21 +224,29 @@ handout_put_files (struct handout *handout, struct box *box, const struct host *
   gint64 deadline_us = handout_deadline_us (request);
   for (guint i = 0; i < request->files->len; i++) {
     const struct input *file = &g_array_index (request->files, struct input, i);
-    const char *place = input_place_name (file->place);
-    struct workspace_file *put = file->linked && handout->lent[file->place]
-                                     ? workspace_file_below (place, file->name, file->bytes)
-                                     : workspace_put (box->workspace_fd, &host->owner, place, file->name,
-                                                      file->fd, interrupt, deadline_us, error);
-    if (!put)
+    const struct workspace_folder folder = {box->workspace_fd, &host->owner, input_place_name (file->place)};
+    struct stat st;
+    gboolean ok = fstat (file->fd, &st) == 0 && S_ISDIR (st.st_mode)
+                      ? workspace_put_folder (&folder, file->name, file->fd, handout->files,
+                                              &handout->left_out, interrupt, deadline_us, error)
+                      : put_file (handout, box, host, file, interrupt, deadline_us, error);
+    if (!ok)
       return FALSE;
-    put->sha256 = g_strdup (file->sha256);
-    put->by_content = file->sha256 != NULL;
-    workspace_files_add (handout->files, put);
   }
   /* From here on the difference is the run's. */
   if (request->files->len > 0 && !box->place)
     workspace_measure (box->workspace_fd, &box->workspace_mark);
   return TRUE;
+}
+
+void
+handout_warn (struct handout *handout, GPtrArray *warnings)
+{
+  if (handout->left_out > 0)
+    g_ptr_array_add (warnings, g_strdup_printf ("%u of what is in the folders that were put in did not come "
+                                                "along: only regular files do, no links or devices",
+                                                handout->left_out));
+  handout->left_out = 0;
 }
 
 /* From now on the sandbox is answered. */

@@ -15,6 +15,7 @@ struct handout {
   guint isolation_level;
   GPtrArray *missing;          /* static strings */
   GHashTable *files;           /* those that were put in, as they were then: struct workspace_file by path */
+  guint left_out;              /* of folders that were put in: what is no file */
   gboolean lent[INPUT_PLACES]; /* linked inputs come with the shape: they need no copies */
 };
 void handout_init (struct handout *handout);
@@ -36,6 +37,9 @@ struct box *handout_take (struct handout *handout, struct engine *engine, struct
 /* Puts the request's files into BOX. */
 gboolean handout_put_files (struct handout *handout, struct box *box, const struct host *host,
                             const struct run_request *request, struct interrupt *interrupt, GError **error);
+
+/* What of that the caller should know, once. */
+void handout_warn (struct handout *handout, GPtrArray *warnings);
 
 /* When reading what the caller sends must be over: it may take as long as the run itself. */
 gint64 handout_deadline_us (const struct run_request *request);

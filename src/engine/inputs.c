@@ -25,6 +25,7 @@ input_clear (struct input *input)
 {
   g_free (input->name);
   g_free (input->sha256);
+  g_free (input->key);
   fd_close (&input->fd);
 }
 

@@ -22,6 +22,7 @@ struct input {
   enum input_place place;
   guint64 bytes;   /* of a stored file, as is the digest: what comes back is held against it */
   char *sha256;    /* hexadecimal; NULL: not known */
+  char *key;       /* by which who stores it finds it again; NULL */
   gboolean linked; /* it is also in the directory of links for its place, under its name */
 };
 void input_clear (struct input *input);

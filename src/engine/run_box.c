@@ -68,6 +68,7 @@ begin (struct adder_run *run)
     return FALSE;
   for (gsize i = 0; run->box->info->warnings[i]; i++)
     g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
+  handout_warn (&run->handout, run->warnings);
   run_hand_out (run);
   if (request_is_shell (request)) {
     char *command = message_write_command (request, &length);

@@ -283,7 +283,6 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *pla
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is a directory, not a file", name);
     return NULL;
   }
-
   assume_owner (owner);
   autoclose int to = create (root_fd, place, name);
   int err = errno;

@@ -75,6 +75,20 @@ struct workspace_file *workspace_put (int root_fd, const struct workspace_owner 
                                       const char *name, int from, struct interrupt *interrupt,
                                       gint64 deadline_us, GError **error);
 
+/* Where a folder goes to. */
+struct workspace_folder {
+  int root_fd;
+  const struct workspace_owner *owner;
+  const char *place;
+};
+
+/* The same for all regular files below the directory FROM, as NAME/...: they are added to FILES. What is
+ * neither file nor directory, such as links, is counted in *LEFT_OUT. A directory without files does not
+ * come along. */
+gboolean workspace_put_folder (const struct workspace_folder *folder, const char *name, int from,
+                               GHashTable *files, guint *left_out, struct interrupt *interrupt,
+                               gint64 deadline_us, GError **error);
+
 /* Whether nothing was made, changed or removed since MARK was taken and FILES (struct workspace_file by path)
  * were there: then there is nothing to take out. Right also while the sandbox is still alive. */
 gboolean workspace_is_untouched (int root_fd, const struct workspace_mark *mark, GHashTable *files);

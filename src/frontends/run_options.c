@@ -38,8 +38,10 @@ static const struct option_row option_table[] = {
     {RUN_OPTIONS_SESSION, PLACE (session_name), {"name", 'n', TEXT, "Name of the session", "NAME"}},
     {BOTH,
      PLACE (files),
-     {"file", 'f', TEXTS, "Put a file into the current directory of the code, as NAME; may be repeated",
-      "PATH[:NAME]"}},
+     {"file", 'f', TEXTS,
+      "Put a file, all files of a folder, or a stored file (@ID, adder file list) into the current directory "
+      "of the code, as NAME; may be repeated",
+      "PATH[:NAME]|@ID[=NAME]"}},
     {RUN_OPTIONS_RUN,
      PLACE (out),
      {"out", 'o', TEXT, "Write the files that the code made, and the pictures that it showed, to a directory",
@@ -213,7 +215,7 @@ open_or_duplicate (const char *path)
 }
 
 static gboolean
-open_input (const char *path, int *ret_fd, GError **error)
+open_input (const char *path, gboolean or_folder, int *ret_fd, GError **error)
 {
   int fd = open_or_duplicate (path);
   struct stat st;
@@ -221,7 +223,7 @@ open_input (const char *path, int *ret_fd, GError **error)
     return error_from_errno (error, errno, "cannot open %s", path);
   /* /dev/null is a file to everybody; other devices and sockets have no end. */
   if (fstat (fd, &st) == 0 && !S_ISREG (st.st_mode) && !S_ISFIFO (st.st_mode) &&
-      strcmp (path, "/dev/null") != 0) {
+      !(or_folder && S_ISDIR (st.st_mode)) && strcmp (path, "/dev/null") != 0) {
     close (fd);
     return invalid (error, "%s is %s, not a file", path,
                     S_ISDIR (st.st_mode) ? "a directory" : "a device or a socket");
@@ -244,8 +246,34 @@ take_code (struct submission *request, const struct run_options *options, GError
     return read_code (request, STDIN_FILENO, "standard input", error);
   autoclose int fd = -1;
   g_autofree char *name = g_path_get_basename (options->file);
-  return open_input (options->file, &fd, error) && read_code (request, fd, options->file, error) &&
+  return open_input (options->file, FALSE, &fd, error) && read_code (request, fd, options->file, error) &&
          set_text (request, "name", name, error);
+}
+
+/* "/tmp/NAME" is meant for another place; all else is as the library has it. */
+static gboolean
+add_stored (json_t *stored, const char *text, GError **error)
+{
+  const char *equals = strchr (text, '='), *name = equals ? equals + 1 : NULL, *place = "work";
+  g_autofree char *id = equals ? g_strndup (text, (gsize)(equals - text)) : g_strdup (text);
+  if (name && g_str_has_prefix (name, "/tmp/")) {
+    place = "tmp";
+    name += strlen ("/tmp/");
+  }
+  json_t *file = json_pack ("{s:s, s:s?, s:s}", "file_id", id, "name", name, "place", place);
+  if (!file)
+    return invalid (error, "--file @%s is not UTF-8", text);
+  json_array_append_new (stored, file);
+  return TRUE;
+}
+
+/* Of "." and the like its real one. */
+static char *
+name_of (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path);
+  g_autofree char *real = strcmp (name, ".") == 0 || strcmp (name, "..") == 0 ? realpath (path, NULL) : NULL;
+  return real ? g_path_get_basename (real) : g_steal_pointer (&name);
 }
 
 /* PATH[:NAME]: a path that is there as a whole may hold colons. */
@@ -259,9 +287,9 @@ add_file (struct submission *request, json_t *names, const char *text, GError **
     name = g_strdup (colon + 1);
     *colon = '\0';
   } else
-    name = g_path_get_basename (path);
+    name = name_of (path);
   autoclose int fd = -1;
-  if (!open_input (path, &fd, error))
+  if (!open_input (path, TRUE, &fd, error))
     return FALSE;
   if (json_array_append_new (names, json_string (name)) < 0)
     return invalid (error, "the file name \"%s\" is not UTF-8: give it another with %s:NAME", name, path);
@@ -271,11 +299,14 @@ add_file (struct submission *request, json_t *names, const char *text, GError **
 static gboolean
 add_files (struct submission *request, const struct run_options *options, GError **error)
 {
-  json_t *names = json_array ();
+  json_t *names = json_array (), *stored = json_array ();
   json_object_set_new (request->body, "files", names);
-  for (gsize i = 0; options->files && options->files[i]; i++)
-    if (!add_file (request, names, options->files[i], error))
+  json_object_set_new (request->body, "stored", stored);
+  for (gsize i = 0; options->files && options->files[i]; i++) {
+    const char *text = options->files[i];
+    if (!(text[0] == '@' ? add_stored (stored, text + 1, error) : add_file (request, names, text, error)))
       return FALSE;
+  }
   return TRUE;
 }
 
@@ -286,7 +317,7 @@ add_stdin (struct submission *request, const struct run_options *options, GError
     return TRUE;
   autoclose int fd = -1;
   if (strcmp (options->stdin_file, "-") != 0) {
-    if (!open_input (options->stdin_file, &fd, error))
+    if (!open_input (options->stdin_file, FALSE, &fd, error))
       return FALSE;
   } else if ((fd = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) < 0)
     return error_from_errno (error, errno, "cannot use our own standard input");

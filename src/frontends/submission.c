@@ -136,6 +136,36 @@ add_files (struct building *building, const json_t *value, GError **error)
 }
 
 static gboolean
+is_text_or_null (const json_t *value)
+{
+  return !value || json_is_null (value) || json_is_string (value);
+}
+
+/* {"file_id", "name", "place"}; a name that is null is the file's own, a place that is null is "work". */
+static gboolean
+add_stored (struct building *building, const json_t *value, GError **error)
+{
+  static const char wanted[] = "a list of objects with file_id, name and place, all text";
+  gsize i;
+  json_t *item;
+  if (!json_is_array (value))
+    return submission_wrong_type ("stored", wanted, error);
+  json_array_foreach (value, i, item)
+  {
+    const json_t *id = json_object_get (item, "file_id"), *name = json_object_get (item, "name");
+    const json_t *place = json_object_get (item, "place");
+    gsize members = 1 + (name != NULL) + (place != NULL);
+    if (!json_is_string (id) || !is_text_or_null (name) || !is_text_or_null (place) ||
+        json_object_size (item) != members)
+      return submission_wrong_type ("stored", wanted, error);
+    if (!adder_request_add_stored_file (building->result, json_string_value (id), json_string_value (name),
+                                        json_is_string (place) ? json_string_value (place) : "work", error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
 set_stdin (struct building *building, const json_t *value, GError **error)
 {
   int fd;
@@ -265,6 +295,7 @@ static const struct field field_table[] = {
     {"variables", NULL, set_variables},
     {"limits", NULL, set_limits},
     {"files", NULL, add_files},
+    {"stored", NULL, add_stored},
     {"stdin", NULL, set_stdin},
     {"workdir", NULL, set_workdir},
     {"save", NULL, set_save},

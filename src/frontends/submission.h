@@ -12,8 +12,9 @@
 struct submission {
   /* {"name", "environment", "profile", "isolation", "role", "conversation", "session", "description",
    * "approval": text or null, "wait": bool (true), "arguments": [text], "variables": {text: text}, "limits":
-   * {text: number}, "files": [text], "stdin": bool, "workdir": {"path", "mode"}, "save": bool, "accept_all":
-   * bool}; what is left out is null, empty or, save "wait", false. */
+   * {text: number}, "files": [text], "stored": [{"file_id", "name", "place"}], "stdin": bool, "workdir":
+   * {"path", "mode"}, "save": bool, "accept_all": bool}; what is left out is null, empty or, save "wait",
+   * false. */
   json_t *body;
   char *code; /* bytes, perhaps not UTF-8 */
   gsize code_length;

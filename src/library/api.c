@@ -87,6 +87,7 @@ adder_run_start (AdderEngine *engine, const AdderRequest *request)
   if (resolved->conversation)
     library_watch_loops (engine, resolved);
   library_gate (engine, request, resolved);
+  library_fetch_inputs (engine, resolved, FALSE);
   library_set_keeper (engine, resolved);
   return run_start (engine->engine, resolved);
 }

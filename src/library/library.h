@@ -64,6 +64,15 @@ void library_watch_loops (AdderEngine *engine, struct run_request *resolved);
 void library_set_origin (AdderRequest *request, const char *front_end, const char *tool,
                          const json_t *arguments);
 
+/* Adds the stored file ID to RESOLVED's inputs, as NAME (NULL: its own) in PLACE. That there is none is
+ * RESOLVED's `invalid`. */
+void library_find_input (AdderEngine *engine, struct run_request *resolved, const char *id, const char *name,
+                         enum input_place place);
+
+/* Opens what was found; large files are linked as well, where a run of RESOLVED (not for a SESSION to be
+ * made) can do without copies. What is not to be had is its `invalid`. */
+void library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolean session);
+
 /* The approval that REQUEST was given, or NULL. */
 const char *library_approval (const AdderRequest *request);
 

@@ -48,6 +48,7 @@ make_like (AdderEngine *engine, const AdderRequest *options, const struct sessio
            GError **error)
 {
   struct run_request *request = library_resolve_like (engine, options, old->options);
+  library_fetch_inputs (engine, request, TRUE);
   struct session *made = session_create (engine->engine, request, name, error);
   request_free (request);
   return made;

@@ -22,8 +22,15 @@
 #define CONVERSATION_BYTES 200
 
 #define VALUES_MOST        256
+#define STORED_MOST        256
 #define VALUE_NAME_BYTES   64
 #define VALUE_DEPTH        64
+
+/* A file of the store that is to be found before the run. */
+struct stored_file {
+  char *id, *name; /* NAME NULL: its own */
+  enum input_place place;
+};
 
 struct adder_request {
   char *code;
@@ -39,11 +46,21 @@ struct adder_request {
   GHashTable *variables;
   gboolean limit_is_set[LIMIT_COUNT];
   guint64 limit[LIMIT_COUNT];
-  GArray *files; /* struct input */
+  GArray *files;     /* struct input */
+  GPtrArray *stored; /* struct stored_file */
   int stdin_fd, watch_fd;
   struct workdir workdir;
   GError *invalid; /* a setter that cannot fail had something to say: the run's result says it */
 };
+
+static void
+stored_file_free (gpointer data)
+{
+  struct stored_file *file = data;
+  g_free (file->id);
+  g_free (file->name);
+  g_free (file);
+}
 
 static void
 clear_input (gpointer data)
@@ -64,6 +81,7 @@ adder_request_new (const char *code, gssize length)
   request->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   request->files = g_array_new (FALSE, FALSE, sizeof (struct input));
   g_array_set_clear_func (request->files, clear_input);
+  request->stored = g_ptr_array_new_with_free_func (stored_file_free);
   request->stdin_fd = request->watch_fd = request->workdir.fd = -1;
   return request;
 }
@@ -92,6 +110,7 @@ adder_request_free (AdderRequest *request)
   g_hash_table_unref (request->variables);
   json_decref (request->values);
   g_array_unref (request->files);
+  g_ptr_array_unref (request->stored);
   fd_close (&request->stdin_fd);
   fd_close (&request->watch_fd);
   fd_close (&request->workdir.fd);
@@ -187,6 +206,24 @@ adder_request_add_file (AdderRequest *request, const char *name, int fd, GError 
     return error_from_errno (error, errno, "cannot take over the descriptor of %s", name);
   struct input file = {.name = g_strdup (name), .fd = own, .place = INPUT_WORK};
   g_array_append_val (request->files, file);
+  return TRUE;
+}
+
+gboolean
+adder_request_add_stored_file (AdderRequest *request, const char *file_id, const char *name,
+                               const char *place, GError **error)
+{
+  enum input_place parsed;
+  if (!input_place_parse (place, &parsed, error) || (name && !workspace_check_name (name, error)))
+    return FALSE;
+  if (request->stored->len == STORED_MOST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a run can have %d stored files at most",
+                 STORED_MOST);
+    return FALSE;
+  }
+  struct stored_file *file = g_new (struct stored_file, 1);
+  *file = (struct stored_file){g_strdup (file_id), g_strdup (name), parsed};
+  g_ptr_array_add (request->stored, file);
   return TRUE;
 }
 
@@ -568,6 +605,10 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   if (request->tables)
     set_tables (resolved, request->tables);
   copy_limits (resolved, request);
+  for (guint i = 0; i < request->stored->len; i++) {
+    const struct stored_file *file = request->stored->pdata[i];
+    library_find_input (engine, resolved, file->id, file->name, file->place);
+  }
   return resolved;
 }
 

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stored files in runs and cells: found by their owner's id, copied when they are small, lent when they are
+ * large. */
+#include <fcntl.h>
+#include <glib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "library/library.h"
+#include "run_support.h"
+#include "store/blobs.h"
+#include "store/files.h"
+
+#define OWNER "somebody"
+#define LARGE ((gsize)17 << 20)
+
+static AdderEngine *engine;
+
+/* Keeps LENGTH bytes of FILL as NAME. Its id, the caller's. */
+static char *
+store_file (const char *owner, const char *name, char fill, gsize length)
+{
+  g_autoptr (GError) error = NULL;
+  struct blobs *blobs = store_blobs (engine->store, &error);
+  g_assert_no_error (error);
+  autoclose int fd = blobs_create (blobs, &error);
+  g_assert_no_error (error);
+  g_autofree char *data = g_malloc (length);
+  memset (data, fill, length);
+  g_assert_cmpint (fd_write_all (fd, data, length), ==, 0);
+  g_autofree char *sha256 = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)data, length);
+  struct file_new file = {.kind = FILE_UPLOADED,
+                          .fd = fd,
+                          .name = name,
+                          .mime = "text/plain",
+                          .sha256 = sha256,
+                          .bytes = length,
+                          .owner = owner};
+  files_put (engine->store, &file, &error);
+  g_assert_no_error (error);
+  return g_strdup (file.id);
+}
+
+static AdderRequest *
+request_with (const char *code, const char *id, const char *name, const char *place)
+{
+  g_autoptr (GError) error = NULL;
+  AdderRequest *request = new_request (code);
+  adder_request_set_owner (request, OWNER, NULL);
+  g_assert_true (adder_request_add_stored_file (request, id, name, place, &error));
+  return request;
+}
+
+static void
+assert_says (AdderRequest *request, const char *text)
+{
+  g_autoptr (json_t) result = run (engine, request, "ok", 0);
+  g_assert_cmpstr (string_at (result, "stdout"), ==, text);
+  g_assert_cmpuint (json_array_size (json_object_get (result, "files")), ==, 0);
+}
+
+/* How many folders of links there are. */
+static guint
+count_links (void)
+{
+  g_autofree char *path = g_build_filename (g_getenv ("ADDER_STATE_DIR"), "store", "links", NULL);
+  g_autoptr (GDir) directory = g_dir_open (path, 0, NULL);
+  guint count = 0;
+  while (directory && g_dir_read_name (directory))
+    count++;
+  return count;
+}
+
+#define LOOK                                                                                                 \
+  "import os\n"                                                                                              \
+  "data = open(P, 'rb').read()\n"                                                                            \
+  "print(len(data), set(data) == {ord('x')}, os.stat(P).st_uid == os.getuid())\n"
+
+static void
+test_found (void)
+{
+  static const struct {
+    gsize length;
+    const char *place, *name, *path, *isolation;
+  } rows[] = {
+      {5, "work", NULL, "/work/own.csv", NULL},
+      {5, "tmp", NULL, "/tmp/own.csv", NULL},
+      {0, "tmp", "other", "/tmp/other", NULL},
+      {5, "work", "deep/er/other", "/work/deep/er/other", NULL},
+      {LARGE, "work", NULL, "/work/own.csv", NULL},
+      {LARGE, "tmp", "deep/er/other", "/tmp/deep/er/other", NULL},
+      {5, "tmp", NULL, "../tmp/own.csv", "process"},
+      {LARGE, "work", "deep/other", "deep/other", "process"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *id = store_file (OWNER, "own.csv", 'x', rows[i].length);
+    g_autofree char *code = g_strdup_printf ("P = '%s'\n" LOOK, rows[i].path);
+    g_autofree char *text =
+        g_strdup_printf ("%zu %s True\n", rows[i].length, rows[i].length > 0 ? "True" : "False");
+    AdderRequest *request = request_with (code, id, rows[i].name, rows[i].place);
+    adder_request_set_isolation (request, rows[i].isolation);
+    /* What is lent takes nothing of it. */
+    if (!rows[i].isolation)
+      set_limit (request, "workspace_bytes", 4 * MIB);
+    assert_says (request, text);
+    g_assert_cmpuint (count_links (), ==, 0);
+  }
+}
+
+static void
+test_not_found (void)
+{
+  g_autofree char *others = store_file ("another", "theirs", 'x', 5);
+  g_autofree char *nobodys = store_file ("", "nobodys", 'x', 5);
+  const char *const ids[] = {others, nobodys, "none", "", "01890000-0000-7000-8000-000000000000", "' OR 1=1"};
+  for (gsize i = 0; i < G_N_ELEMENTS (ids); i++)
+    expect (engine, request_with ("1", ids[i], NULL, "work"), "failed", 125);
+  g_autoptr (GError) error = NULL;
+  AdderRequest *request = new_request ("1");
+  g_assert_false (adder_request_add_stored_file (request, others, NULL, "home", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_clear_error (&error);
+  g_assert_false (adder_request_add_stored_file (request, others, "../x", "work", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  adder_request_free (request);
+}
+
+/* In a session it is there from the cell on that it came with, and is the session's own. */
+static void
+test_session (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *first = store_file (OWNER, "first", 'x', 5);
+  g_autofree char *second = store_file (OWNER, "second", 'x', LARGE);
+  AdderRequest *options = request_with ("", first, NULL, "work");
+  g_autofree char *session = adder_session_new (engine, options, "one", &error);
+  g_assert_no_error (error);
+  adder_request_free (options);
+  AdderRequest *cell =
+      request_with ("P = '/tmp/second'\n" LOOK "print(open('first').read())", second, NULL, "tmp");
+  adder_request_set_session (cell, "one", TRUE);
+  assert_says (cell, "17825792 True True\nxxxxx\n");
+  cell = new_request ("open('/tmp/second', 'a').write('y'); print(os.path.getsize('/tmp/second'))");
+  adder_request_set_owner (cell, OWNER, NULL);
+  adder_request_set_session (cell, "one", TRUE);
+  g_autoptr (json_t) result = run (engine, cell, "ok", 0);
+  g_assert_cmpuint (json_array_size (json_object_get (result, "files")), ==, 1);
+  g_assert_true (adder_session_end (engine, OWNER, "one", &error));
+}
+
+/* What the code makes of one that was lent comes back; the stored file stays what it was. */
+static void
+test_changed (void)
+{
+  g_autofree char *id = store_file (OWNER, "own", 'x', LARGE);
+  g_autoptr (json_t) result =
+      run (engine, request_with ("open('own', 'r+b').write(b'y')", id, NULL, "work"), "ok", 0);
+  g_assert_cmpuint (json_array_size (json_object_get (result, "files")), ==, 1);
+  assert_says (request_with ("P = 'own'\n" LOOK, id, NULL, "work"), "17825792 True True\n");
+}
+
+/* It may be removed while a run has it. */
+static void
+test_removed (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *id = store_file (OWNER, "own", 'x', LARGE);
+  AdderRequest *request = request_with (
+      "import time\nprint('begun', flush=True)\nwhile not __import__('os').path.exists('/tmp/go'):\n"
+      " time.sleep(0.01)\n break\nP = 'own'\n" LOOK,
+      id, NULL, "work");
+  AdderRun *begun = adder_run_start (engine, request);
+  AdderEvent event;
+  do
+    g_assert_true (adder_run_next (begun, &event));
+  while (event.kind != ADDER_EVENT_STARTED);
+  g_assert_cmpuint (count_links (), ==, 1);
+  g_assert_true (files_remove (engine->store, OWNER, id, &error));
+  g_autoptr (AdderResult) result = pull (begun);
+  g_assert_nonnull (strstr (adder_result_json (result), "17825792 True True"));
+  adder_run_free (begun);
+  adder_request_free (request);
+  expect (engine, request_with ("1", id, NULL, "work"), "failed", 125);
+}
+
+/* All files below it come along, and nothing that a link leads to. */
+static void
+test_folders (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_build_filename (scratch, "folder", NULL);
+  g_autofree char *below = g_build_filename (folder, "a", "b", NULL);
+  g_autofree char *file = g_build_filename (below, "c.txt", NULL);
+  g_autofree char *link = g_build_filename (folder, "link", NULL);
+  g_assert_cmpint (g_mkdir_with_parents (below, 0755), ==, 0);
+  g_assert_true (g_file_set_contents (file, "text", -1, NULL));
+  g_assert_cmpint (symlink ("/etc/passwd", link), ==, 0);
+  autoclose int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  AdderRequest *request =
+      new_request ("import os\nprint(sorted(os.walk('in')))\nprint(open('in/a/b/c.txt').read())");
+  g_assert_true (adder_request_add_file (request, "in", fd, &error));
+  g_autoptr (json_t) result = run (engine, request, "ok", 0);
+  g_assert_cmpstr (string_at (result, "stdout"), ==,
+                   "[('in', ['a'], []), ('in/a', ['b'], []), ('in/a/b', [], ['c.txt'])]\ntext\n");
+  g_assert_cmpuint (json_array_size (json_object_get (result, "files")), ==, 0);
+  g_assert_cmpuint (json_array_size (json_object_get (result, "warnings")), ==, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  if (!support_begin ())
+    return 0;
+  engine = new_engine (NULL);
+  g_test_add_func ("/library/inputs/found", test_found);
+  g_test_add_func ("/library/inputs/not-found", test_not_found);
+  g_test_add_func ("/library/inputs/session", test_session);
+  g_test_add_func ("/library/inputs/changed", test_changed);
+  g_test_add_func ("/library/inputs/removed", test_removed);
+  g_test_add_func ("/library/inputs/folders", test_folders);
+  int r = g_test_run ();
+  adder_engine_free (engine);
+  support_end ();
+  return r;
+}
