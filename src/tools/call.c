@@ -8,6 +8,7 @@
 #include "engine/outcome.h"
 #include "library/library.h"
 #include "tools/arguments.h"
+#include "tools/loaded.h"
 #include "tools/switches.h"
 
 #define EXIT_OF_FAILED_CODE 1
@@ -21,7 +22,8 @@ tools_new (AdderEngine *engine)
   tools->engine = engine;
   tools->config = engine->engine->host->config;
   tools->switches = switches_new ();
-  tools->contexts = contexts_new (tools->config);
+  tools->contexts = contexts_new (tools->config, "value");
+  tools->loaded = contexts_new (tools->config, "loaded file");
   return tools;
 }
 
@@ -32,13 +34,14 @@ tools_free (struct tools *tools)
     return;
   switches_free (tools->switches);
   contexts_free (tools->contexts);
+  contexts_free (tools->loaded);
   g_free (tools);
 }
 
 guint
 tools_living_contexts (struct tools *tools)
 {
-  return contexts_living (tools->contexts);
+  return contexts_living (tools->contexts) + contexts_living (tools->loaded);
 }
 
 void
@@ -292,6 +295,7 @@ call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
   ran.result = json_loads (adder_result_json (result), 0, NULL);
   adder_result_free (result);
   if (is_about_code (ran.outcome)) {
+    loaded_end (call);
     *ret_ran = ran;
     return TRUE;
   }
@@ -369,4 +373,5 @@ tools_call (struct tools *tools, const char *toolset, const char *name, const js
     call.tool->handle (&call);
   else
     call_fail (&call, problem);
+  g_free (call.loaded);
 }

@@ -15,6 +15,7 @@ struct tools {
   const struct config *config;
   struct switches *switches;
   struct contexts *contexts;
+  struct contexts *loaded; /* files: id by name (loaded.h) */
 };
 
 struct call {
@@ -24,6 +25,7 @@ struct call {
   const json_t *arguments; /* every parameter is there */
   const struct tool_caller *caller;
   struct tool_reply *reply; /* not given yet: its value is NULL */
+  char *loaded;             /* files that are loaded for this call's run alone (loaded.c), or NULL */
 };
 
 /* ---- arguments ---- */

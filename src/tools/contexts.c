@@ -19,6 +19,7 @@ struct context {
 
 struct contexts {
   const struct config *config;
+  const char *noun;
   GMutex lock;
   GHashTable *by_key;
   GQueue order; /* of struct context, the one unused for longest first */
@@ -35,10 +36,11 @@ context_free (gpointer data)
 }
 
 struct contexts *
-contexts_new (const struct config *config)
+contexts_new (const struct config *config, const char *noun)
 {
   struct contexts *contexts = g_new0 (struct contexts, 1);
   contexts->config = config;
+  contexts->noun = noun;
   g_mutex_init (&contexts->lock);
   contexts->by_key = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, context_free);
   g_queue_init (&contexts->order);
@@ -146,12 +148,15 @@ set (struct context *context, const char *name, const char *text)
   context->bytes += bytes_of (context, name);
 }
 
+/* Whether TEXT may be kept under NAME (unless NULL), and, where it is the LAST value, as that. */
 static gboolean
-has_room (const struct contexts *contexts, const struct context *context, const char *name, const char *text,
-          GError **error)
+has_room (const struct contexts *contexts, const struct context *context, gboolean last, const char *name,
+          const char *text, GError **error)
 {
   const struct config *config = contexts->config;
-  gsize bytes = context->bytes - bytes_of (context, CONTEXT_LAST) + strlen (CONTEXT_LAST) + strlen (text);
+  gsize bytes = context->bytes;
+  if (last)
+    bytes = bytes - bytes_of (context, CONTEXT_LAST) + strlen (CONTEXT_LAST) + strlen (text);
   gboolean is_new = name && !g_hash_table_contains (context->values, name);
   guint named =
       g_hash_table_size (context->values) - (g_hash_table_contains (context->values, CONTEXT_LAST) ? 1 : 0);
@@ -159,16 +164,16 @@ has_room (const struct contexts *contexts, const struct context *context, const 
     bytes = bytes - bytes_of (context, name) + strlen (name) + strlen (text);
   if (is_new && named >= config->context_values) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "the value was not kept as %s: the conversation has %u values, the most that it may have",
-                 name, named);
+                 "the %s was not kept as %s: the conversation has %u %ss, the most that it may have",
+                 contexts->noun, name, named, contexts->noun);
     return FALSE;
   }
   if (bytes <= config->context_bytes)
     return TRUE;
   g_autofree char *most = size_format (config->context_bytes);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "the value was not kept%s%s: the values of a conversation may take %s together",
-               name ? " as " : "", name ? name : "", most);
+               "the %s was not kept%s%s: the %ss of a conversation may take %s together", contexts->noun,
+               name ? " as " : "", name ? name : "", contexts->noun, most);
   return FALSE;
 }
 
@@ -194,9 +199,16 @@ contexts_get (struct contexts *contexts, const char *owner, const char *conversa
   return values;
 }
 
-gboolean
-contexts_put (struct contexts *contexts, const char *owner, const char *conversation, const char *name,
-              const char *text, GError **error)
+static void
+unset (struct context *context, const char *name)
+{
+  context->bytes -= bytes_of (context, name);
+  g_hash_table_remove (context->values, name);
+}
+
+static gboolean
+keep (struct contexts *contexts, const char *owner, const char *conversation, gboolean last, const char *name,
+      const char *text, GError **error)
 {
   if (!conversation)
     return TRUE;
@@ -205,17 +217,39 @@ contexts_put (struct contexts *contexts, const char *owner, const char *conversa
   struct context *context = find (contexts, owner, conversation);
   if (!context)
     context = make (contexts, owner, conversation);
-  gboolean ok = has_room (contexts, context, name, text, error);
+  gboolean ok = has_room (contexts, context, last, name, text, error);
   if (ok) {
-    set (context, CONTEXT_LAST, text);
+    set (context, last ? CONTEXT_LAST : NULL, text);
     set (context, name, text);
-  } else {
+  } else if (last)
     /* An older value in its place would be taken for it. */
-    context->bytes -= bytes_of (context, CONTEXT_LAST);
-    g_hash_table_remove (context->values, CONTEXT_LAST);
-  }
+    unset (context, CONTEXT_LAST);
   g_mutex_unlock (&contexts->lock);
   return ok;
+}
+
+gboolean
+contexts_put (struct contexts *contexts, const char *owner, const char *conversation, const char *name,
+              const char *text, GError **error)
+{
+  return keep (contexts, owner, conversation, TRUE, name, text, error);
+}
+
+gboolean
+contexts_set (struct contexts *contexts, const char *owner, const char *conversation, const char *name,
+              const char *text, GError **error)
+{
+  return keep (contexts, owner, conversation, FALSE, name, text, error);
+}
+
+void
+contexts_unset (struct contexts *contexts, const char *owner, const char *conversation, const char *name)
+{
+  g_mutex_lock (&contexts->lock);
+  struct context *context = find (contexts, owner, conversation);
+  if (context)
+    unset (context, name);
+  g_mutex_unlock (&contexts->lock);
 }
 
 void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What conversations of exact computation remember: the last value, and values under names. A context belongs
- * to an owner and a conversation, has bounds ([tools] of the configuration), and is forgotten when it was not
- * used for a while. Values are text. May be used from any number of threads. */
+/* What conversations remember: of exact computation the last value, and values under names; of files that
+ * were loaded their ids under names. A context belongs to an owner and a conversation, has bounds ([tools] of
+ * the configuration), and is forgotten when it was not used for a while. Values are text. May be used from
+ * any number of threads. */
 #pragma once
 
 #include <glib.h>
@@ -13,8 +14,8 @@
 
 struct contexts;
 
-/* CONFIG must outlive it. */
-struct contexts *contexts_new (const struct config *config);
+/* CONFIG must outlive it. NOUN is what a value is called in errors: "value". */
+struct contexts *contexts_new (const struct config *config, const char *noun);
 void contexts_free (struct contexts *contexts);
 
 /* {NAME: text} of the conversation; empty where there is none, or CONVERSATION is NULL. The caller's. */
@@ -26,6 +27,14 @@ json_t *contexts_get (struct contexts *contexts, const char *owner, const char *
  * of the same owner where that one has too many. */
 gboolean contexts_put (struct contexts *contexts, const char *owner, const char *conversation,
                        const char *name, const char *text, GError **error);
+
+/* Keeps TEXT under NAME alone. Otherwise as contexts_put. */
+gboolean contexts_set (struct contexts *contexts, const char *owner, const char *conversation,
+                       const char *name, const char *text, GError **error);
+
+/* Forgets what is under NAME. */
+void contexts_unset (struct contexts *contexts, const char *owner, const char *conversation,
+                     const char *name);
 
 /* Forgets the conversation's. */
 void contexts_drop (struct contexts *contexts, const char *owner, const char *conversation);

@@ -40,7 +40,7 @@ static void
 test_kept (void)
 {
   set_up ();
-  struct contexts *contexts = contexts_new (&config);
+  struct contexts *contexts = contexts_new (&config, "value");
   g_assert_true (contexts_put (contexts, "a", "1", NULL, "first", NULL));
   g_assert_true (contexts_put (contexts, "a", "1", "word", "second", NULL));
   assert_has (contexts, "a", "1", CONTEXT_LAST, "second");
@@ -64,7 +64,7 @@ test_values_bounded (void)
 {
   set_up ();
   g_autoptr (GError) problem = NULL;
-  struct contexts *contexts = contexts_new (&config);
+  struct contexts *contexts = contexts_new (&config, "value");
   g_assert_true (contexts_put (contexts, "a", "1", "x", "1", NULL));
   g_assert_true (contexts_put (contexts, "a", "1", "y", "2", NULL));
   g_assert_true (contexts_put (contexts, "a", "1", "y", "3", NULL));
@@ -85,7 +85,7 @@ test_bytes_bounded (void)
   g_autoptr (GError) problem = NULL;
   g_autofree char *fits = g_strnfill (1000 - strlen (CONTEXT_LAST), 'x');
   g_autofree char *over = g_strnfill (1001 - strlen (CONTEXT_LAST), 'x');
-  struct contexts *contexts = contexts_new (&config);
+  struct contexts *contexts = contexts_new (&config, "value");
   for (int i = 0; i < 100; i++)
     g_assert_true (contexts_put (contexts, "a", "1", NULL, fits, NULL));
   assert_has (contexts, "a", "1", CONTEXT_LAST, fits);
@@ -100,7 +100,7 @@ static void
 test_contexts_bounded (void)
 {
   set_up ();
-  struct contexts *contexts = contexts_new (&config);
+  struct contexts *contexts = contexts_new (&config, "value");
   g_assert_true (contexts_put (contexts, "a", "1", NULL, "1", NULL));
   g_assert_true (contexts_put (contexts, "a", "2", NULL, "2", NULL));
   assert_has (contexts, "a", "1", CONTEXT_LAST, "1"); /* used: 2 is the oldest now */
@@ -121,7 +121,7 @@ test_expire (void)
 {
   set_up ();
   config.context_idle_ms = 20;
-  struct contexts *contexts = contexts_new (&config);
+  struct contexts *contexts = contexts_new (&config, "value");
   g_assert_true (contexts_put (contexts, "a", "1", NULL, "1", NULL));
   gint64 deadline = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;
   while (contexts_living (contexts) > 0 && g_get_monotonic_time () < deadline)
@@ -146,7 +146,7 @@ static void
 test_threads (void)
 {
   set_up ();
-  struct contexts *contexts = contexts_new (&config);
+  struct contexts *contexts = contexts_new (&config, "value");
   GThread *threads[4];
   for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("hammer", hammer, contexts);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/loaded.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "library/library.h"
+#include "store/files.h"
+
+/* A directory of this name is in /tmp. */
+#define TAKEN_NAME    "output"
+#define INSTEAD_OF_IT "output-file"
+
+/* What is for one run is kept under what no conversation is called that a caller may name: a control
+ * character begins it. The caller's. */
+static char *
+key_of (const struct call *call, const char *session, GError **error)
+{
+  if (!session)
+    return g_strdup (call->caller->conversation ? call->caller->conversation : "\001");
+  /* A session has a name and an id. */
+  g_autofree char *text = adder_session_show (call->tools->engine, call->caller->owner, session, error);
+  if (!text)
+    return NULL;
+  g_autoptr (json_t) shown = json_loads (text, 0, NULL);
+  return g_strdup_printf ("\001%s", json_string_value (json_object_get (shown, "session_id")));
+}
+
+static gboolean
+is_for_one_run (const char *key)
+{
+  return key[0] == '\001';
+}
+
+gboolean
+loaded_add (struct call *call, const char *session, const char *file_id, char **ret_name, GError **error)
+{
+  const char *owner = call->caller->owner;
+  g_autofree char *key = key_of (call, session, error);
+  struct file_row *row = key ? files_find (call->tools->engine->store, owner, file_id, error) : NULL;
+  if (!row)
+    return FALSE;
+  g_autofree char *name = g_strdup (strcmp (row->name, TAKEN_NAME) == 0 ? INSTEAD_OF_IT : row->name);
+  gboolean ok = contexts_set (call->tools->loaded, owner, key, name, row->id, error);
+  file_row_free (row);
+  if (ok)
+    *ret_name = g_steal_pointer (&name);
+  return ok;
+}
+
+/* One that expired, or was removed, would fail every run from now on. */
+static gboolean
+is_stored (struct call *call, const char *file_id)
+{
+  g_autoptr (GError) problem = NULL;
+  struct file_row *row = files_find (call->tools->engine->store, call->caller->owner, file_id, &problem);
+  file_row_free (row);
+  return !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+}
+
+gboolean
+loaded_put (struct call *call, const char *session, AdderRequest *request, GError **error)
+{
+  struct contexts *contexts = call->tools->loaded;
+  const char *owner = call->caller->owner;
+  g_autofree char *key = key_of (call, session, error);
+  if (!key)
+    return FALSE;
+  g_autoptr (json_t) files = contexts_get (contexts, owner, key);
+  const char *name;
+  json_t *id;
+  json_object_foreach (files, name, id)
+  {
+    if (!is_stored (call, json_string_value (id)))
+      contexts_unset (contexts, owner, key, name);
+    else if (!adder_request_add_stored_file (request, json_string_value (id), name, "tmp", error))
+      return FALSE;
+  }
+  if (json_object_size (files) > 0 && is_for_one_run (key)) {
+    g_free (call->loaded);
+    call->loaded = g_steal_pointer (&key);
+  }
+  return TRUE;
+}
+
+void
+loaded_end (struct call *call)
+{
+  if (call->loaded)
+    contexts_drop (call->tools->loaded, call->caller->owner, call->loaded);
+  g_clear_pointer (&call->loaded, g_free);
+}

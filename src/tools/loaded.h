@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stored files that a caller loaded: they are in /tmp of the runs that follow, all those of his conversation;
+ * without a conversation of the next one alone; of a session from its next cell on. */
+#pragma once
+
+#include "tools/call.h"
+
+/* Loads the caller's stored file FILE_ID for runs in SESSION (NULL: in none). *RET_NAME, the caller's, is
+ * what it is called in /tmp. Another of that name is no longer loaded. */
+gboolean loaded_add (struct call *call, const char *session, const char *file_id, char **ret_name,
+                     GError **error);
+
+/* Has REQUEST, a run in SESSION (NULL: in none), the files that were loaded for it. Those that are no longer
+ * stored are forgotten. */
+gboolean loaded_put (struct call *call, const char *session, AdderRequest *request, GError **error);
+
+/* The code of that run ran: what was loaded for one run is not for the next. */
+void loaded_end (struct call *call);
