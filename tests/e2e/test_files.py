@@ -47,6 +47,21 @@ def test_files_in(adder):
     assert result.files == [], "what only went in does not come back"
 
 
+def test_folders_in(adder):
+    """All regular files below it come along; a link does not, and the result says so."""
+    folder = adder.folder("project")
+    for name in ("a.txt", "sub/b.txt", "sub/deep/.hidden"):
+        adder.file(f"project/{name}", name)
+    os.symlink("/etc/passwd", folder / "link")
+    code = "import os\nprint(sorted(os.path.join(b, n) for b, _, f in os.walk('.') for n in f))"
+    result = adder.run(code, "--file", folder, "--file", f"{folder}:other/name")
+    names = ["a.txt", "sub/b.txt", "sub/deep/.hidden"]
+    assert result.stdout == repr(sorted(f"./{d}/{n}" for d in ("project", "other/name") for n in names)) + "\n"
+    assert result.files == []
+    (warning,) = result.warnings
+    assert warning.startswith("2 of what is in the folders")
+
+
 def test_modules_in(adder):
     result = adder.run(
         "import one, package.two\nprint(one.x + package.two.x)",

@@ -135,7 +135,7 @@ test_session (void)
   g_autofree char *first = store_file (OWNER, "first", 'x', 5);
   g_autofree char *second = store_file (OWNER, "second", 'x', LARGE);
   AdderRequest *options = request_with ("", first, NULL, "work");
-  g_autofree char *session = adder_session_new (engine, options, "one", &error);
+  g_free (adder_session_new (engine, options, "one", &error));
   g_assert_no_error (error);
   adder_request_free (options);
   AdderRequest *cell =
