@@ -106,12 +106,10 @@ put (struct writing *writing, int c)
 }
 
 static void
-note_expansion (struct writing *writing, enum script_quoting quoting)
+note_expansion (struct writing *writing)
 {
-  if (!writing)
-    return;
-  writing->word->literal = false;
-  writing->word->splits = writing->word->splits || quoting == QUOTING_NONE;
+  if (writing)
+    writing->word->literal = false;
 }
 
 /* ---- expansions ---- */
@@ -172,7 +170,7 @@ read_backquotes (struct script *script, struct writing *writing, enum script_quo
     }
     text[length++] = (char)c;
   }
-  note_expansion (writing, quoting);
+  note_expansion (writing);
   if (!script->failed)
     script_walk_text (script, text, length, place);
   free (text);
@@ -333,7 +331,7 @@ read_expansion_of (struct script *script, struct writing *writing, enum script_q
   script_next_raw (script);
   int c = script_peek (script);
   if (c == '(') {
-    note_expansion (writing, quoting);
+    note_expansion (writing);
     script_next_raw (script);
     if (script_peek (script) == '(') {
       script_next_raw (script);
@@ -342,16 +340,16 @@ read_expansion_of (struct script *script, struct writing *writing, enum script_q
       script_walk_substitution (script);
     }
   } else if (c == '{') {
-    note_expansion (writing, script_peek_second (script) == '@' ? QUOTING_NONE : quoting);
+    note_expansion (writing);
     script_next_raw (script);
     read_braces (script, quoting, place);
   } else if ((c == '\'' || c == '"') && quoting == QUOTING_NONE) {
     script_fail (script, place, "$'...' and $\"...\" are not of a POSIX shell: use printf");
   } else if (is_one_of (c, DIGITS) || is_one_of (c, "@*#?-$!")) {
-    note_expansion (writing, c == '@' ? QUOTING_NONE : quoting);
+    note_expansion (writing);
     script_next_raw (script); /* one digit, without braces */
   } else if (read_name (script, &name) > 0) {
-    note_expansion (writing, quoting);
+    note_expansion (writing);
   } else {
     put (writing, '$');
   }
@@ -371,14 +369,9 @@ static void
 read_unquoted (struct script *script, struct writing *writing, int c)
 {
   struct script_word *word = writing->word;
-  bool pattern = is_one_of (c, "*?[") || (c == '~' && word->length == 0);
-  /* The name of a program, or of what bash has beside it. */
-  if (c == '[' && word->length < 2 && is_one_of (script_peek_second (script), "[ \t\n"))
-    pattern = false;
-  if (pattern) {
-    word->literal = false;
-    word->splits = true;
-  }
+  if (is_one_of (c, "*?[") || (c == '~' && word->length == 0))
+    word->literal =
+        word->literal && (word->length == 0 && c == '[' && script_ends_word (script_peek_second (script)));
   /* NAME=, all of it as it stands there. */
   size_t raw = (size_t)(script->text + script->at - word->raw);
   if (c == '=' && word->assigned == 0 && word->literal && word->length > 0 && raw == word->length &&

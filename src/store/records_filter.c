@@ -16,6 +16,7 @@ enum filter_kind {
   FILTER_EXACT,
   FILTER_MOMENT,
   FILTER_HOLDS,  /* a part of a text */
+  FILTER_TOOL,   /* its name, or with its toolset's before it */
   FILTER_BEFORE, /* "MS:RUN_ID" */
   FILTER_LIMIT,
 };
@@ -28,7 +29,7 @@ static const struct filter_row {
     {"since", FILTER_MOMENT, "started_ms >= ?"},
     {"until", FILTER_MOMENT, "started_ms < ?"},
     {"outcome", FILTER_EXACT, "outcome = ?"},
-    {"tool", FILTER_EXACT, "tool = ?"},
+    {"tool", FILTER_TOOL, "(tool = ? OR tool LIKE ? ESCAPE '!')"},
     {"profile", FILTER_EXACT, "profile = ?"},
     {"environment", FILTER_EXACT, "environment = ?"},
     {"front_end", FILTER_EXACT, "front_end = ?"},
@@ -76,17 +77,17 @@ fail (const struct filter_row *row, const char *wanted, GError **error)
   return FALSE;
 }
 
-/* A pattern that finds TEXT anywhere, literally. */
+/* A pattern: BEFORE and AFTER as they are, TEXT literally between them. */
 static char *
-holds_pattern (const char *text)
+make_pattern (const char *before, const char *text, const char *after)
 {
-  GString *pattern = g_string_new ("%");
+  GString *pattern = g_string_new (before);
   for (const char *at = text; *at != '\0'; at++) {
     if (strchr ("%_!", *at))
       g_string_append_c (pattern, '!');
     g_string_append_c (pattern, *at);
   }
-  g_string_append_c (pattern, '%');
+  g_string_append (pattern, after);
   return g_string_free (pattern, FALSE);
 }
 
@@ -147,8 +148,12 @@ add_one (struct record_filter *filter, const char *name, const json_t *value, GE
   case FILTER_BEFORE:
     return add_before (filter, row, text, error);
   case FILTER_HOLDS:
-    pattern = holds_pattern (text);
+    pattern = make_pattern ("%", text, "%");
     record_filter_add (filter, row->condition, SQL_STR (pattern));
+    return TRUE;
+  case FILTER_TOOL:
+    pattern = make_pattern ("%.", text, "");
+    record_filter_add (filter, row->condition, SQL_STR (text), SQL_STR (pattern));
     return TRUE;
   default:
     record_filter_add (filter, row->condition, SQL_STR (text));

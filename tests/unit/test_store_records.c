@@ -238,7 +238,7 @@ test_filters (struct fixture *fixture)
   struct record record = make_record (fixture, id, "x = '50%_!'");
   record.owner = "uid:2";
   record.outcome = "timeout";
-  record.tool = "run_code";
+  record.tool = "set.run_code";
   add_to (fixture->store, &record);
   record = make_record (fixture, id, NULL);
   record.outcome = "refused";
@@ -253,6 +253,10 @@ test_filters (struct fixture *fixture)
       {"{}", 7},
       {"{\"outcome\": \"timeout\"}", 1},
       {"{\"tool\": \"run_code\", \"outcome\": \"ok\"}", 0},
+      {"{\"tool\": \"run_code\"}", 1},
+      {"{\"tool\": \"set.run_code\"}", 1},
+      {"{\"tool\": \"et.run_code\"}", 0},
+      {"{\"tool\": \"run%\"}", 0},
       {"{\"code\": \"PRINT(\"}", 5},
       {"{\"code\": \"50%_!\"}", 1},
       {"{\"code\": \"50__!\"}", 0},
