@@ -177,7 +177,7 @@ KEYS = {"adder": "sesame-open", "reader": "sesame-look"}  # of access, with thei
 RIGHTS = {"adder": ["Admin", "Read", "Write", "List", "Tagging"], "reader": ["Read", "List"]}
 PORTS = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc")
 S3_SETTINGS = (
-    "-filer", "-s3", "-s3.iam=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
+    "-filer", "-s3", "-s3.iam=false", "-s3.autoCreateBucket=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
     "-master.volumeSizeLimitMB=256", "-volume.max=0", "-metricsPort=0",
     "-master.electionTimeout=500ms", "-master.heartbeatInterval=100ms",
 )  # fmt: skip

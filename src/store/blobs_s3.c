@@ -120,7 +120,9 @@ begin_parts (struct upload *upload, GError **error)
     return NULL;
   g_autoptr (s3_answer_t) answer = s3_answer_parse (reply.text->str, reply.text->len, NULL, error);
   const char *id = answer ? g_hash_table_lookup (answer->fields, "UploadId") : NULL;
-  if (answer && !id)
+  if (!answer)
+    g_prefix_error (error, "cannot keep %s in %s: ", upload->key, s3_shown (upload->self->s3));
+  else if (!id)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot keep %s in %s: the answer names no upload",
                  upload->key, s3_shown (upload->self->s3));
   return id ? g_uri_escape_string (id, NULL, FALSE) : NULL;
@@ -415,6 +417,16 @@ decode_name (const struct s3_answer *answer, const char *name)
   return g_uri_unescape_string (spaced, NULL);
 }
 
+/* What a list answered. */
+static struct s3_answer *
+parse_list (const struct bucket *self, const s3_reply_t *reply, const char *item, GError **error)
+{
+  struct s3_answer *answer = s3_answer_parse (reply->text->str, reply->text->len, item, error);
+  if (!answer)
+    g_prefix_error (error, "cannot list files in %s: ", s3_shown (self->s3));
+  return answer;
+}
+
 /* One page of PREFIX from *TOKEN on, which becomes that of the next, or NULL. */
 static struct s3_answer *
 list_page (struct bucket *self, const char *prefix, char **token, GError **error)
@@ -428,7 +440,7 @@ list_page (struct bucket *self, const char *prefix, char **token, GError **error
   g_auto (s3_reply_t) reply = {0};
   if (!s3_perform (self->s3, &get, &reply, error))
     return NULL;
-  g_autoptr (s3_answer_t) answer = s3_answer_parse (reply.text->str, reply.text->len, "Contents", error);
+  g_autoptr (s3_answer_t) answer = parse_list (self, &reply, "Contents", error);
   if (!answer)
     return NULL;
   const char *more = g_hash_table_lookup (answer->fields, "IsTruncated");
@@ -494,7 +506,7 @@ bucket_sweep (gpointer data, guint *ret_removed, GError **error)
   g_auto (s3_reply_t) reply = {0};
   if (!s3_perform (self->s3, &get, &reply, error))
     return FALSE;
-  g_autoptr (s3_answer_t) answer = s3_answer_parse (reply.text->str, reply.text->len, "Upload", error);
+  g_autoptr (s3_answer_t) answer = parse_list (self, &reply, "Upload", error);
   if (!answer)
     return FALSE;
   for (guint i = 0; i < answer->items->len; i++) {

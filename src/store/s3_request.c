@@ -25,6 +25,9 @@
 /* After a server could not be reached, the next who ask are told so at once. */
 #define DOWN_US G_USEC_PER_SEC
 
+/* How long a server may take to say "go on" before a large body is sent all the same; many never do. */
+#define GO_ON_MS 100L
+
 /* Bytes that trickle are no progress: less than this a second, for so long. */
 #define SLOW_BYTES 1024
 #define SLOW_S     60
@@ -350,6 +353,7 @@ attempt_run (struct s3 *s3, struct attempt *attempt, const struct s3_keys *keys)
     curl_easy_setopt (curl, CURLOPT_SEEKFUNCTION, send_again);
     curl_easy_setopt (curl, CURLOPT_SEEKDATA, attempt);
     curl_easy_setopt (curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->length);
+    curl_easy_setopt (curl, CURLOPT_EXPECT_100_TIMEOUT_MS, GO_ON_MS);
   }
   curl_easy_setopt (curl, CURLOPT_WRITEFUNCTION, take_some);
   curl_easy_setopt (curl, CURLOPT_WRITEDATA, attempt);
