@@ -66,7 +66,7 @@ make_own (struct writers *writers, const char *folder, GError **error)
 gboolean
 writers_show (struct writers *writers, const char *folder, gboolean all_here, GError **error)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
   if (writers->folder)
     return TRUE;
   g_autofree char *path = g_build_filename (folder, "writers", NULL);
@@ -109,7 +109,7 @@ writers_is_alive (struct writers *writers, const char *writer)
 {
   if (strcmp (writer, writers->own) == 0)
     return TRUE;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
   if (!writers->folder || !is_here (writers, writer))
     return TRUE;
   g_autofree char *path = g_build_filename (writers->folder, id_of (writer), NULL);
@@ -135,7 +135,7 @@ sweep_one (const char *folder, const char *name)
 gboolean
 writers_sweep (struct writers *writers, GError **error)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
   if (!writers->folder)
     return TRUE;
   g_autoptr (GDir) folder = g_dir_open (writers->folder, 0, error);
