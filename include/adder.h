@@ -380,7 +380,6 @@ ADDER_PUBLIC char *adder_record_export (AdderEngine *engine, const char *owner, 
  * its end. {"ok": bool, "nodes": [...]}. */
 ADDER_PUBLIC char *adder_record_verify (AdderEngine *engine, const char *head, GError **error);
 
-
 /* ---- long output ----
  *
  * Of output that a result shows only parts of, all is kept for [store] output_age_ms, up to the limit
@@ -393,6 +392,39 @@ ADDER_PUBLIC char *adder_record_verify (AdderEngine *engine, const char *head, G
  * ADDER_ERROR_NOT_FOUND when no such output is kept. */
 ADDER_PUBLIC char *adder_output_peek (AdderEngine *engine, const char *owner, const char *result_id,
                                       const char *stream, guint64 offset, guint64 limit, const char *grep,
+                                      GError **error);
+
+/* ---- kept files: what runs made, and what was put in for them (docs/files.md) ----
+ *
+ * Where [store] blobs keeps them, each has an id, a name, a type and a time at which it expires. OWNER NULL:
+ * anybody's; a front end passes the one who asks, unless he is an admin. What is returned is one JSON text,
+ * to be freed with g_free, or NULL with ERROR. A file of another owner is ADDER_ERROR_NOT_FOUND. */
+
+/* {"files": [...], "next": text or null}, the newest first. FILTERS is NULL or a JSON object with any of
+ * "conversation", "session", "run_id", "name", "outputs" (true: long output as well), "limit" (100; at most
+ * 10000) and "before" (the "next" of the list before). */
+ADDER_PUBLIC char *adder_file_list (AdderEngine *engine, const char *owner, const char *filters,
+                                    GError **error);
+/* Keeps a copy of what FD reads (a regular file, or a pipe to its end) as NAME, of which the last part is
+ * used, cleaned. OWNER (NULL: nobody in particular) and CONVERSATION (NULL: none) are whose it is. Given up
+ * when the peer of the socket WATCH_FD (-1: none) hangs up. Returns the file as adder_file_show does. */
+ADDER_PUBLIC char *adder_file_put (AdderEngine *engine, const char *owner, const char *conversation,
+                                   const char *name, int fd, int watch_fd, GError **error);
+ADDER_PUBLIC char *adder_file_show (AdderEngine *engine, const char *owner, const char *file_id,
+                                    GError **error);
+/* A descriptor to read the file from, the caller's, or -1 with ERROR. *RET_JSON (may be NULL): as
+ * adder_file_show. */
+ADDER_PUBLIC int adder_file_open (AdderEngine *engine, const char *owner, const char *file_id,
+                                  char **ret_json, GError **error);
+ADDER_PUBLIC gboolean adder_file_remove (AdderEngine *engine, const char *owner, const char *file_id,
+                                         GError **error);
+
+/* Where records and files are, and how full it is. Says also what cannot be reached. */
+ADDER_PUBLIC char *adder_store_show (AdderEngine *engine, GError **error);
+/* Whether all that is kept is whole; finishes what was broken off. DEEP: all files are read. FORCE: removes
+ * also what may only look lost, such as rows of files in a directory that is not mounted. Given up when the
+ * peer of the socket WATCH_FD (-1: none) hangs up. {"healthy": bool, ...}. */
+ADDER_PUBLIC char *adder_store_check (AdderEngine *engine, gboolean deep, gboolean force, int watch_fd,
                                       GError **error);
 
 /* ---- result ---- */

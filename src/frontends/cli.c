@@ -23,6 +23,8 @@ static const struct cli_command commands[] = {
     {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review},
     {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record},
     {"result", "COMMAND", "read output that was longer than its reply", cli_result},
+    {"file", "COMMAND", "put in, get and list the files of runs", cli_file},
+    {"store", "COMMAND", "show where records and files are kept, and check that nothing is lost", cli_store},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status},
     {"stop", "", "end the daemon and all that it runs", cli_stop},

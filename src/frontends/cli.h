@@ -51,6 +51,8 @@ guint cli_width (FILE *stream);
 int cli_run (int argc, char **argv);
 int cli_approval (int argc, char **argv);
 int cli_record (int argc, char **argv);
+int cli_file (int argc, char **argv);
+int cli_store (int argc, char **argv);
 int cli_session (int argc, char **argv);
 int cli_review (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);

@@ -11,6 +11,7 @@
 #include "frontends/submission.h"
 
 static const struct store_op *const tables[] = {
+    server_store_files,
     server_store_output,
     server_store_records,
 };

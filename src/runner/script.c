@@ -586,7 +586,7 @@ script_walk (const char *text, size_t length, const struct script_visitor *visit
       .visitor = visitor,
       .problem = ret_problem,
   };
-  if (memchr (text, '\0', length))
+  if (length > 0 && memchr (text, '\0', length))
     script_fail (&script, script.place, "there is a zero byte in it");
   else
     walk_all (&script);

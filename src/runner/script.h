@@ -21,6 +21,7 @@ struct script_word {
   size_t raw_length;
   struct script_place place;
   bool literal;      /* TEXT is all that it will be: no expansion, no pattern, no ~ */
+  bool splits;       /* it may become none or several words */
   size_t assigned;   /* length of NAME where it is NAME=..., else 0 */
   size_t text_fixed; /* so many first bytes of TEXT are certain */
 };

@@ -116,6 +116,24 @@ takes_next (const struct program_row *row, const struct script_word *word)
   return false;
 }
 
+/* Whether WORD, before the command that a program runs, is one word whatever it becomes. */
+static bool
+stays_one (struct check *check, const struct script_word *word)
+{
+  if (word->splits)
+    refuse (check, rule_dynamic, word, hint_inner);
+  return !word->splits;
+}
+
+/* Of env: -S, or any beginning of its long name. */
+static bool
+splits_string (const struct program_row *row, const struct script_word *word)
+{
+  size_t name = strcspn (word->text, "=");
+  return row->assigns && (strncmp (word->text, "-S", 2) == 0 ||
+                          (name > 2 && strncmp (word->text, "--split-string", name) == 0));
+}
+
 /* The words after a program that runs what they say. */
 static void
 check_inner (struct check *check, const struct program_row *row, const struct script_word *words,
@@ -123,26 +141,20 @@ check_inner (struct check *check, const struct program_row *row, const struct sc
 {
   int operands = row->operands;
   size_t i = 0;
-  bool options = true;
-  for (; i < count; i++) {
+  for (bool options = true; i < count; i++) {
     const struct script_word *word = &words[i];
-    bool assigns = row->assigns && memchr (word->text, '=', word->text_fixed);
-    if (assigns && !is_option (word)) {
-      check_variable_argument (check, word);
-      continue;
-    }
-    if (!word->literal) {
-      refuse (check, rule_dynamic, word, hint_inner);
+    if (!stays_one (check, word))
       return;
-    }
     if (options && is_option (word)) {
       options = strcmp (word->text, "--") != 0;
-      if (row->assigns &&
-          (strncmp (word->text, "-S", 2) == 0 || strncmp (word->text, "--split-string", 8) == 0)) {
-        refuse (check, rule_refused, word, hint_code);
+      if (!word->literal || (options && splits_string (row, word))) {
+        refuse (check, word->literal ? rule_refused : rule_dynamic, word, hint_code);
         return;
       }
-      i += takes_next (row, word);
+      if (takes_next (row, word) && ++i < count && !stays_one (check, &words[i]))
+        return;
+    } else if (row->assigns && memchr (word->text, '=', word->text_fixed)) {
+      check_variable_argument (check, word);
     } else if (operands > 0) {
       operands--;
     } else {

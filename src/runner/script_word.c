@@ -106,10 +106,12 @@ put (struct writing *writing, int c)
 }
 
 static void
-note_expansion (struct writing *writing)
+note_expansion (struct writing *writing, enum script_quoting quoting)
 {
-  if (writing)
-    writing->word->literal = false;
+  if (!writing)
+    return;
+  writing->word->literal = false;
+  writing->word->splits = writing->word->splits || quoting == QUOTING_NONE;
 }
 
 /* ---- expansions ---- */
@@ -170,7 +172,7 @@ read_backquotes (struct script *script, struct writing *writing, enum script_quo
     }
     text[length++] = (char)c;
   }
-  note_expansion (writing);
+  note_expansion (writing, quoting);
   if (!script->failed)
     script_walk_text (script, text, length, place);
   free (text);
@@ -331,7 +333,7 @@ read_expansion_of (struct script *script, struct writing *writing, enum script_q
   script_next_raw (script);
   int c = script_peek (script);
   if (c == '(') {
-    note_expansion (writing);
+    note_expansion (writing, quoting);
     script_next_raw (script);
     if (script_peek (script) == '(') {
       script_next_raw (script);
@@ -340,16 +342,16 @@ read_expansion_of (struct script *script, struct writing *writing, enum script_q
       script_walk_substitution (script);
     }
   } else if (c == '{') {
-    note_expansion (writing);
+    note_expansion (writing, script_peek_second (script) == '@' ? QUOTING_NONE : quoting);
     script_next_raw (script);
     read_braces (script, quoting, place);
   } else if ((c == '\'' || c == '"') && quoting == QUOTING_NONE) {
     script_fail (script, place, "$'...' and $\"...\" are not of a POSIX shell: use printf");
   } else if (is_one_of (c, DIGITS) || is_one_of (c, "@*#?-$!")) {
-    note_expansion (writing);
+    note_expansion (writing, c == '@' ? QUOTING_NONE : quoting);
     script_next_raw (script); /* one digit, without braces */
   } else if (read_name (script, &name) > 0) {
-    note_expansion (writing);
+    note_expansion (writing, quoting);
   } else {
     put (writing, '$');
   }
@@ -369,9 +371,14 @@ static void
 read_unquoted (struct script *script, struct writing *writing, int c)
 {
   struct script_word *word = writing->word;
-  if (is_one_of (c, "*?[") || (c == '~' && word->length == 0))
-    word->literal =
-        word->literal && (word->length == 0 && c == '[' && script_ends_word (script_peek_second (script)));
+  bool pattern = is_one_of (c, "*?[") || (c == '~' && word->length == 0);
+  /* The name of a program, or of what bash has beside it. */
+  if (c == '[' && word->length < 2 && is_one_of (script_peek_second (script), "[ \t\n"))
+    pattern = false;
+  if (pattern) {
+    word->literal = false;
+    word->splits = true;
+  }
   /* NAME=, all of it as it stands there. */
   size_t raw = (size_t)(script->text + script->at - word->raw);
   if (c == '=' && word->assigned == 0 && word->literal && word->length > 0 && raw == word->length &&

@@ -28,6 +28,7 @@ PROFILES = {
     "empty": "[network]\nmode = allow\nallow =\n",
     "full": "[network]\nmode = full\n",
     "none": "[network]\nmode = none\n",
+    "lines": f"environment = shell\n[network]\nmode = allow\nallow = {ALLOWED}\n",
 }
 
 # What code of the tests has at hand.
@@ -192,6 +193,41 @@ def test_client_reaches_an_allowed_host(placed, world, code):
     (visit,) = result.network
     assert visit["connections"] == 1 and visit["in_bytes"] > len(result.stdout) // 2 and visit["out_bytes"] > 20
     assert visit["port"] == (443 if "443" in answer["at"] else 80)
+
+
+SHELL_CLIENTS = {
+    "curl": "curl -sS http://api.example.org/hello",
+    "curl, with TLS": "curl -sS --cacert ca.pem https://api.example.org/hello",
+    "wget": "wget -q -O - http://api.example.org/hello",
+    "wget, with TLS": "wget -q -O - --ca-certificate=ca.pem https://api.example.org/hello",
+}
+
+
+def command_line(placed, command, *options):
+    placed.environment, kept = None, placed.environment
+    try:
+        return placed.run(command, "--profile", "lines", *options)
+    finally:
+        placed.environment = kept
+
+
+@pytest.mark.parametrize("command", SHELL_CLIENTS.values(), ids=SHELL_CLIENTS.keys())
+def test_command_line_reaches_an_allowed_host(placed, world, command):
+    if not shutil.which(command.split()[0]):
+        pytest.skip(f"no {command.split()[0]}")
+    shutil.copy(world.directory / "ca.pem", placed.scratch / "ca.pem")
+    os.chmod(placed.scratch / "ca.pem", 0o644)
+    result = command_line(placed, command + " | cat", "--file", str(placed.scratch / "ca.pem"))
+    assert result.outcome == "ok" and result.denials == [], result
+    assert json.loads(result.stdout)["path"] == "/hello"
+
+
+def test_command_line_reaches_no_other_host(placed, world):
+    if not shutil.which("curl"):
+        pytest.skip("no curl")
+    for command in ("curl -sSf http://evil.org/", "curl -sS --noproxy '*' http://93.184.216.34/ http://192.168.7.7/"):
+        assert command_line(placed, command).outcome == "error" and world.reached() == []
+    assert "evil.org" in str(details(command_line(placed, "curl -sf http://evil.org/")))
 
 
 def test_requests(installation, user, common_directory, world, request):
