@@ -90,7 +90,8 @@ database_close (struct database *database)
     return;
   drop_idle (database);
   commits_free (database->commits);
-  g_clear_error (&database->why);
+  for (gsize i = 0; i < G_N_ELEMENTS (database->reaches); i++)
+    g_clear_error (&database->reaches[i].why);
   g_mutex_clear (&database->lock);
   g_cond_clear (&database->changed);
   g_free (database->where);
@@ -125,31 +126,41 @@ set_failure (GError **error, const struct database *database, const struct sql_f
 
 /* FALSE with ERROR: it could not be a moment ago. *RET_TRIES: the caller is the one who finds out. Locked. */
 static gboolean
-check_reach (struct database *database, gboolean *ret_tries, GError **error)
+check_reach (struct reach *reach, gboolean *ret_tries, GError **error)
 {
   *ret_tries = FALSE;
-  if (!database->is_down)
+  if (!reach->is_down)
     return TRUE;
-  if (database->is_tried || g_get_monotonic_time () < database->down_until_us) {
+  if (reach->is_tried || g_get_monotonic_time () < reach->down_until_us) {
     if (error)
-      *error = g_error_copy (database->why);
+      *error = g_error_copy (reach->why);
     return FALSE;
   }
-  *ret_tries = database->is_tried = TRUE;
+  *ret_tries = reach->is_tried = TRUE;
   return TRUE;
 }
 
+/* Locked. */
 static void
-note_reach (struct database *database, const GError *why)
+set_reach (struct reach *reach, const GError *why)
+{
+  g_clear_error (&reach->why);
+  *reach = (struct reach){.is_down = why != NULL};
+  if (why) {
+    reach->why = g_error_copy (why);
+    reach->down_until_us = g_get_monotonic_time () + DOWN_US;
+  }
+}
+
+/* A server is away for everybody; a file that cannot be written to, since somebody has locked it or its disk
+ * is full, can still be read. */
+static void
+note_reach (struct database *database, gboolean write, const GError *why)
 {
   g_mutex_lock (&database->lock);
-  g_clear_error (&database->why);
-  database->is_down = why != NULL;
-  database->is_tried = FALSE;
-  if (why) {
-    database->why = g_error_copy (why);
-    database->down_until_us = g_get_monotonic_time () + DOWN_US;
-  }
+  set_reach (&database->reaches[write], why);
+  if (why && database->backend->is_shared)
+    set_reach (&database->reaches[!write], why);
   g_mutex_unlock (&database->lock);
 }
 
@@ -167,11 +178,12 @@ static gboolean
 take_turn (struct database *database, gboolean write, gint64 deadline_us, void **ret_connection,
            gboolean *ret_tries, GError **error)
 {
+  struct reach *reach = &database->reaches[write];
   g_mutex_lock (&database->lock);
   gboolean ok;
-  while ((ok = check_reach (database, ret_tries, error)) && !may_go (database, write)) {
+  while ((ok = check_reach (reach, ret_tries, error)) && !may_go (database, write)) {
     if (*ret_tries)
-      database->is_tried = FALSE; /* not yet: somebody else may, meanwhile */
+      reach->is_tried = FALSE; /* not yet: somebody else may, meanwhile */
     if (!g_cond_wait_until (&database->changed, &database->lock, deadline_us) && !may_go (database, write)) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
                    "the database %s: it is busy with others for longer than [store] timeout_ms",
@@ -493,10 +505,10 @@ transaction_new (struct database *database, gboolean write, gint64 deadline_us, 
   g_autoptr (GError) why = NULL;
   if (begin (transaction, &why)) {
     if (tries)
-      note_reach (database, NULL);
+      note_reach (database, write, NULL);
     return transaction;
   }
-  note_reach (database, why);
+  note_reach (database, write, why);
   give_turn_back (database, write, transaction->connection);
   g_free (transaction);
   g_propagate_error (error, g_steal_pointer (&why));
@@ -518,7 +530,7 @@ transaction_end (struct transaction *transaction)
   if (transaction->broken && transaction->failure.trouble == SQL_TIMEOUT) {
     g_autoptr (GError) why = NULL;
     set_failure (&why, database, &transaction->failure);
-    note_reach (database, why);
+    note_reach (database, transaction->write, why);
   }
   end_plain (transaction);
   give_turn_back (database, transaction->write, transaction->connection);

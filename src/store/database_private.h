@@ -8,6 +8,14 @@
 
 struct commits; /* those that wait for a common commit */
 
+/* After it could not be reached nobody tries for a while, and then one caller does while the others are told
+ * what the last one was told. */
+struct reach {
+  gboolean is_down, is_tried;
+  gint64 down_until_us;
+  GError *why;
+};
+
 struct database {
   const struct backend *backend;
   char *where; /* for the back end: a path, or the URL */
@@ -20,11 +28,7 @@ struct database {
   GQueue idle;      /* connections that are open and unused */
   gboolean writing; /* somebody has the transaction that writes */
   guint reading;
-  /* After it could not be reached: nobody tries before that time, then one caller does while the others are
-     told what the last one was told. */
-  gboolean is_down, is_tried;
-  gint64 down_until_us;
-  GError *why;
+  struct reach reaches[2]; /* for reading, for writing */
 };
 
 struct transaction {

@@ -374,6 +374,7 @@ test_busy (void)
   g_assert_nonnull (strstr (error->message, "another program is writing"));
   g_clear_error (&error);
   g_assert_cmpint (count_rows (other, "%"), ==, 1);
+  g_assert_cmpint (count_rows (database, "%"), ==, 1);
   transaction_end (transaction);
   commit_at_last (database, "after");
   g_assert_cmpint (count_rows (other, "%"), ==, 2);
