@@ -40,7 +40,7 @@ explain (struct connection *connection, int code, struct sql_failure *failure)
   int err = connection->handle ? sqlite3_system_errno (connection->handle) : 0;
   switch (code & 0xff) {
   case SQLITE_BUSY:
-    if (code == SQLITE_BUSY_SNAPSHOT)
+    if (code == SQLITE_BUSY_SNAPSHOT || g_get_monotonic_time () < connection->deadline_us)
       fail (failure, SQL_CONFLICT, "somebody else has written to it meanwhile");
     else
       fail (failure, SQL_TIMEOUT, "another program is writing to it and does not come to an end");
@@ -103,6 +103,17 @@ static void
 set_deadline (struct connection *connection, guint64 timeout_ms)
 {
   connection->deadline_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
+}
+
+/* Whether CODE comes of somebody's lock for whose end there is still time: where two might wait for each
+ * other, as when a new file gets its log, SQLite does not ask wait_for_others. */
+static gboolean
+is_busy_early (const struct connection *connection, int code)
+{
+  if ((code & 0xff) != SQLITE_BUSY || g_get_monotonic_time () >= connection->deadline_us)
+    return FALSE;
+  g_usleep (1000);
+  return TRUE;
 }
 
 /* ---- connections ---- */
@@ -184,7 +195,9 @@ sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failu
     sqlite3_db_config (connection->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   }
   for (gsize i = 0; code == SQLITE_OK && i < G_N_ELEMENTS (settings); i++)
-    code = sqlite3_exec (connection->handle, settings[i], NULL, NULL, NULL);
+    do
+      code = sqlite3_exec (connection->handle, settings[i], NULL, NULL, NULL);
+    while (is_busy_early (connection, code));
   if (code == SQLITE_OK)
     return connection;
   explain (connection, code, failure);
@@ -264,7 +277,8 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
 {
   struct connection *connection = data;
   set_deadline (connection, timeout_ms);
-  if (g_str_has_prefix (sql, "BEGIN") && !is_in_place (connection)) {
+  gboolean begins = g_str_has_prefix (sql, "BEGIN");
+  if (begins && !is_in_place (connection)) {
     fail (failure, SQL_LOST, "its file was taken away");
     return FALSE;
   }
@@ -273,7 +287,9 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
     return FALSE;
   int code = bind_values (statement, values, count);
   while (code == SQLITE_OK || code == SQLITE_ROW) {
-    code = sqlite3_step (statement);
+    do
+      code = sqlite3_step (statement);
+    while (begins && is_busy_early (connection, code));
     if (code == SQLITE_ROW && row && !give_row (statement, row, row_data))
       break;
     if (code == SQLITE_ROW)
