@@ -18,9 +18,11 @@
 struct bench {
   AdderEngine *engine;    /* in this process */
   AdderEngine *untouched; /* another one, whose sandboxes touch nothing ahead; made when it is needed */
+  AdderEngine *unkept;    /* a third one, likewise, that keeps neither records nor files */
   struct environment *environment;
   char *program;               /* this very file, for whole-process runs */
   char *directory;             /* scratch: the plain side's current directory, the second daemon's sockets */
+  char *store;                 /* where its runs are kept */
   char *socket;                /* of that second daemon, which `adder run` starts */
   GStrv plain_variables;       /* environment of the plain side */
   GStrv adder_variables;       /* environment of `adder run` */
@@ -60,6 +62,11 @@ gboolean bench_run_expression (struct bench *bench, const char *code, double *re
 /* A run in a sandbox that touched nothing ahead. */
 gboolean bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                               GError **error);
+/* A run that is neither on record nor leaves files; and the same when the pool is full. */
+gboolean bench_run_unkept (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                           GError **error);
+gboolean bench_run_unkept_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                                   GError **error);
 /* A fresh interpreter of the environment: what one would do without Adder. */
 gboolean bench_run_plain (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                           GError **error);

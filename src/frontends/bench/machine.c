@@ -70,13 +70,13 @@ bench_machine_json (struct bench *bench, GError **error)
     json_decref (packages);
     return NULL;
   }
-  return json_pack ("{s:s, s:s, s:s, s:o, s:i, s:I, s:f, s:b, s:o, s:s, s:s, s:s, s:o}", "date", date,
+  return json_pack ("{s:s, s:s, s:s, s:o, s:i, s:I, s:f, s:b, s:o, s:s, s:s, s:s, s:o, s:s}", "date", date,
                     "kernel", host.release, "architecture", host.machine, "processor",
                     json_text_or_null (processor), "cores", (int)g_get_num_processors (), "memory_bytes",
                     (json_int_t)sysconf (_SC_PHYS_PAGES) * (json_int_t)sysconf (_SC_PAGESIZE), "load_average",
                     load[0], "root", geteuid () == 0, "isolation", isolation (bench), "adder",
                     adder_version (), "environment", bench->environment->name, "python",
-                    bench->environment->version, "packages", packages);
+                    bench->environment->version, "packages", packages, "storing", "sqlite, directory");
 }
 
 void
@@ -97,5 +97,6 @@ bench_print_machine (FILE *stream, const json_t *machine)
            json_string_value (json_object_get (machine, "python")));
   json_object_foreach (json_object_get (machine, "packages"), name, version)
       fprintf (stream, ", %s %s", name, json_string_value (version));
-  fputs ("\n\n", stream);
+  fprintf (stream, "\nrecords and files of all runs are kept: %s\n\n",
+           json_string_value (json_object_get (machine, "storing")));
 }

@@ -15,6 +15,12 @@
   "axes.set_title('bench')\n"                                                                                \
   "figure.savefig('bench.png')\n"
 #define LOADED_CODE "import pandas\nprint(1)\n"
+/* No two alike: what is the same is kept once. */
+#define KEPT_CODE                                                                                            \
+  "import os\n"                                                                                              \
+  "with open('made.bin', 'wb') as made:\n"                                                                   \
+  "    made.write(os.urandom(10_000))\n"                                                                     \
+  "print(os.urandom(50_000).hex())\n"
 /* Unique set size: what would be freed if this process ended. */
 #define MEMORY_CODE                                                                                          \
   "import pandas\n"                                                                                          \
@@ -39,6 +45,7 @@
 #define KERNEL        "a warm Jupyter kernel"
 #define PICKLE        "pickle, dumps and loads"
 #define PYTHON        "python3 -c"
+#define UNKEPT        "the same without records and files"
 #define UNTOUCHED     "a sandbox that touched nothing ahead"
 #define PYTHON_PANDAS "python3 that imports pandas"
 
@@ -67,6 +74,13 @@ const struct bench_measure bench_measures[] = {
     {"pandas_runs_per_second", "runs with a small groupby each", PYTHON_PANDAS, BENCH_PER_SECOND,
      bench_take_throughput, bench_run_library, bench_run_plain, TABLE_CODE, TABLE_CODE, 1, BENCH_GOAL_TIMES,
      20, 50},
+    {"kept_runs_per_second", "trivial runs, each on record", UNKEPT, BENCH_PER_SECOND, bench_take_throughput,
+     bench_run_library, bench_run_unkept, PRINT_CODE, PRINT_CODE, 1, BENCH_GOAL_TIMES, 0.7, 0.9},
+    {"kept_files_per_second", "runs with a file and long output, kept", UNKEPT, BENCH_PER_SECOND,
+     bench_take_throughput, bench_run_library, bench_run_unkept, KEPT_CODE, KEPT_CODE, 1, BENCH_GOAL_NONE, 0,
+     0},
+    {"kept_print", "print(2**32), on record", UNKEPT, BENCH_MS, bench_take_latency, bench_run_settled,
+     bench_run_unkept_settled, PRINT_CODE, PRINT_CODE, 1, BENCH_GOAL_NONE, 0, 0},
     {"parked_memory", "a parked sandbox, pandas loaded", PYTHON_PANDAS, BENCH_BYTES, bench_take_parked_memory,
      NULL, bench_run_plain, NULL, MEMORY_CODE, 1, BENCH_GOAL_AT_MOST, KERNEL_BYTES / 20, KERNEL_BYTES / 40},
     {"daemon_memory", "daemon, more while a run prints 1 GB", "before it", BENCH_BYTES,

@@ -106,16 +106,44 @@ bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char *
 
 #define CONFIG_FILE    "adder.conf"
 #define UNTOUCHED_FILE "untouched.conf"
+#define UNKEPT_FILE    "unkept.conf"
+
+/* Makes *ENGINE, with the configuration FILE, when it is first needed. Callers may be several threads. */
+static gboolean
+need_engine (const struct bench *bench, AdderEngine **engine, const char *file, GError **error)
+{
+  static GMutex lock;
+  g_autoptr (GMutexLocker) locked = g_mutex_locker_new (&lock);
+  (void)locked;
+  if (*engine)
+    return TRUE;
+  g_autofree char *path = g_build_filename (bench->directory, "config", file, NULL);
+  *engine = adder_engine_new (path, error);
+  return *engine && adder_engine_warm (*engine, bench->environment->name, error);
+}
+
+gboolean
+bench_run_unkept (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  return need_engine (bench, &bench->unkept, UNKEPT_FILE, error) &&
+         bench_run_in (bench->unkept, bench, NULL, code, ret_ms, ret_stdout, error);
+}
+
+gboolean
+bench_run_unkept_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                          GError **error)
+{
+  if (!need_engine (bench, &bench->unkept, UNKEPT_FILE, error))
+    return FALSE;
+  bench_settle (bench->unkept, bench->parked);
+  return bench_run_in (bench->unkept, bench, NULL, code, ret_ms, ret_stdout, error);
+}
 
 gboolean
 bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
 {
-  if (!bench->untouched) {
-    g_autofree char *file = g_build_filename (bench->directory, "config", UNTOUCHED_FILE, NULL);
-    bench->untouched = adder_engine_new (file, error);
-    if (!bench->untouched || !adder_engine_warm (bench->untouched, bench->environment->name, error))
-      return FALSE;
-  }
+  if (!need_engine (bench, &bench->untouched, UNTOUCHED_FILE, error))
+    return FALSE;
   bench_settle (bench->untouched, bench->parked);
   return bench_run_in (bench->untouched, bench, NULL, code, ret_ms, ret_stdout, error);
 }
@@ -215,14 +243,29 @@ write_file (const struct config *config, const char *directory, const char *name
   return (stream && fclose (stream) == 0) || error_from_errno (error, errno, "cannot write %s", file);
 }
 
+/* Runs of the bench are kept as others are, on the disk where they would be, but not among them. */
+static char *
+make_store (GError **error)
+{
+  g_autofree char *state = paths_state_dir (error);
+  g_autofree char *store = state ? g_build_filename (state, "bench-XXXXXX", NULL) : NULL;
+  if (store && !g_mkdtemp_full (store, 0700)) {
+    error_from_errno (error, errno, "cannot make a directory in %s", state);
+    return NULL;
+  }
+  return g_steal_pointer (&store);
+}
+
 /* The configuration of the bench's engines and of the second daemon is the user's, but for the room for
- * sessions, and for the socket: that may be named there, and this daemon is stopped at will. */
+ * sessions, for the store, and for the socket: that may be named there, and this daemon is stopped at will.
+ */
 static gboolean
-write_configurations (struct config *config, const char *directory, GError **error)
+write_configurations (struct config *config, const char *directory, const char *store, GError **error)
 {
   g_autofree char *users = paths_config_dir ();
   g_autofree char *profiles = g_build_filename (users, "profiles", NULL);
   g_autofree char *link = g_build_filename (directory, "profiles", NULL);
+  gboolean touch_ahead = config->touch_ahead;
   g_clear_pointer (&config->socket, g_free);
   config->idle_exit_ms = DAEMON_IDLE_MS;
   config->max_sessions = MAX (config->max_sessions, MIN_SESSIONS);
@@ -231,10 +274,21 @@ write_configurations (struct config *config, const char *directory, GError **err
   config->session_idle_ms = MAX (config->session_idle_ms, MIN_SESSION_IDLE_MS);
   if (g_mkdir (directory, 0700) < 0 || symlink (profiles, link) < 0)
     return error_from_errno (error, errno, "cannot write to %s", directory);
+  g_free (config->store_records);
+  g_free (config->store_blobs);
+  config->store_records = g_strdup_printf ("sqlite:%s/records.db", store);
+  config->store_blobs = g_strdup_printf ("directory:%s/files", store);
   if (!write_file (config, directory, CONFIG_FILE, error))
     return FALSE;
   config->touch_ahead = FALSE;
-  return write_file (config, directory, UNTOUCHED_FILE, error);
+  if (!write_file (config, directory, UNTOUCHED_FILE, error))
+    return FALSE;
+  config->touch_ahead = touch_ahead;
+  g_free (config->store_records);
+  g_free (config->store_blobs);
+  config->store_records = g_strdup ("none");
+  config->store_blobs = g_strdup ("none");
+  return write_file (config, directory, UNKEPT_FILE, error);
 }
 
 gboolean
@@ -249,7 +303,8 @@ bench_prepare (struct bench *bench, const char *environment, GError **error)
   bench->directory = bench->program ? g_dir_make_tmp ("adder-bench-XXXXXX", error) : NULL;
   g_autofree char *configuration =
       bench->directory ? g_build_filename (bench->directory, "config", NULL) : NULL;
-  gboolean written = configuration && write_configurations (config, configuration, error);
+  bench->store = configuration ? make_store (error) : NULL;
+  gboolean written = bench->store && write_configurations (config, configuration, bench->store, error);
   config_free (config);
   if (!written)
     return FALSE;
@@ -271,9 +326,10 @@ bench_clear (struct bench *bench)
   bench_helper_free (bench->kernel);
   adder_engine_free (bench->engine);
   adder_engine_free (bench->untouched);
+  adder_engine_free (bench->unkept);
   environment_free (bench->environment);
   if (bench->directory) {
-    const char *arguments[] = {"/bin/rm", "-rf", "--", bench->directory, NULL};
+    const char *arguments[] = {"/bin/rm", "-rf", "--", bench->directory, bench->store, NULL};
     double took;
     run_process (arguments, bench->plain_variables, NULL, &took, NULL, NULL);
   }
@@ -281,6 +337,7 @@ bench_clear (struct bench *bench)
   g_strfreev (bench->adder_variables);
   g_free (bench->program);
   g_free (bench->directory);
+  g_free (bench->store);
   g_free (bench->socket);
   g_free (bench->session);
   g_free (bench->checkpoint);
