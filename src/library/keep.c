@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "library/keep_private.h"
 #include "library/library.h"
+#include "store/file_name.h"
 #include "store/files.h"
 
 #define FILES_AT_ONCE 64 /* open */
@@ -183,8 +184,9 @@ tell_files (struct keeping *keeping, gboolean kept)
     g_clear_pointer (&artifact->file_id, g_free);
     g_clear_pointer (&artifact->url, g_free);
     if (told) {
+      g_autofree char *name = file_name_clean (artifact->name);
       artifact->file_id = g_strdup (file->id);
-      artifact->url = files_url (keeping->store, file->id, artifact->name);
+      artifact->url = files_url (keeping->store, file->id, name);
     }
   }
 }

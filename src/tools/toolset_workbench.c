@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Toolset `workbench`: a scientist's agent, in the user's own directory. */
+#include <string.h>
+
 #include "tools/call.h"
 #include "tools/export_tool.h"
 #include "tools/result_tools.h"
@@ -59,8 +61,10 @@ reply_of (const struct call *call, const struct ran *ran)
   g_autofree char *errors = ran_stderr (ran);
   g_autofree char *out = ran_preview (ran, "stdout", ran_text (ran, "stdout"), TEXT_CHARACTERS);
   g_autofree char *err = ran_preview (ran, "stderr", errors, TEXT_CHARACTERS);
+  gboolean whole = !json_is_true (json_object_get (ran->result, "truncated")) &&
+                   strcmp (out, ran_text (ran, "stdout")) == 0 && strcmp (err, errors) == 0;
   return json_pack ("{s:i, s:s, s:s, s:b, s:s*}", "exit_code", ran->exit_code, "stdout", out, "stderr", err,
-                    "success", ran->exit_code == 0, "result_id", ran_result_id (ran));
+                    "success", ran->exit_code == 0, "result_id", whole ? NULL : ran_result_id (ran));
 }
 
 static void
