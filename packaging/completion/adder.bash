@@ -25,11 +25,14 @@ _adder_value() {
     --role) _adder_words "guest user admin" ;;
     --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
     --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
+    --stream) _adder_words "stdout stderr" ;;
+    --offset | --grep) ;;
     --outcome) _adder_words "ok error refused approval_required timeout cpu_limit memory_limit output_limit crashed cancelled busy failed" ;;
     --since | --until | --tool | --front-end | --node | --owner | --head) ;;
     --tables) _adder_words "csv parquet json none" ;;
     --isolation) _adder_words "auto namespaces process none" ;;
     -l | --limit)
+      [[ $command == result ]] && return
       compopt -o nospace
       _adder_words "$(_adder_limits)"
       ;;
@@ -50,6 +53,7 @@ _adder_sub() {
     tools) _adder_words "enable disable" ;;
     review) _adder_words "list show commit finish undo drop" ;;
     record) _adder_words "list show stats export verify" ;;
+    result) _adder_words "peek show" ;;
     call) _adder_tools ;;
     approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
@@ -64,6 +68,7 @@ _adder_options() {
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     review) echo "--json --help" ;;
     record) _adder_record_options "${COMP_WORDS[2]}" ;;
+    result) if [[ ${COMP_WORDS[2]} == peek ]]; then echo "--offset --limit --stream --grep --owner --json --no-daemon --help"; else echo "--owner --no-daemon --help"; fi ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --approval --wait-approval --dangerously-accept-all --no-daemon --help" ;;
     stop) echo "--force --help" ;;
@@ -106,13 +111,13 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session approval review record tools call serve status stop doctor env profile guard config bench --help --version"
+    _adder_words "run session approval review record result tools call serve status stop doctor env profile guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|record|bench|tools|call)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|record|result|bench|tools|call)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run session approval review record tools call serve status stop doctor env profile guard config bench
+set -l commands run session approval review record result tools call serve status stop doctor env profile guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
@@ -8,6 +8,7 @@ complete -c adder -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run 
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a session -d 'Keep interpreters between runs'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a review -d 'Say yes or no to changes'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a record -d 'Show what was run'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a result -d 'Read output that was longer than its reply'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a call -d 'Call a tool'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a approval -d 'Say yes or no to code that waits'
@@ -91,6 +92,17 @@ complete -c adder -n '__fish_seen_subcommand_from stop' -l force -d 'Also when i
 set -l review '__fish_seen_subcommand_from review'
 complete -c adder -n $review -a 'list show commit finish undo drop'
 complete -c adder -n $review -l json -d 'Print the answer as one JSON object'
+
+set -l result '__fish_seen_subcommand_from result'
+complete -c adder -n $result -a 'peek show'
+complete -c adder -n $result -l owner -x -d 'Of OWNER, or all'
+complete -c adder -n $result -l no-daemon -d 'Read it in this process'
+set -l peek "$result; and __fish_seen_subcommand_from peek"
+complete -c adder -n $peek -l offset -x -d 'Begin at this byte'
+complete -c adder -n $peek -l limit -x -d 'At most so many bytes'
+complete -c adder -n $peek -l stream -x -a 'stdout stderr' -d 'Which output'
+complete -c adder -n $peek -l grep -x -d 'Only lines in which it is found'
+complete -c adder -n $peek -l json -d 'Print one JSON object'
 
 set -l record '__fish_seen_subcommand_from record'
 set -l record_filter "$record; and __fish_seen_subcommand_from list stats export"

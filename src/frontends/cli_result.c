@@ -4,15 +4,16 @@
 
 #include "adder.h"
 #include "common/json.h"
+#include "frontends/call_target.h"
 #include "frontends/cli.h"
-#include "frontends/client.h"
 
 #define WHOLE_PART_BYTES (1 << 20)
 
 struct peek_options {
   char *stream, *grep, *owner;
   gint64 offset, limit;
-  gboolean json;
+  gboolean json, local;
+  struct call_target *target;
 };
 
 static void
@@ -21,12 +22,13 @@ peek_options_clear (struct peek_options *options)
   g_free (options->stream);
   g_free (options->grep);
   g_free (options->owner);
+  call_target_free (options->target);
 }
 
 /* One part; NULL with ERROR. */
 static json_t *
-ask (const struct peek_options *options, const char *result_id, const char *stream, guint64 offset,
-     guint64 limit, GError **error)
+ask (struct peek_options *options, const char *result_id, const char *stream, guint64 offset, guint64 limit,
+     GError **error)
 {
   g_autoptr (json_t) question =
       json_pack ("{s:s, s:s, s:s*, s:s*, s:s*, s:I, s:I}", "op", "output_peek", "result_id", result_id,
@@ -36,8 +38,9 @@ ask (const struct peek_options *options, const char *result_id, const char *stre
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
     return NULL;
   }
-  g_autofree char *socket = client_socket (error);
-  return socket ? client_ask_store (socket, question, NULL, 0, NULL, error) : NULL;
+  if (!options->target)
+    options->target = call_target_new (options->local, error);
+  return options->target ? call_target_ask_store (options->target, question, NULL, 0, NULL, error) : NULL;
 }
 
 static guint64
@@ -85,6 +88,7 @@ result_peek (int argc, char **argv)
        "Only lines in which this regular expression is found, with their numbers", "PATTERN"},
       {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "Whose result (default: yours; all: anybody's)",
        "NAME"},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.local, "Read it in this process", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print the answer as one JSON object", NULL},
       {NULL},
   };
@@ -109,7 +113,7 @@ result_peek (int argc, char **argv)
 
 /* All of STREAM, part by part. FALSE with ERROR. */
 static gboolean
-print_whole (const struct peek_options *options, const char *result_id, const char *stream, FILE *to,
+print_whole (struct peek_options *options, const char *result_id, const char *stream, FILE *to,
              GError **error)
 {
   gboolean more = TRUE;
@@ -131,6 +135,7 @@ result_show (int argc, char **argv)
   const GOptionEntry entries[] = {
       {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "Whose result (default: yours; all: anybody's)",
        "NAME"},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.local, "Read it in this process", NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL, no_errors = NULL;

@@ -40,6 +40,7 @@ MACHINE = {
     "environment": str,
     "python": str,
     "packages": dict,
+    "storing": str,
 }
 PAGES = ["README.md", "docs/performance.md"]
 AS_GOOD = {"aimed at": 2, "reached": 1, "missed": 0}
