@@ -282,7 +282,10 @@ remove_unknown (struct check *check, GError **error)
   g_autoptr (GPtrArray) keys = g_ptr_array_new ();
   if (!find_unknown (check, keys, error))
     return FALSE;
-  gboolean strange = keys->len > UNKNOWN_MOST && keys->len > check->rows && !check->options->force;
+  /* A bucket that all reach may hold the files of others whose databases are not seen from here. */
+  gboolean of_others = files_are_shared (check->store) && !database_is_shared (check->database);
+  gboolean many = keys->len > UNKNOWN_MOST && keys->len > check->rows;
+  gboolean strange = (of_others || many) && !check->options->force;
   for (guint i = 0; i < keys->len; i++) {
     const char *key = keys->pdata[i];
     if (json_array_size (check->unknown) < NAMED_MOST)
