@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "adder.h"
+#include "store/file_name.h"
 #include "store/file_rows.h"
 
 #define KEY_BYTES 32
@@ -101,7 +102,8 @@ files_url (struct store *store, const char *id, const char *name)
     return NULL;
   gint64 expires_s = file_now_ms () / 1000 + (gint64)(config->store_url_age_ms / 1000);
   g_autofree char *signature = sign (key, id, expires_s);
-  g_autofree char *escaped = g_uri_escape_string (name, NULL, FALSE);
+  g_autofree char *shown = file_name_clean (name);
+  g_autofree char *escaped = g_uri_escape_string (shown, NULL, FALSE);
   const char *base = config->store_url ? config->store_url : "";
   gsize length = strlen (base);
   while (length > 0 && base[length - 1] == '/')

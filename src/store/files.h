@@ -89,8 +89,8 @@ json_t *file_row_to_json (struct store *store, const struct file_row *row);
 const char *file_kind_name (enum file_kind kind);
 
 /* The signed path of a file, good for [store] url_age_ms:
- * "{url}/v1/files/{id}/{name}?expires=..&signature=..". The caller's; NULL when the database, which holds the
- * key, cannot be read. */
+ * "{url}/v1/files/{id}/{name}?expires=..&signature=..", of NAME the last part, cleaned. The caller's; NULL
+ * when the database, which holds the key, cannot be read. */
 char *files_url (struct store *store, const char *id, const char *name);
 /* Whether such a path's parts are right at this time. */
 gboolean files_url_is_good (struct store *store, const char *id, gint64 expires_s, const char *signature);

@@ -565,7 +565,7 @@ test_urls (gconstpointer pair)
   if (!bed_init (&bed, pair, "url = https://adder.example.org/\n"))
     return;
   static const char id[] = "01234567-0000-7000-8000-000000000000";
-  g_autofree char *url = files_url (bed.store, id, "a b\xe2\x82\xac.png");
+  g_autofree char *url = files_url (bed.store, id, "tmp/a b\xe2\x82\xac.png");
   g_assert_true (g_str_has_prefix (
       url,
       "https://adder.example.org/v1/files/01234567-0000-7000-8000-000000000000/a%20b%E2%82%AC.png?expires="));
