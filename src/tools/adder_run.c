@@ -2,6 +2,7 @@
 /* run_python of the toolset `adder`: a result made short for a model. */
 #include "common/json.h"
 #include "tools/call.h"
+#include "tools/loaded.h"
 #include "tools/toolset_adder.h"
 
 /* ---- a result, made short ---- */
@@ -120,7 +121,7 @@ adder_settle (const struct call *call, AdderRequest *request, GError **error)
 }
 
 static AdderRequest *
-build (const struct call *call, GError **error)
+build (struct call *call, GError **error)
 {
   const char *session = call_text (call, "session");
   if (!check_cell (call, error))
@@ -130,7 +131,7 @@ build (const struct call *call, GError **error)
   adder_request_set_tables (request, call_text (call, "tables"));
   if (session)
     adder_request_set_session (request, session, TRUE);
-  if (!adder_settle (call, request, error))
+  if (!adder_settle (call, request, error) || !loaded_put (call, session, request, error))
     g_clear_pointer (&request, adder_request_free);
   return request;
 }

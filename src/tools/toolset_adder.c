@@ -3,6 +3,7 @@
 #include "tools/toolset_adder.h"
 
 #include "tools/export_tool.h"
+#include "tools/file_tools.h"
 #include "tools/result_tools.h"
 #include "tools/shapes.h"
 
@@ -291,6 +292,9 @@ static const struct tool tools[] = {
     },
     TOOL_EXPORT_RESULTS_CSV (ROLE_GUEST),
     TOOL_PEEK_RESULT (ROLE_GUEST),
+    TOOL_LOAD_FILE (ROLE_GUEST, load_file_session_parameters,
+                    " in this conversation (without one, of the next run alone), or of a session"),
+    TOOL_LIST_FILES (ROLE_GUEST),
     {
         .name = "session_new",
         .title = "Make a session",

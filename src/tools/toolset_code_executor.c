@@ -4,6 +4,8 @@
 
 #include "common/json.h"
 #include "tools/call.h"
+#include "tools/file_tools.h"
+#include "tools/loaded.h"
 #include "tools/shapes.h"
 
 #define PROFILE         "code_executor"
@@ -146,7 +148,8 @@ handle_run (struct call *call)
   struct ran ran;
   g_autoptr (GError) problem = NULL;
   AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
-  if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem)) {
+  if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem) ||
+      !loaded_put (call, NULL, request, &problem)) {
     adder_request_free (request);
     call_fail (call, problem);
     return;
@@ -207,7 +210,8 @@ handle_shell (struct call *call)
   struct ran ran;
   g_autoptr (GError) problem = NULL;
   AdderRequest *request = call_request (call, call_text (call, "command"), SHELL_PROFILE);
-  if (!call_set_timeout (call, request, SHELL_PROFILE, call_integer (call, "timeout"), &problem)) {
+  if (!call_set_timeout (call, request, SHELL_PROFILE, call_integer (call, "timeout"), &problem) ||
+      !loaded_put (call, NULL, request, &problem)) {
     adder_request_free (request);
     call_fail (call, problem);
     return;
@@ -269,6 +273,10 @@ static const struct tool tools[] = {
         .replies = shell_replies,
         .handle = handle_shell,
     },
+    TOOL_LOAD_FILE (ROLE_GUEST, load_file_parameters,
+                    " in this conversation (run_python and run_shell; without a conversation, of the next "
+                    "one alone)"),
+    TOOL_LIST_FILES (ROLE_GUEST),
 };
 
 const struct toolset toolset_code_executor = {
