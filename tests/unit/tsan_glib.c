@@ -7,6 +7,9 @@
 #include <glib.h>
 #include <sanitizer/tsan_interface.h>
 
+/* For modules too, which are loaded later (src/store/module.h). */
+#pragma GCC visibility push(default)
+
 /* The static is only ever touched atomically: threads meet here for the first time as well. */
 #define REAL(name)                                                                                           \
   static __typeof__ (name) *found;                                                                           \
