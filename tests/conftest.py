@@ -10,6 +10,7 @@ import pytest
 
 sys.dont_write_bytecode = True
 import harness  # noqa: E402
+import stored  # noqa: E402
 
 
 def pytest_configure(config):
@@ -155,4 +156,61 @@ def science(adder):
         pytest.skip(
             "no environment `science`: make it with `adder env create science`, or set ADDER_ENVIRONMENTS_DIR"
         )
+    return adder
+
+
+# ---- what is kept, on this machine and on servers ----
+
+
+@pytest.fixture(scope="session")
+def store_servers():
+    """Servers that are started when they are first wanted, and shared."""
+    servers = stored.Servers()
+    yield servers
+    servers.end()
+
+
+def new_store(servers, kind, user):
+    try:
+        return stored.KINDS[kind](servers, user.uid)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session", params=stored.KINDS)
+def store_kind(request):
+    return request.param
+
+
+@pytest.fixture
+def make_store(store_servers, store_kind, user):
+    """Makes empty stores of each kind; `config` is for the Adder that is to use it (stored.py)."""
+    return lambda: new_store(store_servers, store_kind, user)
+
+
+@pytest.fixture(scope="session")
+def store_and_adder(installation, user, common_directory, store_servers, store_kind):
+    directory = common_directory / f"{user.name}-{store_kind}"
+    directory.mkdir()
+    store = new_store(store_servers, store_kind, user)
+    adder = harness.Adder(installation, user, directory, store.config)
+    adder.environment = "science" if has_science(adder) else "system"
+    yield store.of(adder), adder
+    try:
+        adder.stop()
+    finally:
+        adder.kill()
+
+
+@pytest.fixture
+def store(store_and_adder):
+    return store_and_adder[0]
+
+
+@pytest.fixture
+def kept_adder(store_and_adder):
+    """One user's Adder that keeps things in `store`, and its daemon, for all tests that leave it as it was."""
+    adder = store_and_adder[1]
+    for entry in adder.scratch.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     return adder

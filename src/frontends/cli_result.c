@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "frontends/call_target.h"
 #include "frontends/cli.h"
+#include "frontends/cli_export.h"
 
 #define WHOLE_PART_BYTES (1 << 20)
 
@@ -154,6 +155,8 @@ result_show (int argc, char **argv)
 static const struct cli_command commands[] = {
     {"peek", "ID [--offset N] [--grep PATTERN]", "show a part of long output", result_peek},
     {"show", "ID", "show all of it", result_show},
+    {"export", "RUN [--table N] [--format FORMAT] [--out FILE]", "have a table that a run showed as a file",
+     cli_result_export},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -14,6 +14,7 @@ static const struct store_op *const tables[] = {
     server_store_files,
     server_store_output,
     server_store_records,
+    server_store_tables,
 };
 
 static const struct store_op *

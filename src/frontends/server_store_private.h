@@ -4,4 +4,5 @@
 
 #include "frontends/server_store.h"
 
-extern const struct store_op server_store_files[], server_store_output[], server_store_records[];
+extern const struct store_op server_store_files[], server_store_output[], server_store_records[],
+    server_store_tables[];
