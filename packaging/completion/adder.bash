@@ -24,7 +24,7 @@ _adder_value() {
     -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
     --role) _adder_words "guest user admin" ;;
     --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
-    --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
+    --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; elif [[ $command == result ]]; then _adder_words "csv parquet json"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
     --stream) _adder_words "stdout stderr" ;;
     --offset | --grep) ;;
     --outcome) _adder_words "ok error refused approval_required timeout cpu_limit memory_limit output_limit crashed cancelled busy failed" ;;
@@ -36,7 +36,7 @@ _adder_value() {
       compopt -o nospace
       _adder_words "$(_adder_limits)"
       ;;
-    -o | --out | -w | --workdir) if [[ $command == record ]]; then compopt -o default; else compopt -o dirnames; fi ;;
+    -o | --out | -w | --workdir) if [[ $command =~ ^(record|result)$ ]]; then compopt -o default; else compopt -o dirnames; fi ;;
     -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
     -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --description | --approval | --wait-approval | --reason | --idle-exit | --module) ;;
     --only | -n | --name | --rounds) ;;
@@ -53,7 +53,7 @@ _adder_sub() {
     tools) _adder_words "enable disable" ;;
     review) _adder_words "list show commit finish undo drop" ;;
     record) _adder_words "list show stats export verify" ;;
-    result) _adder_words "peek show" ;;
+    result) _adder_words "peek show export" ;;
     call) _adder_tools ;;
     approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
@@ -68,7 +68,12 @@ _adder_options() {
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     review) echo "--json --help" ;;
     record) _adder_record_options "${COMP_WORDS[2]}" ;;
-    result) if [[ ${COMP_WORDS[2]} == peek ]]; then echo "--offset --limit --stream --grep --owner --json --no-daemon --help"; else echo "--owner --no-daemon --help"; fi ;;
+    result)
+      case ${COMP_WORDS[2]} in
+        peek) echo "--offset --limit --stream --grep --owner --json --no-daemon --help" ;;
+        export) echo "-t --table --format -o --out --force -e --env --owner --json --no-daemon --help" ;;
+        *) echo "--owner --no-daemon --help" ;;
+      esac ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --approval --wait-approval --dangerously-accept-all --no-daemon --help" ;;
     stop) echo "--force --help" ;;

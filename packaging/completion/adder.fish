@@ -94,7 +94,7 @@ complete -c adder -n $review -a 'list show commit finish undo drop'
 complete -c adder -n $review -l json -d 'Print the answer as one JSON object'
 
 set -l result '__fish_seen_subcommand_from result'
-complete -c adder -n $result -a 'peek show'
+complete -c adder -n $result -a 'peek show export'
 complete -c adder -n $result -l owner -x -d 'Of OWNER, or all'
 complete -c adder -n $result -l no-daemon -d 'Read it in this process'
 set -l peek "$result; and __fish_seen_subcommand_from peek"
@@ -103,6 +103,13 @@ complete -c adder -n $peek -l limit -x -d 'At most so many bytes'
 complete -c adder -n $peek -l stream -x -a 'stdout stderr' -d 'Which output'
 complete -c adder -n $peek -l grep -x -d 'Only lines in which it is found'
 complete -c adder -n $peek -l json -d 'Print one JSON object'
+set -l table "$result; and __fish_seen_subcommand_from export"
+complete -c adder -n $table -s t -l table -x -d 'Which table'
+complete -c adder -n $table -l format -x -a 'csv parquet json' -d 'Format'
+complete -c adder -n $table -s o -l out -r -d 'Write to a file or folder'
+complete -c adder -n $table -l force -d 'Replace what is there'
+complete -c adder -n $table -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'Environment that converts it'
+complete -c adder -n $table -l json -d 'Print what the file is'
 
 set -l record '__fish_seen_subcommand_from record'
 set -l record_filter "$record; and __fish_seen_subcommand_from list stats export"
