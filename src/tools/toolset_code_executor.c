@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "store/file_name.h"
 #include "tools/call.h"
 #include "tools/file_tools.h"
 #include "tools/loaded.h"
@@ -88,7 +89,7 @@ files_of (const struct call *call, const struct ran *ran)
     const char *name = json_string_value (json_object_get (file, "name"));
     if (!g_str_has_prefix (name, WORKSPACE_TMP) || !is_recognised (call->tools->config, name))
       continue;
-    g_autofree char *base = g_path_get_basename (name);
+    g_autofree char *base = file_name_clean (name);
     json_array_append_new (files, json_pack ("{s:o, s:O}", "filename", json_text_or_null (base), "url",
                                              json_object_get (file, "url")));
   }
