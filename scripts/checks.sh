@@ -52,14 +52,14 @@ check_cppcheck() {
 # suppressed: where it could not know, the source says it.
 check_analyzer() {
   (CC=gcc-12 configure build-analyzer -Dc_args=-fanalyzer &&
-    compile build-analyzer -k 0 adder src/runner/adder-zygote src/runner/adder-init src/runner/_adder.abi3.so) 2>&1
+    compile build-analyzer -k 0 adder src/runner/adder-zygote src/runner/adder-init src/runner/adder-shell src/runner/_adder.abi3.so) 2>&1
 }
 
 # No program that could be installed knows the switch that leaves layers out; the build made for it does.
 check_weaken() {
   for file in build/adder build/libadder.so build/src/runner/adder-zygote build/src/runner/adder-init \
-    build/src/runner/_adder.abi3.so build-release/adder build-release/libadder.so build-release/src/runner/adder-zygote \
-    build-release/src/runner/adder-init build-release/src/runner/_adder.abi3.so; do
+    build/src/runner/adder-shell build/src/runner/_adder.abi3.so build-release/adder build-release/libadder.so build-release/src/runner/adder-zygote \
+    build-release/src/runner/adder-init build-release/src/runner/adder-shell build-release/src/runner/_adder.abi3.so; do
     [ -f "$file" ] || { echo "$file is not there"; return 1; }
     if grep -aq ADDER_WEAKEN "$file"; then
       echo "$file holds ADDER_WEAKEN"

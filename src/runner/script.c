@@ -243,9 +243,8 @@ walk_simple (struct script *script)
       redirected = true;
     } else if (script_peek (script) == '(' && words.count == 1 && !redirected) {
       function = true;
-    } else if (!script_read_word (script, &word)) {
-      break;
-    } else if (!is_descriptor (script, &word) && !add_word (script, &words, &word)) {
+    } else if (!script_read_word (script, &word) ||
+               (!is_descriptor (script, &word) && !add_word (script, &words, &word))) {
       break;
     }
   }

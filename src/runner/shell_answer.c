@@ -20,8 +20,6 @@
 #define EXIT_REFUSED 126
 #define EXIT_FAULT   125
 
-extern char **environ;
-
 /* ---- JSON ---- */
 
 /* The whole answer is at most some 100 violations of a few hundred bytes, each sixfold when escaped. */
