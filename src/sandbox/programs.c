@@ -18,7 +18,7 @@ const struct program_row program_rows[] = {
   FILES ("diff cmp diff3 od xxd hexdump strings file base32 base64 basenc"),
   FILES ("ls stat du df tree basename dirname realpath readlink pathchk"),
   FILES ("zcat zgrep gzip gunzip bzcat bzip2 xzcat xz tar"),
-  FILES ("echo printf test [ true false expr seq factor numfmt bc dc"),
+  FILES ("which echo printf test [ true false expr seq factor numfmt bc dc"),
   FILES ("date cal pwd id whoami uname nproc arch printenv locale getconf tty sleep tee mktemp iconv"),
   { .kind = PROGRAM_FILE, .arguments = ARGUMENTS_HOSTS, .names = "curl wget" },
   { .kind = PROGRAM_FILE, .arguments = ARGUMENTS_FIND, .names = "find" },

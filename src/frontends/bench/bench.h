@@ -59,6 +59,11 @@ gboolean bench_run_settled (struct bench *bench, const char *code, double *ret_m
 /* An expression, by the profile `compute`, when the pool is full. */
 gboolean bench_run_expression (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                                GError **error);
+/* A command line, when the pools are full, and by a plain shell. */
+gboolean bench_run_shell (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                          GError **error);
+gboolean bench_run_plain_shell (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                                GError **error);
 /* A run in a sandbox that touched nothing ahead. */
 gboolean bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                               GError **error);

@@ -3,6 +3,7 @@
 #include "frontends/bench/bench.h"
 
 #define PRINT_CODE   "print(2**32)"
+#define SHELL_CODE   "echo a | wc -c"
 #define COMPUTE_CODE "'NcS9euQa'[::-1]"
 #define TABLE_CODE                                                                                           \
   "import pandas as pd\n"                                                                                    \
@@ -61,6 +62,8 @@ const struct bench_measure bench_measures[] = {
      bench_run_plain, PRINT_CODE, PRINT_CODE, 10, BENCH_GOAL_TIMES, 25, 60},
     {"compute", "an expression, by the profile compute", "that print", BENCH_MS, bench_take_latency,
      bench_run_expression, bench_run_settled, COMPUTE_CODE, PRINT_CODE, 1, BENCH_GOAL_TIMES, 0.5, 0.8},
+    {"shell", "echo a | wc -c, a command line", "sh -c", BENCH_MS, bench_take_latency, bench_run_shell,
+     bench_run_plain_shell, SHELL_CODE, SHELL_CODE, 5, BENCH_GOAL_TIMES, 0.34, 0.5},
     {"pandas", "small pandas groupby", PYTHON_PANDAS, BENCH_MS, bench_take_latency, bench_run_settled,
      bench_run_plain, TABLE_CODE, TABLE_CODE, 10, BENCH_GOAL_TIMES, 100, 300},
     {"plot", "bar plot to PNG", PYTHON, BENCH_MS, bench_take_latency, bench_run_settled, bench_run_plain,

@@ -75,6 +75,15 @@ bench_run_expression (struct bench *bench, const char *code, double *ret_ms, cha
 }
 
 gboolean
+bench_run_shell (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  g_autoptr (AdderRequest) request = adder_request_new (code, -1);
+  adder_request_set_profile (request, "shell");
+  bench_settle (bench->engine, bench->parked);
+  return run_request (bench->engine, request, ret_ms, ret_stdout, error);
+}
+
+gboolean
 bench_run_library (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
 {
   return bench_run_in (bench->engine, bench, NULL, code, ret_ms, ret_stdout, error);
@@ -168,6 +177,14 @@ run_process (const char *const *arguments, GStrv variables, const char *director
     *ret_stdout = g_steal_pointer (&text);
   *ret_ms = took;
   return TRUE;
+}
+
+gboolean
+bench_run_plain_shell (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                       GError **error)
+{
+  const char *arguments[] = {"/bin/sh", "-c", code, NULL};
+  return run_process (arguments, bench->plain_variables, bench->directory, ret_ms, ret_stdout, error);
 }
 
 gboolean
