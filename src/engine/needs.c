@@ -29,6 +29,14 @@ bytes_at (const struct elf *elf, guint64 offset, guint64 length)
   return offset <= elf->size && length <= elf->size - offset ? elf->bytes + offset : NULL;
 }
 
+/* The same for COUNT structures of SIZE bytes, which lie as the processor wants them. */
+static const void *
+structs_at (const struct elf *elf, guint64 offset, guint64 count, gsize size)
+{
+  return offset % sizeof (guint64) == 0 && count <= elf->size / size ? bytes_at (elf, offset, count * size)
+                                                                     : NULL;
+}
+
 /* The text at OFFSET, or NULL when it has no end. */
 static const char *
 text_at (const struct elf *elf, guint64 offset)
@@ -45,13 +53,13 @@ elf_open (struct elf *elf, const char *path)
     return FALSE;
   elf->bytes = g_mapped_file_get_contents (elf->file);
   elf->size = g_mapped_file_get_length (elf->file);
-  const ElfW (Ehdr) *header = bytes_at (elf, 0, sizeof *header);
+  const ElfW (Ehdr) *header = structs_at (elf, 0, 1, sizeof *header);
   if (!header || memcmp (header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != (sizeof (void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
       header->e_phentsize != sizeof (ElfW (Phdr)))
     return FALSE;
   elf->header_count = header->e_phnum;
-  elf->headers = bytes_at (elf, header->e_phoff, (guint64)header->e_phnum * sizeof *elf->headers);
+  elf->headers = structs_at (elf, header->e_phoff, header->e_phnum, sizeof *elf->headers);
   return elf->headers != NULL;
 }
 
@@ -87,13 +95,13 @@ static const char *
 dynamic_text (const struct elf *elf, gint64 tag, guint *at)
 {
   const ElfW (Phdr) *header = find_header (elf, PT_DYNAMIC);
-  const ElfW (Dyn) *entries = header ? bytes_at (elf, header->p_offset, header->p_filesz) : NULL;
-  guint count = entries ? (guint)(header->p_filesz / sizeof *entries) : 0;
+  guint64 count = header ? header->p_filesz / sizeof (ElfW (Dyn)) : 0;
+  const ElfW (Dyn) *entries = header ? structs_at (elf, header->p_offset, count, sizeof *entries) : NULL;
   guint64 strings = G_MAXUINT64;
-  for (guint i = 0; i < count && entries[i].d_tag != DT_NULL; i++)
+  for (guint64 i = 0; entries && i < count && entries[i].d_tag != DT_NULL; i++)
     if (entries[i].d_tag == DT_STRTAB)
       strings = offset_of (elf, entries[i].d_un.d_ptr);
-  for (; strings < elf->size && *at < count && entries[*at].d_tag != DT_NULL; ++*at)
+  for (; entries && strings < elf->size && *at < count && entries[*at].d_tag != DT_NULL; ++*at)
     if (entries[*at].d_tag == tag && entries[*at].d_un.d_val < elf->size)
       return text_at (elf, strings + entries[(*at)++].d_un.d_val);
   return NULL;

@@ -204,6 +204,28 @@ def test_files_come_back(adder):
     assert result.names == ["b.txt", "tmp/output/a.txt"]
 
 
+def test_stored_files(own_adder):
+    """Also one that is large enough to come without a copy: what lies in it is read, and not executed."""
+    script = b"#!/bin/sh\necho RUNS\n" + b"#" * (20 << 20) + b"\n"
+    tools = Tools(own_adder, "code_executor")
+    for name, content in (("small.txt", b"b\na\n"), ("large.sh", script)):
+        ended = own_adder.call("file", "put", own_adder.file(name, content))
+        assert ended.returncode == 0, ended
+        loaded = tools.call("load_file", {"file_id": ended.stdout.split()[0]}, "--conversation", "files")
+        assert loaded["local_path"] == f"/tmp/{name}"
+    reply = tools.call("run_shell", {"command": "sort /tmp/small.txt; wc -c < /tmp/large.sh"}, "--conversation", "files")
+    assert reply["stdout"] == f"a\nb\n{len(script)}\n"
+    attack = "cd /tmp; tar cf t --mode=755 large.sh; tar xf t; awk 'BEGIN { system(\"./large.sh; ls -l\") }'"
+    reply = tools.call("run_shell", {"command": attack}, "--conversation", "files")
+    assert "RUNS" not in reply["stdout"] and "Permission denied" in reply["stderr"], reply
+
+
+def test_the_list_without_running(own_adder):
+    ended = own_adder.call("guard", "--profile", "shell", "-c", "echo x > /tmp/x; rm x")
+    assert ended.returncode == 126 and ended.stdout.startswith("-c:1:18: refused: rm"), ended
+    assert own_adder.call("guard", "--profile", "shell", "-c", "ls").returncode == 0
+
+
 def test_a_variable(adder):
     assert shell(adder, "echo $GREETING", "--set-env", "GREETING=hello there").stdout == "hello there\n"
 
