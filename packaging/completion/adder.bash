@@ -31,12 +31,13 @@ _adder_value() {
     --since | --until | --tool | --front-end | --node | --owner | --head) ;;
     --tables) _adder_words "csv parquet json none" ;;
     --isolation) _adder_words "auto namespaces process none" ;;
+    --run) ;;
     -l | --limit)
-      [[ $command == result ]] && return
+      [[ $command =~ ^(result|file)$ ]] && return
       compopt -o nospace
       _adder_words "$(_adder_limits)"
       ;;
-    -o | --out | -w | --workdir) if [[ $command =~ ^(record|result)$ ]]; then compopt -o default; else compopt -o dirnames; fi ;;
+    -o | --out | -w | --workdir) if [[ $command =~ ^(record|result|file)$ ]]; then compopt -o default; else compopt -o dirnames; fi ;;
     -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
     -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --description | --approval | --wait-approval | --reason | --idle-exit | --module) ;;
     --only | -n | --name | --rounds) ;;
@@ -54,6 +55,8 @@ _adder_sub() {
     review) _adder_words "list show commit finish undo drop" ;;
     record) _adder_words "list show stats export verify" ;;
     result) _adder_words "peek show export" ;;
+    file) _adder_words "list put get show rm" ;;
+    store) _adder_words "show check" ;;
     call) _adder_tools ;;
     approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
@@ -74,6 +77,8 @@ _adder_options() {
         export) echo "-t --table --format -o --out --force -e --env --owner --json --no-daemon --help" ;;
         *) echo "--owner --no-daemon --help" ;;
       esac ;;
+    file) _adder_file_options "${COMP_WORDS[2]}" ;;
+    store) if [[ ${COMP_WORDS[2]} == check ]]; then echo "--deep --force --json --no-daemon --help"; else echo "--json --no-daemon --help"; fi ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --approval --wait-approval --dangerously-accept-all --no-daemon --help" ;;
     stop) echo "--force --help" ;;
@@ -86,6 +91,16 @@ _adder_options() {
     guard) echo "-c --code -e --env -p --profile --value --json --no-daemon --help" ;;
     config) echo "--json --help" ;;
     *) echo "--help" ;;
+  esac
+}
+
+_adder_file_options() {
+  case $1 in
+    list) echo "--run --name --conversation -s --session --outputs -n --limit -a --all --owner --json --no-daemon --help" ;;
+    put) echo "--name --conversation --owner --json --no-daemon --help" ;;
+    get) echo "-o --out --force --owner --no-daemon --help" ;;
+    show) echo "--owner --json --no-daemon --help" ;;
+    *) echo "--owner --no-daemon --help" ;;
   esac
 }
 
@@ -116,13 +131,13 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session approval review record result tools call serve status stop doctor env profile guard config bench --help --version"
+    _adder_words "run session approval review record result file store tools call serve status stop doctor env profile guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|record|result|bench|tools|call)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|record|result|file|store|bench|tools|call)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"
@@ -136,7 +151,7 @@ _adder() {
     _adder_sessions
   elif [[ $command == session && ${COMP_WORDS[2]} == end ]]; then
     _adder_sessions
-  elif [[ $command == run ]]; then
+  elif [[ $command == run || ($command == file && ${COMP_WORDS[2]} == put) ]]; then
     compopt -o default
   fi
 }

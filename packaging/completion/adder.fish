@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run session approval review record result tools call serve status stop doctor env profile guard config bench
+set -l commands run session approval review file store record result tools call serve status stop doctor env profile guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run Python in a fresh sandbox'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a session -d 'Keep interpreters between runs'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a review -d 'Say yes or no to changes'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a file -d 'Files of runs'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a store -d 'Where things are kept'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a record -d 'Show what was run'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a result -d 'Read output that was longer than its reply'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
@@ -133,6 +135,30 @@ complete -c adder -n "$record; and __fish_seen_subcommand_from list" -s a -l all
 complete -c adder -n "$record; and __fish_seen_subcommand_from export" -l format -x -a 'jsonl csv' -d 'Form'
 complete -c adder -n "$record; and __fish_seen_subcommand_from export" -s o -l out -r -F -d 'Write to a file'
 complete -c adder -n "$record; and __fish_seen_subcommand_from verify" -l head -x -d 'A head that was written down'
+
+set -l file '__fish_seen_subcommand_from file'
+set -l file_list "$file; and __fish_seen_subcommand_from list"
+complete -c adder -n "$file; and not __fish_seen_subcommand_from list put get show rm" -a 'list put get show rm'
+complete -c adder -n $file -l no-daemon -d 'Do it in this process'
+complete -c adder -n $file -l json -d 'Print one JSON object'
+complete -c adder -n $file -l owner -x -d 'Of OWNER, or all'
+complete -c adder -n $file_list -l run -x -d 'That a run made'
+complete -c adder -n $file_list -s s -l session -x -d 'Of a session'
+complete -c adder -n $file_list -l outputs -d 'Long output as well'
+complete -c adder -n $file_list -s n -l limit -x -d 'Show so many'
+complete -c adder -n $file_list -s a -l all -d 'Show all'
+complete -c adder -n "$file; and __fish_seen_subcommand_from list put" -l name -x -d 'With a name'
+complete -c adder -n "$file; and __fish_seen_subcommand_from list put" -l conversation -x -d 'Of a conversation'
+complete -c adder -n "$file; and __fish_seen_subcommand_from put" -F
+complete -c adder -n "$file; and __fish_seen_subcommand_from get" -s o -l out -r -F -d 'To a file, a folder or -'
+complete -c adder -n "$file; and __fish_seen_subcommand_from get" -s f -l force -d 'Replace what is there'
+
+set -l store '__fish_seen_subcommand_from store'
+complete -c adder -n "$store; and not __fish_seen_subcommand_from show check" -a 'show check'
+complete -c adder -n $store -l no-daemon -d 'Look in this process'
+complete -c adder -n $store -l json -d 'Print one JSON object'
+complete -c adder -n "$store; and __fish_seen_subcommand_from check" -l deep -d 'Read all files'
+complete -c adder -n "$store; and __fish_seen_subcommand_from check" -l force -d 'Forget what is lost'
 
 set -l tools '__fish_seen_subcommand_from tools call'
 set -l tool_names "(adder tools 2>/dev/null | sed 's/^\([^ ]*\)  *\([^ ]*\) .*/\1.\2/')"

@@ -163,7 +163,7 @@ tell_one (const struct source *source, const json_t *file, const GError *problem
     return;
   }
   g_autofree char *shown = text_one_line (source->path, -1);
-  fprintf (stderr, "adder: %s was not put in: %s\n", shown, problem->message);
+  fprintf (stderr, "adder: %s: %s\n", shown, problem->message);
 }
 
 json_t *

@@ -121,6 +121,8 @@ file_view_store (const json_t *store)
   show_place ("files in", json_object_get (store, "files_at"));
   g_autofree char *node = plain (store, "node");
   show ("node", node);
+  if (!json_is_true (json_object_get (json_object_get (store, "records_at"), "reachable")))
+    return; /* nobody could count them */
   g_autofree char *records =
       g_strdup_printf ("%" G_GUINT64_FORMAT " (at most %" G_GUINT64_FORMAT ")", number_of (store, "records"),
                        number_of (limits, "max_records"));

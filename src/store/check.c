@@ -15,6 +15,7 @@
 #define BATCH        500
 #define NAMED_MOST   200 /* lost and unknown ones that are told by name; all are counted */
 #define BLOCK_BYTES  ((gsize)256 << 10)
+#define LOOK_MS      (10 * 60 * 1000) /* all of a large database may be read before it answers */
 #define UNKNOWN_MOST 100 /* more of them, and more than are known, look like another database's */
 
 struct blob_entry {
@@ -317,6 +318,7 @@ check_database (struct check *check, json_t *problems, GError **error)
   struct transaction *transaction = database_begin (check->database, FALSE, error);
   if (!transaction)
     return FALSE;
+  transaction_set_timeout (transaction, LOOK_MS);
   const char *sql = check->options->deep ? "PRAGMA integrity_check" : "PRAGMA quick_check";
   gboolean ran = transaction_run (transaction, sql, NULL, 0, note_problem, problems, NULL, error);
   transaction_end (transaction);

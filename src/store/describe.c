@@ -4,8 +4,11 @@
 
 #include "adder.h"
 #include "common/json.h"
+#include "common/paths.h"
 #include "store/check.h"
 #include "store/file_rows.h"
+
+#define COUNT_MS 60000 /* counting many rows takes longer than [store] timeout_ms */
 
 struct sums {
   gint64 files, bytes, owners, records;
@@ -35,6 +38,7 @@ sum_up (struct store *store, struct sums *sums, GError **error)
   struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
   if (!transaction)
     return FALSE;
+  transaction_set_timeout (transaction, COUNT_MS);
   const struct sql_value kept = SQL_INT (FILE_KEPT);
   gboolean ran =
       transaction_run (transaction,
@@ -61,25 +65,32 @@ reach_blobs (struct store *store, GError **error)
   return FALSE;
 }
 
-/* URL without the password of "postgresql://user:password@host/...". */
+/* Where records are, without user and password; the caller's. */
 static char *
-without_password (const char *url)
+records_place (struct store *store)
 {
-  const char *scheme = strstr (url, "://");
-  const char *at = scheme ? strchr (scheme, '@') : NULL;
-  const char *colon = at ? memchr (scheme + 3, ':', (gsize)(at - scheme - 3)) : NULL;
-  const char *password = strstr (url, "password=");
-  if (colon)
-    return g_strdup_printf ("%.*s%s", (int)(colon - url), url, at);
-  return password ? g_strdup_printf ("%.*spassword=...", (int)(password - url), url) : g_strdup (url);
+  struct database *database = store_database (store, NULL);
+  /* A URL that was not opened is not shown: it may have a password anywhere. */
+  return g_strdup (database ? database_shown (database) : store_keeps_records (store) ? "" : "none");
 }
 
-static json_t *
-describe_place (const char *url, const GError *problem, gboolean off)
+/* Where files are; the caller's. */
+static char *
+files_place (struct store *store)
 {
-  g_autofree char *shown = without_password (url ? url : "");
-  return json_pack ("{s:s, s:b, s:o}", "where", shown, "reachable", !problem && !off, "problem",
-                    json_text_or_null (problem && !off ? problem->message : NULL));
+  const char *blobs = store_config (store)->store_blobs;
+  g_autofree char *state = strcmp (blobs, "directory") == 0 ? paths_state_dir (NULL) : NULL;
+  return state ? g_strdup_printf ("%s/store", state)
+               : g_strdup (g_str_has_prefix (blobs, "directory:") ? blobs + strlen ("directory:") : blobs);
+}
+
+/* Takes WHERE over. PROBLEM may be NULL; where nothing is KEPT, there is none. */
+static json_t *
+describe_place (char *where, const GError *problem, gboolean kept)
+{
+  g_autofree char *shown = where;
+  return json_pack ("{s:o, s:b, s:o}", "where", json_text_or_null (shown), "reachable", kept && !problem,
+                    "problem", json_text_or_null (kept && problem ? problem->message : NULL));
 }
 
 json_t *
@@ -93,8 +104,8 @@ store_describe (struct store *store)
   return json_pack (
       "{s:b, s:b, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I}}", "keeps_records",
       store_keeps_records (store), "keeps_files", store_keeps_files (store), "node", store_node (store),
-      "records_at", describe_place (config->store_records, database_problem, !store_keeps_records (store)),
-      "files_at", describe_place (config->store_blobs, blobs_problem, !store_keeps_files (store)), "records",
+      "records_at", describe_place (records_place (store), database_problem, store_keeps_records (store)),
+      "files_at", describe_place (files_place (store), blobs_problem, store_keeps_files (store)), "records",
       (json_int_t)sums.records, "files", (json_int_t)sums.files, "bytes", (json_int_t)sums.bytes, "owners",
       (json_int_t)sums.owners, "limits", "file_age_ms", (json_int_t)config->store_file_age_ms,
       "max_files_per_owner", (json_int_t)config->store_files_owner, "max_bytes_per_owner",

@@ -203,7 +203,7 @@ def test_bad_arguments(adder):
 def test_one_that_fails_does_not_stop_the_others(adder):
     good = adder.file("folder/good.txt", "good")
     ended = adder.call("file", "put", "/dev/null", good.parent, "--json")
-    assert ended.returncode == 125 and "/dev/null was not put in" in ended.stderr
+    assert ended.returncode == 125 and "/dev/null: " in ended.stderr
     answer = strict_json(ended.stdout)
     assert answer["failed"] == 1 and [file["name"] for file in answer["files"]] == ["good.txt"]
 
