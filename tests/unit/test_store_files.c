@@ -101,6 +101,12 @@ make_file (const char *name, const char *content, const char *owner, char **ret_
                            .owner = owner};
 }
 
+static void
+assert_no_warnings (const GPtrArray *warnings)
+{
+  g_assert_cmpstr (warnings->len > 0 ? warnings->pdata[0] : NULL, ==, NULL);
+}
+
 struct keeping {
   struct store *store;
   struct file_new *files;
@@ -278,7 +284,7 @@ test_keep (gconstpointer pair)
                              make_file ("b.csv", "two", "uid:1", &second)};
   files[0].run_id = files[1].run_id = "run-1";
   files_write (bed.store, files, 2, warnings);
-  g_assert_cmpuint (warnings->len, ==, 0);
+  assert_no_warnings (warnings);
   g_assert_true (files[0].written && files[1].written);
   g_assert_false (is_there (&bed, NULL, files[0].id));
   g_assert_true (keep_files (&bed, files, 2, FALSE));
@@ -551,7 +557,7 @@ test_turned_off (gconstpointer pair)
   struct file_new file = make_file ("a", "text", "uid:1", &sha256);
   files_write (bed.store, &file, 1, warnings);
   g_assert_false (file.written);
-  g_assert_cmpuint (warnings->len, ==, 0);
+  assert_no_warnings (warnings);
   close (file.fd);
   bed_clear (&bed);
 }
@@ -692,7 +698,7 @@ write_many (gpointer data)
     g_autofree char *content = g_strdup_printf ("shared %d", i), *sha256 = NULL;
     struct file_new file = make_file ("a", content, "uid:1", &sha256);
     files_write (bed->store, &file, 1, warnings);
-    g_assert_cmpuint (warnings->len, ==, 0);
+    assert_no_warnings (warnings);
     if (i % 5 == 0)
       files_abandon (bed->store, &file, 1);
     else if (i % 5 == 1)
