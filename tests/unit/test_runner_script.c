@@ -400,7 +400,6 @@ test_beside_dash (void)
     }
   }
   g_assert_cmpuint (ran, >, rounds / 20);
-  g_autofree char *file = g_build_filename (directory, "f", NULL);
   GDir *left = g_dir_open (directory, 0, NULL);
   for (const char *name; left && (name = g_dir_read_name (left));) {
     g_autofree char *path = g_build_filename (directory, name, NULL);
