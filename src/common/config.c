@@ -158,10 +158,12 @@ static const struct config_row config_table[] = {
          "directory), `sqlite:/path`, `postgresql://user@host/database` (for many nodes), `none`: nothing "
          "is kept."},
     {"store", "blobs", CONFIG_TEXT, AT (store_blobs), "directory",
-     .text = "Where files of runs and long output are: `directory` (`store/` in the state directory), "
-             "`directory:/path`, `s3://bucket?endpoint=https://host:port&region=us-east-1` (for many nodes), "
-             "`none`: none are kept. Keys for S3 stand in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` of "
-             "the daemon's environment, or in the file that `credentials=/path` names."},
+     .text =
+         "Where files of runs and long output are: `directory` (`store/` in the state directory), "
+         "`directory:/path`, `s3://bucket?endpoint=https://host:port&region=us-east-1` (for many nodes), "
+         "`none`: none are kept. Keys for S3 stand in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` of "
+         "the daemon's environment, or in the file that `credentials=/path` names; `docs/store.md` has the "
+         "rest."},
     {"store", "node", CONFIG_TEXT, AT (store_node), .computed_as = "the host's name",
      .text = "The name of this machine in records, whose chain of digests is its own."},
     {"store", "code", CONFIG_BOOLEAN, AT (store_code), "true",
