@@ -68,8 +68,8 @@ ADDER_PUBLIC AdderEngine *adder_engine_new (const char *config_file, GError **er
 /* Starts the zygote of ENVIRONMENT (NULL: the default one) and waits until at least one sandbox is parked. */
 ADDER_PUBLIC gboolean adder_engine_warm (AdderEngine *engine, const char *environment, GError **error);
 
-/* What the engine holds, as one JSON object (zygotes, parked and running sandboxes, runs by outcome). Free
- * with g_free. */
+/* What the engine holds, as one JSON object (zygotes, parked and running sandboxes, runs by outcome, how
+ * keeping them goes). Free with g_free. */
 ADDER_PUBLIC char *adder_engine_status_json (AdderEngine *engine);
 
 /* Ends every sandbox and zygote and waits for them; runs under way end as cancelled. NULL is allowed. */

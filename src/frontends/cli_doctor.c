@@ -38,6 +38,7 @@ struct checkup {
   json_t *environments; /* as a list of objects */
   json_t *problems;     /* texts: what is wrong apart from the host */
   json_t *trial;
+  json_t *store; /* as adder_store_show has it */
   json_t *daemon;
   gboolean trial_ok;
 };
@@ -117,6 +118,8 @@ try_run (struct checkup *checkup, const struct config *config)
   adder_request_set_environment (request, environment);
   g_autoptr (AdderResult) result = adder_run (engine, request);
   g_autoptr (json_t) object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
+  g_autofree char *store = adder_store_show (engine, NULL);
+  checkup->store = store ? json_loads (store, 0, NULL) : NULL;
   const json_t *isolation = json_object_get (object, "isolation");
   const json_t *message = json_object_get (json_object_get (object, "error"), "message");
   json_t *missing = json_object_get (isolation, "missing");
@@ -165,10 +168,10 @@ print_json (const struct checkup *checkup)
                                       json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
   }
   g_autoptr (json_t) all =
-      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O?, s:O?, s:O}", "version", adder_version (), "level",
-                 (int)probe->level, "kernel", probe->release, "root", probe->root, "mechanisms", mechanisms,
-                 "environments", checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial,
-                 "problems", checkup->problems);
+      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O?, s:O?, s:O?, s:O}", "version", adder_version (),
+                 "level", (int)probe->level, "kernel", probe->release, "root", probe->root, "mechanisms",
+                 mechanisms, "environments", checkup->environments, "daemon", checkup->daemon, "trial",
+                 checkup->trial, "store", checkup->store, "problems", checkup->problems);
   cli_print_json (all);
 }
 
@@ -213,6 +216,25 @@ print_trial (const struct checkup *checkup)
             message ? message : json_string_value (json_object_get (checkup->trial, "outcome")));
 }
 
+/* Where NAME is kept, and what is the matter with that. */
+static void
+print_place (const char *name, const json_t *place)
+{
+  const char *where = json_string_value (json_object_get (place, "where"));
+  const char *problem = json_string_value (json_object_get (place, "problem"));
+  print_mark (!problem);
+  printf ("%-16s %s%s%s\n", name, where, problem ? ": " : "", problem ? problem : "");
+}
+
+static void
+print_store (const struct checkup *checkup)
+{
+  if (!checkup->store)
+    return;
+  print_place ("records", json_object_get (checkup->store, "records_at"));
+  print_place ("files", json_object_get (checkup->store, "files_at"));
+}
+
 static void
 print_text (const struct checkup *checkup)
 {
@@ -221,6 +243,7 @@ print_text (const struct checkup *checkup)
   printf ("isolation level %u of 3: %s\n\n", checkup->probe.level, levels[MIN (checkup->probe.level, 3)]);
   print_mechanisms (&checkup->probe);
   print_trial (checkup);
+  print_store (checkup);
   printf ("\nenvironments\n");
   json_array_foreach (checkup->environments, i, item)
       printf ("    %-16s %-8s %s\n", json_string_value (json_object_get (item, "name")),
@@ -279,6 +302,7 @@ cli_doctor (int argc, char **argv)
   json_decref (checkup.environments);
   json_decref (checkup.problems);
   json_decref (checkup.trial);
+  json_decref (checkup.store);
   json_decref (checkup.daemon);
   return well ? 0 : 1;
 }

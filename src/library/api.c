@@ -34,6 +34,7 @@ adder_engine_new (const char *config_file, GError **error)
   struct adder_engine *public = g_new0 (struct adder_engine, 1);
   public->engine = engine;
   public->store = store;
+  public->keeper = keeper_new (store);
   public->approvals = approvals_new (engine->host->config);
   public->loops = loops_new (engine->host->config);
   profile_cache_init (&public->profiles);
@@ -56,6 +57,7 @@ adder_engine_status_json (AdderEngine *engine)
   g_autoptr (json_t) status = engine_status (engine->engine);
   json_object_set_new (status, "approvals",
                        json_pack ("{s:i}", "waiting", (int)approvals_waiting (engine->approvals)));
+  json_object_set_new (status, "store", keeper_status (engine->keeper));
   return json_to_text (status);
 }
 
@@ -66,6 +68,7 @@ adder_engine_free (AdderEngine *engine)
     return;
   engine_close (engine->engine);
   store_close (engine->store);
+  keeper_unref (engine->keeper);
   store_unref (engine->store);
   engine_unref (engine->engine);
   profile_cache_clear (&engine->profiles);

@@ -8,18 +8,30 @@
  *
  * Whatever fails here is a warning of the result: the run itself is what it was. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/json.h"
+#include "common/text.h"
 #include "library/keep_private.h"
 #include "library/library.h"
-#include "store/file_name.h"
 #include "store/files.h"
 
 #define FILES_AT_ONCE 64 /* open */
 #define BLOCK_BYTES   ((gsize)128 << 10)
 #define OUTPUT_MIME   "text/plain"
+
+/* Of one engine; its runs may outlive that. */
+struct keeper {
+  gatomicrefcount references;
+  struct store *store;
+  GMutex lock;
+  guint64 kept, lost; /* runs */
+  char *problem;      /* why the last one was not kept that was not, or NULL */
+  gint64 problem_us;  /* g_get_real_time */
+};
 
 struct keeping {
   struct store *store;
@@ -31,10 +43,16 @@ struct keeping {
 };
 
 static int
+create_file (struct store *store, GError **error)
+{
+  struct blobs *blobs = store_blobs (store, error);
+  return blobs ? blobs_create (blobs, error) : -1;
+}
+
+static int
 create (gpointer data, GError **error)
 {
-  struct blobs *blobs = store_blobs (data, error);
-  return blobs ? blobs_create (blobs, error) : -1;
+  return create_file (((struct keeper *)data)->store, error);
 }
 
 /* ---- files ---- */
@@ -44,7 +62,7 @@ static gboolean
 copy_living (struct store *store, int from, struct file_new *file, GChecksum *checksum, GError **error)
 {
   g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
-  autoclose int to = create (store, error);
+  autoclose int to = create_file (store, error);
   if (to < 0)
     return FALSE;
   for (guint64 total = 0; total < file->bytes;) {
@@ -184,9 +202,8 @@ tell_files (struct keeping *keeping, gboolean kept)
     g_clear_pointer (&artifact->file_id, g_free);
     g_clear_pointer (&artifact->url, g_free);
     if (told) {
-      g_autofree char *name = file_name_clean (artifact->name);
       artifact->file_id = g_strdup (file->id);
-      artifact->url = files_url (keeping->store, file->id, name);
+      artifact->url = files_url (keeping->store, file->id, artifact->name);
     }
   }
 }
@@ -240,13 +257,28 @@ warn_lost (const struct keeping *keeping, gboolean files, const GError *problem)
 }
 
 static void
+count (struct keeper *keeper, const GError *problem)
+{
+  g_mutex_lock (&keeper->lock);
+  if (problem) {
+    g_free (keeper->problem);
+    keeper->problem = g_strdup (problem->message);
+    keeper->problem_us = g_get_real_time ();
+    keeper->lost++;
+  } else
+    keeper->kept++;
+  g_mutex_unlock (&keeper->lock);
+}
+
+static void
 keep (gpointer data, const struct run_request *request, struct account *account)
 {
   g_autoptr (GError) problem = NULL;
   gsize most = (account->artifacts ? account->artifacts->len : 0) + ACCOUNT_STREAMS;
   g_autofree struct file_new *files = g_new0 (struct file_new, most);
   g_autofree struct artifact **artifacts = g_new0 (struct artifact *, most);
-  struct keeping keeping = {data, request, account, files, artifacts, 0};
+  struct keeper *keeper = data;
+  struct keeping keeping = {keeper->store, request, account, files, artifacts, 0};
   if (store_keeps_files (keeping.store)) {
     write_artifacts (&keeping);
     write_output (&keeping);
@@ -255,7 +287,9 @@ keep (gpointer data, const struct run_request *request, struct account *account)
   if (!written && !store_keeps_records (keeping.store))
     return;
   tell_files (&keeping, TRUE);
-  if (commit (&keeping, &problem))
+  gboolean kept = commit (&keeping, &problem);
+  count (keeper, problem);
+  if (kept)
     return;
   tell_files (&keeping, FALSE);
   if (written)
@@ -263,18 +297,64 @@ keep (gpointer data, const struct run_request *request, struct account *account)
   warn_lost (&keeping, written, problem);
 }
 
+/* ---- the keeper ---- */
+
+struct keeper *
+keeper_new (struct store *store)
+{
+  struct keeper *keeper = g_new0 (struct keeper, 1);
+  g_atomic_ref_count_init (&keeper->references);
+  keeper->store = store_ref (store);
+  g_mutex_init (&keeper->lock);
+  return keeper;
+}
+
+void
+keeper_unref (struct keeper *keeper)
+{
+  if (!keeper || !g_atomic_ref_count_dec (&keeper->references))
+    return;
+  store_unref (keeper->store);
+  g_mutex_clear (&keeper->lock);
+  g_free (keeper->problem);
+  g_free (keeper);
+}
+
+/* The kind of place that URL names: nothing that could be a secret. */
+static char *
+kind_of (const char *url)
+{
+  return g_strndup (url, strcspn (url, ":"));
+}
+
+json_t *
+keeper_status (struct keeper *keeper)
+{
+  const struct config *config = store_config (keeper->store);
+  g_autofree char *records = kind_of (config->store_records), *files = kind_of (config->store_blobs);
+  g_mutex_lock (&keeper->lock);
+  g_autofree char *when = keeper->problem ? text_time (keeper->problem_us) : NULL;
+  json_t *status =
+      json_pack ("{s:s, s:s, s:I, s:I, s:o, s:s?}", "records", records, "files", files, "runs_kept",
+                 (json_int_t)keeper->kept, "runs_not_kept", (json_int_t)keeper->lost, "last_problem",
+                 json_text_or_null (keeper->problem), "last_problem_at", when);
+  g_mutex_unlock (&keeper->lock);
+  return status;
+}
+
 static void
 release (gpointer data)
 {
-  store_unref (data);
+  keeper_unref (data);
 }
 
 void
 library_set_keeper (AdderEngine *engine, struct run_request *resolved)
 {
-  struct store *store = engine->store;
-  if (!store_keeps_records (store) && !store_keeps_files (store))
+  struct keeper *keeper = engine->keeper;
+  gboolean files = store_keeps_files (keeper->store);
+  if (!files && !store_keeps_records (keeper->store))
     return;
-  resolved->keeper =
-      (struct request_keeper){store_keeps_files (store) ? create : NULL, keep, release, store_ref (store)};
+  g_atomic_ref_count_inc (&keeper->references);
+  resolved->keeper = (struct request_keeper){files ? create : NULL, keep, release, keeper};
 }

@@ -32,6 +32,7 @@ struct adder_engine {
   struct approvals *approvals;
   struct reviews *reviews;
   struct store *store;
+  struct keeper *keeper;
   struct loops *loops;
 };
 
@@ -52,6 +53,13 @@ struct run_request *library_resolve_like (AdderEngine *engine, const AdderReques
 /* Has RESOLVED, made of REQUEST, wait for an approval where its profile wants one and it has none: that is
  * its `invalid` then. Its files become copies, since a yes is for what they hold now. */
 void library_gate (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved);
+
+/* What outlives the runs of one engine goes by it. STORE is referenced. */
+struct keeper *keeper_new (struct store *store);
+void keeper_unref (struct keeper *keeper);
+/* {"records", "files": kinds of places, "runs_kept", "runs_not_kept", "last_problem", "last_problem_at"}.
+ * Asks nobody, so that it is never waited for. */
+json_t *keeper_status (struct keeper *keeper);
 
 /* Has what outlives RESOLVED kept, where the configuration wants that. */
 void library_set_keeper (AdderEngine *engine, struct run_request *resolved);
@@ -79,7 +87,8 @@ const char *library_approval (const AdderRequest *request);
 /* Who asks: REQUEST's. */
 const char *library_owner (const AdderRequest *request);
 
-/* A run of CODE, in the environment of OPTIONS, of its owner, with its role, origin and watch. The caller's. */
+/* A run of CODE, in the environment of OPTIONS, of its owner, with its role, origin and watch. The caller's.
+ */
 AdderRequest *library_request_like (const AdderRequest *options, const char *code);
 
 /* A cell of SESSION with CODE, of OPTIONS' owner and with its watch. The caller's. */

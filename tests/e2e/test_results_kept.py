@@ -329,6 +329,27 @@ def test_a_database_that_is_none(make_adder):
     assert result.result_id is None and result.files[0]["file_id"] is None
     assert any("not on record" in warning and "records.db" in warning for warning in result.warnings)
     assert path.read_bytes().startswith(b"this is no database"), "it is somebody's"
+    told = adder.status()["engine"]["store"]
+    assert told["runs_kept"] == 0 and told["runs_not_kept"] == 1 and "records.db" in told["last_problem"]
+    doctor = strict_json(adder.call("doctor", "--json").stdout)["store"]
+    assert "records.db" in doctor["records_at"]["problem"]
+
+
+def test_how_keeping_goes_is_told(make_adder):
+    adder = make_adder()
+    adder.run("print(1)")
+    adder.run("print(2)")
+    told = adder.status()["engine"]["store"]
+    assert told == {
+        "records": "sqlite",
+        "files": "directory",
+        "runs_kept": 2,
+        "runs_not_kept": 0,
+        "last_problem": None,
+        "last_problem_at": None,
+    }
+    doctor = strict_json(adder.call("doctor", "--json").stdout)["store"]
+    assert doctor["records_at"]["problem"] is None and doctor["files_at"]["problem"] is None
 
 
 def test_a_place_for_files_that_cannot_be_used(make_adder):
