@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plug of the database is pulled: a run's result comes back whole, says what was not kept, and what was said to be kept is
 there when the database is back."""
+import concurrent.futures
 import pathlib
 import signal
 import sqlite3
 import subprocess
+import threading
 
 import pytest
 
@@ -180,6 +182,49 @@ def test_connections_break_all_the_time(make_adder, server):
             results.append(result)
     assert len(results) >= 5
     check_kept(adder, results)
+
+
+def run_on(adder, stop, told):
+    """Runs until STOP is set: (run_id, warnings, files) of each go to TOLD."""
+    while not stop.is_set():
+        process = adder.start(FILE, json_reply=True)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, (process.returncode, out, err)
+        result = strict_json(out.decode())
+        told.append((result["run_id"], result["warnings"], [file["file_id"] for file in result["files"]]))
+
+
+@pytest.mark.slow
+def test_under_load(make_adder, server):
+    """The server is bothered while many run code: no run is worse for it, nothing that was told is lost, and no row is without
+    its file afterwards, nor the other way round."""
+    adder = make_adder(config(server.new()))
+    run_kept(adder)
+    stop, told = threading.Event(), []
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        clients = [pool.submit(run_on, adder, stop, told) for _ in range(4)]
+        try:
+            for bother in (server.drop, lambda: (server.down(), server.up()), server.drop) * 4:
+                before = len(told)
+                bother()
+                wait_until(
+                    lambda: any(client.done() for client in clients) or any(not row[1] for row in told[before:]),
+                    "a run to be kept",
+                )
+        finally:
+            stop.set()
+        for client in clients:
+            client.result()
+    kept = {run_id: files for run_id, warnings, files in told if not warnings}
+    assert all(files and all(files) for files in kept.values())
+    assert set(kept) <= set(recorded(adder))
+    checked = adder.call("store", "check", "--deep", "--json")
+    assert checked.returncode == 0 and strict_json(checked.stdout)["lost_count"] == 0, checked
+    for files in list(kept.values())[-10:]:
+        got = adder.call("file", "get", files[0], "--out", "-")
+        assert got.returncode == 0 and got.stdout == "made", got
+    verified = adder.call("record", "verify")
+    assert verified.returncode == 0, verified
 
 
 @pytest.mark.parametrize(
