@@ -79,6 +79,8 @@ find_candidates (struct database *database, const struct file_query *query, GErr
 }
 
 #define SELECT_CANDIDATES "SELECT id, writer FROM files WHERE state = ?"
+/* The index over those that are on their way knows the others by this very condition. */
+#define UNSETTLED " AND state <> 1"
 
 static gboolean
 leave (struct database *database, const GPtrArray *candidates, enum file_state from, GError **error)
@@ -92,7 +94,7 @@ static gboolean
 leave_given_up (struct store *store, struct database *database, GError **error)
 {
   autoquery struct file_query query = {0};
-  file_query_add (&query, SELECT_CANDIDATES, SQL_INT (FILE_PENDING));
+  file_query_add (&query, SELECT_CANDIDATES UNSETTLED, SQL_INT (FILE_PENDING));
   if (database_is_shared (database))
     file_query_add (&query, " AND node = ?", SQL_STR (store_node (store)));
   g_autoptr (GPtrArray) pending = find_candidates (database, &query, error);
@@ -110,7 +112,7 @@ leave_forgotten (struct store *store, struct database *database, GError **error)
   if (!database_is_shared (database) || !files_are_shared (store))
     return TRUE;
   autoquery struct file_query query = {0};
-  file_query_add (&query, SELECT_CANDIDATES, SQL_INT (FILE_PENDING));
+  file_query_add (&query, SELECT_CANDIDATES UNSETTLED, SQL_INT (FILE_PENDING));
   file_query_add (&query, " AND created_ms < ?", SQL_INT (file_now_ms () - OTHERS_MS));
   file_query_add (&query, " AND node <> ?", SQL_STR (store_node (store)));
   g_autoptr (GPtrArray) forgotten = find_candidates (database, &query, error);
@@ -143,7 +145,8 @@ finish_removing (struct store *store, struct database *database, GError **error)
   guint found;
   do {
     autoquery struct file_query query = {0};
-    file_query_add (&query, "SELECT " FILE_COLUMNS " FROM files WHERE state = ?", SQL_INT (FILE_REMOVING));
+    file_query_add (&query, "SELECT " FILE_COLUMNS " FROM files WHERE state = ?" UNSETTLED,
+                    SQL_INT (FILE_REMOVING));
     file_query_add_ours (&query, store, database);
     file_query_add (&query, " AND id > ?", SQL_STR (after));
     file_query_add (&query, " ORDER BY id LIMIT ?", SQL_INT (BATCH));
