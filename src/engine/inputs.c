@@ -122,3 +122,17 @@ inputs_lend (const struct run_request *request, const struct host *host, enum is
       log_debug ("stored files are copied for a run: %s", problem->message);
   }
 }
+
+gboolean
+inputs_unlend (struct shape *shape, gboolean lent[INPUT_PLACES])
+{
+  gboolean was_lent = FALSE;
+  for (gsize i = 0; i < INPUT_PLACES; i++) {
+    was_lent |= lent[i];
+    lent[i] = FALSE;
+    fd_close (&shape->lent_fd[places[i].lent]);
+  }
+  if (shape->lent_fd[MOUNTS_DIRECTORY] < 0)
+    shape->lent = 0;
+  return was_lent;
+}

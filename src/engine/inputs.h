@@ -45,6 +45,9 @@ struct run_request;
  * ADDER_ERROR_INVALID. */
 gboolean inputs_check (const struct run_request *request, GError **error);
 
+/* Takes that back: all is to be copied. FALSE when there was nothing. */
+gboolean inputs_unlend (struct shape *shape, gboolean lent[INPUT_PLACES]);
+
 /* Has SHAPE what the directories of links hold, where that can be done, *RET_LENT of each place; else its
  * files are to be copied. The descriptors are the caller's (shape_close). */
 void inputs_lend (const struct run_request *request, const struct host *host, enum isolation isolation,

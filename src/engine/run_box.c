@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run in a sandbox of its own: taken from the pool, used once. */
 #include "base/fd.h"
+#include "common/log.h"
 #include "engine/input.h"
 #include "engine/run_private.h"
 
@@ -48,6 +49,24 @@ lend (struct adder_run *run, struct pool *pool, struct shape *shape)
   return TRUE;
 }
 
+/* Some hosts let a sandbox have mounts, but no overlay of them. */
+static struct box *
+take (struct adder_run *run, struct pool *pool, struct shape *shape)
+{
+  g_autoptr (GError) problem = NULL;
+  struct box *box =
+      handout_take (&run->handout, run->engine, pool, run->request, shape, &run->interrupt, &problem);
+  if (!box && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_FAILED) &&
+      inputs_unlend (shape, run->handout.lent)) {
+    log_info ("stored files are copied for a run: %s", problem->message);
+    g_clear_error (&problem);
+    box = handout_take (&run->handout, run->engine, pool, run->request, shape, &run->interrupt, &problem);
+  }
+  if (problem)
+    g_propagate_error (&run->failure, g_steal_pointer (&problem));
+  return box;
+}
+
 static gboolean
 begin (struct adder_run *run)
 {
@@ -61,8 +80,7 @@ begin (struct adder_run *run)
     return FALSE;
   struct shape shape = handout_shape (request, FALSE);
   if (lend (run, pool, &shape))
-    run->box =
-        handout_take (&run->handout, run->engine, pool, request, &shape, &run->interrupt, &run->failure);
+    run->box = take (run, pool, &shape);
   shape_close (&shape);
   if (!run->box)
     return FALSE;

@@ -204,6 +204,18 @@ HIDDEN = "mount -t tmpfs none /sys/fs/cgroup"
 READ_ONLY = "for each in $(awk '$5 ~ \"^/sys/fs/cgroup\" { print $5 }' /proc/self/mountinfo); do mount -o remount,bind,ro $each; done"
 
 
+def test_stored_files_without_overlays(serve, tools):
+    """A large file is copied then, and the limit on the workspace holds."""
+    served = serve([tools / "without", "overlay", "--"])
+    adder = served.adder
+    (file,) = adder.run("open('large.bin', 'wb').write(bytes(20 << 20))").files
+    arguments = ("--file", f"@{file['file_id']}")
+    assert adder.run("print(len(open('large.bin', 'rb').read()))", *arguments).stdout == f"{20 << 20}\n"
+    full = adder.run("1", *arguments, "--limit", "workspace_bytes=4M")
+    assert full.outcome == "failed" and "workspace_bytes" in full.error["message"]
+    served.stop()
+
+
 @pytest.mark.parametrize("preparation", [HIDDEN, READ_ONLY], ids=["hidden", "read-only"])
 def test_without_control_groups(serve, user, preparation):
     if user.uid != 0:

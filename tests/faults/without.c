@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,8 @@ static const struct row {
     {"landlock-on", "landlock_create_ruleset", EOPNOTSUPP, ALWAYS, 0, 0},
     {"landlock-on", "landlock_add_rule", EOPNOTSUPP, ALWAYS, 0, 0},
     {"landlock-on", "landlock_restrict_self", EOPNOTSUPP, ALWAYS, 0, 0},
+    /* Not for users: nothing else is told to have what is not a text. */
+    {"overlay", "fsconfig", EINVAL, EQUALS, 1, FSCONFIG_SET_FLAG},
     {"collapse", "madvise", EINVAL, EQUALS, 2, MADV_COLLAPSE},
     {"populate", "madvise", EINVAL, EQUALS, 2, MADV_POPULATE_READ},
     {"populate", "madvise", EINVAL, EQUALS, 2, MADV_POPULATE_WRITE},

@@ -12,6 +12,7 @@
 #include "run_support.h"
 #include "store/blobs.h"
 #include "store/files.h"
+#include "store_world.h"
 
 #define OWNER "somebody"
 #define LARGE ((gsize)17 << 20)
@@ -61,16 +62,40 @@ assert_says (AdderRequest *request, const char *text)
   g_assert_cmpuint (json_array_size (json_object_get (result, "files")), ==, 0);
 }
 
-/* How many folders of links there are. */
+static guint
+count_entries (const char *path, gboolean all)
+{
+  g_autoptr (GDir) directory = g_dir_open (path, 0, NULL);
+  guint count = 0;
+  for (const char *name; directory && (name = g_dir_read_name (directory));) {
+    g_autofree char *below = g_build_filename (path, name, NULL);
+    count += all ? 1 : count_entries (below, strcmp (name, "links") == 0);
+  }
+  return count;
+}
+
+/* How many folders of links there are, wherever the store has them. */
 static guint
 count_links (void)
 {
-  g_autofree char *path = g_build_filename (g_getenv ("ADDER_STATE_DIR"), "store", "links", NULL);
-  g_autoptr (GDir) directory = g_dir_open (path, 0, NULL);
-  guint count = 0;
-  while (directory && g_dir_read_name (directory))
-    count++;
-  return count;
+  return count_entries (scratch, FALSE);
+}
+
+/* An engine whose files are kept in KIND of place. */
+static gboolean
+set_up (const struct store_world_kind *kind)
+{
+  static const struct store_world_kind *current;
+  g_autofree char *url = kind == current ? NULL : store_world_blobs (kind, scratch);
+  if (kind == current)
+    return engine != NULL;
+  current = kind;
+  g_clear_pointer (&engine, adder_engine_free);
+  if (!url)
+    return FALSE;
+  g_autofree char *settings = g_strdup_printf ("[pool]\nparked = 2\n[store]\nblobs = %s\n", url);
+  engine = new_engine (settings);
+  return TRUE;
 }
 
 #define LOOK                                                                                                 \
@@ -79,8 +104,12 @@ count_links (void)
   "print(len(data), set(data) == {ord('x')}, os.stat(P).st_uid == os.getuid())\n"
 
 static void
-test_found (void)
+test_found (gconstpointer kind)
 {
+  if (!set_up (kind)) {
+    g_test_skip ("no such place for files");
+    return;
+  }
   static const struct {
     gsize length;
     const char *place, *name, *path, *isolation;
@@ -110,8 +139,12 @@ test_found (void)
 }
 
 static void
-test_not_found (void)
+test_not_found (gconstpointer kind)
 {
+  if (!set_up (kind)) {
+    g_test_skip ("no such place for files");
+    return;
+  }
   g_autofree char *others = store_file ("another", "theirs", 'x', 5);
   g_autofree char *nobodys = store_file ("", "nobodys", 'x', 5);
   const char *const ids[] = {others, nobodys, "none", "", "01890000-0000-7000-8000-000000000000", "' OR 1=1"};
@@ -129,8 +162,12 @@ test_not_found (void)
 
 /* In a session it is there from the cell on that it came with, and is the session's own. */
 static void
-test_session (void)
+test_session (gconstpointer kind)
 {
+  if (!set_up (kind)) {
+    g_test_skip ("no such place for files");
+    return;
+  }
   g_autoptr (GError) error = NULL;
   g_autofree char *first = store_file (OWNER, "first", 'x', 5);
   g_autofree char *second = store_file (OWNER, "second", 'x', LARGE);
@@ -152,8 +189,12 @@ test_session (void)
 
 /* What the code makes of one that was lent comes back; the stored file stays what it was. */
 static void
-test_changed (void)
+test_changed (gconstpointer kind)
 {
+  if (!set_up (kind)) {
+    g_test_skip ("no such place for files");
+    return;
+  }
   g_autofree char *id = store_file (OWNER, "own", 'x', LARGE);
   g_autoptr (json_t) result =
       run (engine, request_with ("open('own', 'r+b').write(b'y')", id, NULL, "work"), "ok", 0);
@@ -163,8 +204,12 @@ test_changed (void)
 
 /* It may be removed while a run has it. */
 static void
-test_removed (void)
+test_removed (gconstpointer kind)
 {
+  if (!set_up (kind)) {
+    g_test_skip ("no such place for files");
+    return;
+  }
   g_autoptr (GError) error = NULL;
   g_autofree char *id = store_file (OWNER, "own", 'x', LARGE);
   AdderRequest *request = request_with (
@@ -187,10 +232,14 @@ test_removed (void)
 
 /* All files below it come along, and nothing that a link leads to. */
 static void
-test_folders (void)
+test_folders (gconstpointer kind)
 {
+  if (!set_up (kind)) {
+    g_test_skip ("no such place for files");
+    return;
+  }
   g_autoptr (GError) error = NULL;
-  g_autofree char *folder = g_build_filename (scratch, "folder", NULL);
+  g_autofree char *folder = g_build_filename (scratch, ((const struct store_world_kind *)kind)->name, NULL);
   g_autofree char *below = g_build_filename (folder, "a", "b", NULL);
   g_autofree char *file = g_build_filename (below, "c.txt", NULL);
   g_autofree char *link = g_build_filename (folder, "link", NULL);
@@ -214,13 +263,16 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())
     return 0;
-  engine = new_engine (NULL);
-  g_test_add_func ("/library/inputs/found", test_found);
-  g_test_add_func ("/library/inputs/not-found", test_not_found);
-  g_test_add_func ("/library/inputs/session", test_session);
-  g_test_add_func ("/library/inputs/changed", test_changed);
-  g_test_add_func ("/library/inputs/removed", test_removed);
-  g_test_add_func ("/library/inputs/folders", test_folders);
+  static const struct {
+    const char *name;
+    GTestDataFunc run;
+  } tests[] = {{"found", test_found},     {"not-found", test_not_found}, {"session", test_session},
+               {"changed", test_changed}, {"removed", test_removed},     {"folders", test_folders}};
+  for (const struct store_world_kind *kind = store_world_blob_kinds; kind->name; kind++)
+    for (gsize i = 0; i < G_N_ELEMENTS (tests); i++) {
+      g_autofree char *path = g_strdup_printf ("/library/inputs/%s/%s", kind->name, tests[i].name);
+      g_test_add_data_func (path, kind, tests[i].run);
+    }
   int r = g_test_run ();
   adder_engine_free (engine);
   support_end ();
