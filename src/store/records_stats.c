@@ -5,161 +5,228 @@
 #include "common/text.h"
 #include "store/records_private.h"
 
-#define GROUPS_MOST "100" /* the largest of each */
+#define GROUPS_MOST 100 /* the largest of each */
 #define DAY_MS      "86400000"
+
+/* What records are counted by: columns of the one question. */
+enum group { GROUP_OUTCOME, GROUP_TOOL, GROUP_PROFILE, GROUP_OWNER, GROUP_FRONT_END, GROUP_DAY, GROUPS };
+
+static const char *const group_names[GROUPS] = {
+    [GROUP_OUTCOME] = "outcome", [GROUP_TOOL] = "tool",           [GROUP_PROFILE] = "profile",
+    [GROUP_OWNER] = "owner",     [GROUP_FRONT_END] = "front_end", [GROUP_DAY] = "day",
+};
+
+/* Of one value of a group. */
+struct tally {
+  char *name; /* NULL: none */
+  gint64 records, wall_us, cpu_us;
+};
 
 struct counting {
   struct transaction *transaction;
   struct record_filter *filter;
+  GHashTable *groups[GROUPS]; /* name (or "") -> struct tally */
+  gint64 records, ran, first_ms, last_ms, wall_us, cpu_us, peak_bytes;
 };
 
+static void
+tally_free (gpointer data)
+{
+  struct tally *tally = data;
+  g_free (tally->name);
+  g_free (tally);
+}
+
 static gboolean
-run (const struct counting *counting, const char *sql, sql_row row, gpointer data, GError **error)
+run (struct counting *counting, const char *sql, sql_row row, gpointer data, GError **error)
 {
   const GArray *values = counting->filter->values;
   return transaction_run (counting->transaction, sql, (const struct sql_value *)(void *)values->data,
                           values->len, row, data, NULL, error);
 }
 
-/* ---- groups ---- */
+/* ---- counting ---- */
 
-static const struct group_row {
-  const char *name;
-  const char *expression;
-} group_table[] = {
-    {"outcome", "outcome"}, {"tool", "tool"},           {"profile", "profile"},
-    {"owner", "owner"},     {"front_end", "front_end"}, {"day", "started_ms / " DAY_MS},
+enum sum {
+  SUM_RECORDS = GROUPS,
+  SUM_RAN,
+  SUM_WALL_US,
+  SUM_CPU_US,
+  SUM_FIRST_MS,
+  SUM_LAST_MS,
+  SUM_PEAK_BYTES,
+  SUM_COLUMNS,
 };
 
-static json_t *
-group_name (const struct sql_value *value)
+/* The text of VALUE in GROUP; the caller's, or NULL. */
+static char *
+name_of (enum group group, const struct sql_value *value)
 {
-  if (value->kind != SQL_INTEGER)
-    return json_text_or_null (value->text);
-  g_autofree char *day = text_time (value->integer * G_TIME_SPAN_DAY);
+  if (group != GROUP_DAY)
+    return g_strdup (value->text);
+  char *day = text_time (value->integer * G_TIME_SPAN_DAY);
   day[sizeof "2026-11-22" - 1] = '\0';
-  return json_string (day);
+  return day;
+}
+
+static void
+add_to_group (struct counting *counting, enum group group, const struct sql_value *row)
+{
+  g_autofree char *name = name_of (group, &row[group]);
+  const char *key = name ? name : "";
+  struct tally *tally = g_hash_table_lookup (counting->groups[group], key);
+  if (!tally) {
+    tally = g_new0 (struct tally, 1);
+    g_hash_table_insert (counting->groups[group], g_strdup (key), tally);
+    tally->name = g_steal_pointer (&name);
+  }
+  tally->records += row[SUM_RECORDS].integer;
+  tally->wall_us += row[SUM_WALL_US].integer;
+  tally->cpu_us += row[SUM_CPU_US].integer;
 }
 
 static gboolean
-take_group (gpointer data, const struct sql_value *row, guint columns)
+take_sums (gpointer data, const struct sql_value *row, guint columns)
 {
-  if (columns == 4)
-    json_array_append_new (data,
-                           json_pack ("{s:o, s:I, s:f, s:f}", "name", group_name (&row[0]), "records",
-                                      (json_int_t)row[1].integer, "wall_ms", (double)row[2].integer / 1000.0,
-                                      "cpu_ms", (double)row[3].integer / 1000.0));
+  struct counting *counting = data;
+  if (columns != SUM_COLUMNS)
+    return FALSE;
+  for (guint i = 0; i < GROUPS; i++)
+    add_to_group (counting, i, row);
+  gboolean first = counting->records == 0;
+  counting->first_ms =
+      first ? row[SUM_FIRST_MS].integer : MIN (counting->first_ms, row[SUM_FIRST_MS].integer);
+  counting->last_ms = MAX (counting->last_ms, row[SUM_LAST_MS].integer);
+  counting->peak_bytes = MAX (counting->peak_bytes, row[SUM_PEAK_BYTES].integer);
+  counting->records += row[SUM_RECORDS].integer;
+  counting->ran += row[SUM_RAN].integer;
+  counting->wall_us += row[SUM_WALL_US].integer;
+  counting->cpu_us += row[SUM_CPU_US].integer;
   return TRUE;
 }
 
-static json_t *
-count_group (const struct counting *counting, const struct group_row *group, GError **error)
+/* All groups at once, so that the rows are gone through once. */
+static gboolean
+count_groups (struct counting *counting, GError **error)
 {
   g_autofree char *sql = g_strdup_printf (
-      "SELECT %s AS name, count(*) AS n, CAST(sum(wall_us) AS BIGINT), CAST(sum(cpu_us) AS BIGINT) "
-      "FROM records %s GROUP BY 1 ORDER BY n DESC, name LIMIT " GROUPS_MOST,
-      group->expression, counting->filter->where->str);
-  json_t *groups = json_array ();
-  if (run (counting, sql, take_group, groups, error))
-    return groups;
-  json_decref (groups);
-  return NULL;
-}
-
-/* ---- totals ---- */
-
-struct totals {
-  gint64 records, ran, first_ms, last_ms, wall_us, cpu_us, peak_bytes;
-};
-
-static gboolean
-take_totals (gpointer data, const struct sql_value *row, guint columns)
-{
-  struct totals *totals = data;
-  gint64 *const places[] = {&totals->records, &totals->ran,    &totals->first_ms,  &totals->last_ms,
-                            &totals->wall_us, &totals->cpu_us, &totals->peak_bytes};
-  for (guint i = 0; i < MIN (columns, G_N_ELEMENTS (places)); i++)
-    *places[i] = row[i].kind == SQL_INTEGER ? row[i].integer : 0;
-  return TRUE;
-}
-
-static gboolean
-count_totals (const struct counting *counting, struct totals *ret_totals, GError **error)
-{
-  g_autofree char *sql = g_strdup_printf (
-      "SELECT count(*), CAST(sum(CASE WHEN level >= 0 THEN 1 ELSE 0 END) AS BIGINT), min(started_ms), "
-      "max(started_ms), CAST(sum(wall_us) AS BIGINT), CAST(sum(cpu_us) AS BIGINT), max(peak_bytes) "
-      "FROM records %s",
+      "SELECT outcome, tool, profile, owner, front_end, started_ms / " DAY_MS ", count(*), "
+      "CAST(sum(CASE WHEN level >= 0 THEN 1 ELSE 0 END) AS BIGINT), CAST(sum(wall_us) AS BIGINT), "
+      "CAST(sum(cpu_us) AS BIGINT), min(started_ms), max(started_ms), max(peak_bytes) "
+      "FROM records %s GROUP BY 1, 2, 3, 4, 5, 6",
       counting->filter->where->str);
-  return run (counting, sql, take_totals, ret_totals, error);
+  return run (counting, sql, take_sums, counting, error);
 }
 
 /* ---- percentiles ---- */
 
-static gboolean
-take_number (gpointer data, const struct sql_value *row, guint columns)
+static const struct {
+  const char *name;
+  gint64 percent;
+} percentile_table[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}};
+
+/* By nearest rank. */
+static gint64
+rank_of (gint64 percent, gint64 count)
 {
-  if (columns == 1 && row[0].kind == SQL_INTEGER)
-    *(gint64 *)data = row[0].integer;
+  return MAX ((count * percent + 99) / 100, 1);
+}
+
+struct ranks {
+  gint64 ran;
+  gint64 wall_us[G_N_ELEMENTS (percentile_table)];
+};
+
+static gboolean
+take_rank (gpointer data, const struct sql_value *row, guint columns)
+{
+  struct ranks *ranks = data;
+  for (gsize i = 0; columns == 2 && i < G_N_ELEMENTS (percentile_table); i++)
+    if (row[0].integer == rank_of (percentile_table[i].percent, ranks->ran))
+      ranks->wall_us[i] = row[1].integer;
   return TRUE;
 }
 
-/* By nearest rank, over the runs that had a sandbox: those that never ran took no time. */
+/* Over the runs that had a sandbox: those that never ran took no time. */
 static json_t *
-count_percentiles (const struct counting *counting, const struct totals *totals, GError **error)
+count_percentiles (struct counting *counting, GError **error)
 {
-  static const struct {
-    const char *name;
-    gint64 percent;
-  } wanted[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}};
-  g_autoptr (json_t) percentiles = json_object ();
-  for (gsize i = 0; i < G_N_ELEMENTS (wanted); i++) {
-    gint64 rank = (totals->ran * wanted[i].percent + 99) / 100, wall_us = 0;
-    g_autofree char *sql = g_strdup_printf (
-        "SELECT wall_us FROM records %s %s level >= 0 ORDER BY wall_us LIMIT 1 "
-        "OFFSET %" G_GINT64_FORMAT,
-        counting->filter->where->str, counting->filter->where->len > 0 ? "AND" : "WHERE", MAX (rank, 1) - 1);
-    if (!run (counting, sql, take_number, &wall_us, error))
-      return NULL;
-    json_object_set_new (percentiles, wanted[i].name,
-                         totals->ran > 0 ? json_real ((double)wall_us / 1000.0) : json_null ());
-  }
-  return g_steal_pointer (&percentiles);
+  struct ranks ranks = {.ran = counting->ran};
+  const GString *where = counting->filter->where;
+  g_autoptr (GString) wanted = g_string_new (NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (percentile_table); i++)
+    g_string_append_printf (wanted, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "",
+                            rank_of (percentile_table[i].percent, counting->ran));
+  g_autofree char *sql = g_strdup_printf (
+      "SELECT place, wall_us FROM (SELECT wall_us, row_number() OVER (ORDER BY wall_us) AS place "
+      "FROM records %s %s level >= 0) AS ranked WHERE place IN (%s)",
+      where->str, where->len > 0 ? "AND" : "WHERE", wanted->str);
+  if (!run (counting, sql, take_rank, &ranks, error))
+    return NULL;
+  json_t *percentiles = json_object ();
+  for (gsize i = 0; i < G_N_ELEMENTS (percentile_table); i++)
+    json_object_set_new (percentiles, percentile_table[i].name,
+                         counting->ran > 0 ? json_real ((double)ranks.wall_us[i] / 1000.0) : json_null ());
+  return percentiles;
 }
 
-/* ---- all of it ---- */
+/* ---- as JSON ---- */
+
+static gint
+compare_tallies (gconstpointer left, gconstpointer right)
+{
+  const struct tally *a = *(const struct tally *const *)left, *b = *(const struct tally *const *)right;
+  if (a->records != b->records)
+    return a->records > b->records ? -1 : 1;
+  return g_strcmp0 (a->name, b->name);
+}
+
+/* The largest first. */
+static json_t *
+group_to_json (GHashTable *group)
+{
+  g_autoptr (GPtrArray) tallies = g_ptr_array_new ();
+  GHashTableIter iter;
+  gpointer each;
+  g_hash_table_iter_init (&iter, group);
+  while (g_hash_table_iter_next (&iter, NULL, &each))
+    g_ptr_array_add (tallies, each);
+  g_ptr_array_sort (tallies, compare_tallies);
+  json_t *list = json_array ();
+  for (guint i = 0; i < MIN (tallies->len, GROUPS_MOST); i++) {
+    const struct tally *tally = tallies->pdata[i];
+    json_array_append_new (list, json_pack ("{s:o, s:I, s:f, s:f}", "name", json_text_or_null (tally->name),
+                                            "records", (json_int_t)tally->records, "wall_ms",
+                                            (double)tally->wall_us / 1000.0, "cpu_ms",
+                                            (double)tally->cpu_us / 1000.0));
+  }
+  return list;
+}
 
 static json_t *
-time_or_null (const struct totals *totals, gint64 ms)
+time_or_null (const struct counting *counting, gint64 ms)
 {
-  g_autofree char *text = totals->records > 0 ? text_time (ms * 1000) : NULL;
+  g_autofree char *text = counting->records > 0 ? text_time (ms * 1000) : NULL;
   return json_text_or_null (text);
 }
 
 static json_t *
-count_all (const struct counting *counting, GError **error)
+count_all (struct counting *counting, GError **error)
 {
-  struct totals totals = {0};
-  if (!count_totals (counting, &totals, error))
-    return NULL;
-  json_t *percentiles = count_percentiles (counting, &totals, error);
+  json_t *percentiles = count_groups (counting, error) ? count_percentiles (counting, error) : NULL;
   if (!percentiles)
     return NULL;
-  g_autoptr (json_t) stats =
-      json_pack ("{s:I, s:I, s:o, s:o, s:f, s:f, s:I, s:o}", "records", (json_int_t)totals.records, "ran",
-                 (json_int_t)totals.ran, "first", time_or_null (&totals, totals.first_ms), "last",
-                 time_or_null (&totals, totals.last_ms), "wall_ms_total", (double)totals.wall_us / 1000.0,
-                 "cpu_ms_total", (double)totals.cpu_us / 1000.0, "peak_memory_bytes",
-                 (json_int_t)totals.peak_bytes, "wall_ms", percentiles);
+  json_t *stats =
+      json_pack ("{s:I, s:I, s:o, s:o, s:f, s:f, s:I, s:o}", "records", (json_int_t)counting->records, "ran",
+                 (json_int_t)counting->ran, "first", time_or_null (counting, counting->first_ms), "last",
+                 time_or_null (counting, counting->last_ms), "wall_ms_total",
+                 (double)counting->wall_us / 1000.0, "cpu_ms_total", (double)counting->cpu_us / 1000.0,
+                 "peak_memory_bytes", (json_int_t)counting->peak_bytes, "wall_ms", percentiles);
   json_t *groups = json_object ();
   json_object_set_new (stats, "by", groups);
-  for (gsize i = 0; i < G_N_ELEMENTS (group_table); i++) {
-    json_t *group = count_group (counting, &group_table[i], error);
-    if (!group)
-      return NULL;
-    json_object_set_new (groups, group_table[i].name, group);
-  }
-  return g_steal_pointer (&stats);
+  for (guint i = 0; i < GROUPS; i++)
+    json_object_set_new (groups, group_names[i], group_to_json (counting->groups[i]));
+  return stats;
 }
 
 json_t *
@@ -169,8 +236,12 @@ records_stats (struct store *store, const char *owner, const json_t *filters, GE
   struct database *database = store_database (store, error);
   if (!database || !record_filter_init (&filter, owner, filters, error))
     return NULL;
-  struct counting counting = {record_begin (database, error), &filter};
+  struct counting counting = {.transaction = record_begin (database, error), .filter = &filter};
+  for (guint i = 0; i < GROUPS; i++)
+    counting.groups[i] = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, tally_free);
   json_t *stats = counting.transaction ? count_all (&counting, error) : NULL;
+  for (guint i = 0; i < GROUPS; i++)
+    g_hash_table_unref (counting.groups[i]);
   transaction_end (counting.transaction);
   record_filter_clear (&filter);
   return stats;
