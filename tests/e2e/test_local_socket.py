@@ -180,8 +180,11 @@ def test_other_users_cannot_connect(make_adder, user):
     SESSION,
     ANSWER,
     CALL,
-) = range(1, 17)
-PROTOCOL = 3
+    APPROVAL,
+    REVIEW,
+    STORE,
+) = range(1, 20)
+PROTOCOL = 4
 
 
 class Client:
@@ -366,6 +369,48 @@ def test_question_with_descriptors(unharmed):
         assert client.last()[0] == REFUSED
         client.send(SESSION, {"op": "list"})
         assert client.last()[0] == ANSWER
+
+
+STORE_QUESTIONS = {
+    "no JSON": b"nonsense",
+    "a list": b"[]",
+    "no question": {},
+    "an unknown question": {"op": "record.burn"},
+    "a question that is a number": {"op": 1},
+    "an unknown field": {"op": "record.list", "nodes": "all"},
+    "an owner that is a number": {"op": "record.list", "owner": 0},
+    "no run": {"op": "record.show"},
+    "a run that is null": {"op": "record.show", "run": None},
+    "a run that is not there": {"op": "record.show", "run": "../../etc"},
+    "a long run": {"op": "record.show", "run": "r" * 1_000_000},
+    "filters that are text": {"op": "record.list", "filters": "x"},
+    "an unknown filter": {"op": "record.list", "filters": {"digest": "x"}},
+    "a filter that is a list": {"op": "record.stats", "filters": {"tool": ["x"]}},
+    "a long filter": {"op": "record.list", "filters": {"code": "%" * 100_000}},
+    "a limit that is text": {"op": "record.list", "filters": {"limit": "5"}},
+    "a negative limit": {"op": "record.list", "filters": {"limit": -1}},
+    "a huge limit": {"op": "record.list", "filters": {"limit": 1 << 62}},
+    "a place that is none": {"op": "record.list", "filters": {"before": "1"}},
+    "an export to nowhere": {"op": "record.export", "form": "csv"},
+    "a head that is none": {"op": "record.verify", "head": "5:" + "g" * 64},
+    "deep filters": b'{"op": "record.list", "filters": {"tool": ' + DEEP + b"}}",
+}
+
+
+@pytest.mark.parametrize("name", STORE_QUESTIONS)
+def test_bad_question_about_what_is_kept(unharmed, name):
+    """Each is refused in one sentence, and the connection goes on."""
+    with Client(unharmed) as client:
+        client.send(STORE, STORE_QUESTIONS[name])
+        kind, payload = client.last()
+        assert kind == REFUSED, (kind, payload)
+        message = json.loads(payload)["message"]
+        assert message and message.isprintable() and len(message) < 500
+        client.send(STORE, {"op": "record.list"}, [0])
+        assert client.last()[0] == REFUSED  # a descriptor that nobody asked for
+        client.send(STORE, {"op": "record.list"})
+        kind, payload = client.last()
+        assert kind == ANSWER and isinstance(json.loads(payload)["records"], list)
 
 
 # Those that are no call are refused; in the others a tool says what is wrong.

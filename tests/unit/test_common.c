@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/moment.h"
 #include "common/size.h"
 
 struct good {
@@ -109,6 +110,52 @@ test_bare_seconds (void)
   g_assert_cmpuint (ms, ==, 250);
   g_assert_true (duration_parse ("500ms", 1000, &ms, NULL));
   g_assert_cmpuint (ms, ==, 500);
+}
+
+static void
+test_moments (void)
+{
+  static const struct {
+    const char *text;
+    gint64 ms;
+  } good[] = {
+      {"1970-01-01", 0},
+      {"2026-11-22", 1795305600000},
+      {"2026-11-22 05:09", 1795324140000},
+      {"2026-11-22T05:09:51Z", 1795324191000},
+      {"2026-11-22 05:09:51", 1795324191000},
+      {"2026-11-22T05:09:51.250Z", 1795324191250},
+      {"2026-11-22T05:09:51+01:00", 1795320591000},
+  };
+  static const char *const bad[] = {"",
+                                    "5",
+                                    "-5s",
+                                    "now",
+                                    "2026-13-01",
+                                    "2026-02-30",
+                                    "2026-11-22T",
+                                    "2026-11-22T25:00:00Z",
+                                    "99999999999d",
+                                    "\xff\xff",
+                                    "2h ago",
+                                    " 2h"};
+  for (gsize i = 0; i < G_N_ELEMENTS (good); i++) {
+    gint64 ms = -1;
+    g_assert_true (moment_parse (good[i].text, &ms, NULL));
+    g_assert_cmpint (ms, ==, good[i].ms);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+    gint64 ms = 77;
+    g_assert_false (moment_parse (bad[i], &ms, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_true (g_utf8_validate (error->message, -1, NULL));
+    g_assert_cmpint (ms, ==, 77);
+  }
+  gint64 now_ms = g_get_real_time () / 1000, ago_ms;
+  g_assert_true (moment_parse ("2h", &ago_ms, NULL));
+  g_assert_cmpint (ago_ms, >=, now_ms - 2 * 3600 * 1000);
+  g_assert_cmpint (ago_ms, <, now_ms);
 }
 
 /* A hostile text in an error must still be one line of valid UTF-8 that is not endless. */
@@ -277,6 +324,7 @@ main (int argc, char **argv)
   g_test_add_func ("/common/size/good", test_good_quantities);
   g_test_add_func ("/common/size/bad", test_bad_quantities);
   g_test_add_func ("/common/size/bare-seconds", test_bare_seconds);
+  g_test_add_func ("/common/moments", test_moments);
   g_test_add_func ("/common/size/garbage", test_error_of_garbage);
   g_test_add_func ("/common/size/format", test_format);
   g_test_add_func ("/common/size/format-is-exact", test_format_is_exact);
