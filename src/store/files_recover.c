@@ -114,7 +114,7 @@ leave_forgotten (struct store *store, struct database *database, GError **error)
   autoquery struct file_query query = {0};
   file_query_add (&query, SELECT_CANDIDATES UNSETTLED, SQL_INT (FILE_PENDING));
   file_query_add (&query, " AND created_ms < ?", SQL_INT (file_now_ms () - OTHERS_MS));
-  file_query_add (&query, " AND node <> ?", SQL_STR (store_node (store)));
+  file_query_add (&query, " AND writer <> ?", SQL_STR (store_writer (store)));
   g_autoptr (GPtrArray) forgotten = find_candidates (database, &query, error);
   return forgotten && leave (database, forgotten, FILE_PENDING, error);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks of writers: FOLDER/writers/UUID. */
+/* Locks of writers: FOLDER/writers/UUID. Daemons of one machine that share a database, as those of two users
+ * do, have a folder each: so that none takes another for dead whose file it cannot see, each folder has an id
+ * in FOLDER/place, which its writers have in their names. */
 #include "store/writers.h"
 
 #include <errno.h>
@@ -9,7 +11,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "engine/id.h"
@@ -17,7 +21,10 @@
 #define STALE_S 3600 /* after which a lock that was never finished is nobody's */
 
 struct writers {
-  char *node, *own;
+  char *node;
+  char *first;   /* our name before the folder was known */
+  char *own;     /* our name */
+  char *visible; /* what the names of those begin with whose files are in our folder */
   GMutex lock;
   char *folder; /* NULL: not yet shown */
   gboolean all_here;
@@ -31,7 +38,7 @@ writers_new (const char *node)
   id_make (id);
   struct writers *writers = g_new0 (struct writers, 1);
   writers->node = g_strdup (node);
-  writers->own = g_strconcat (node, "/", id, NULL);
+  writers->own = writers->first = g_strconcat (node, "/", id, NULL);
   writers->fd = -1;
   g_mutex_init (&writers->lock);
   return writers;
@@ -63,6 +70,45 @@ make_own (struct writers *writers, const char *folder, GError **error)
   return TRUE;
 }
 
+/* The id of FOLDER, which the first that comes gives it. The caller's. */
+static char *
+find_place (const char *folder, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, "place", NULL);
+  char id[ID_BYTES];
+  id_make (id);
+  g_autofree char *hidden = g_strdup_printf ("%s/.place-%s", folder, id);
+  char *place = NULL;
+  if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
+    gboolean made = g_file_set_contents_full (hidden, id, -1, G_FILE_SET_CONTENTS_NONE, 0600, error) &&
+                    (link (hidden, path) == 0 || errno == EEXIST ||
+                     error_from_errno (error, errno, "cannot make %s", path));
+    (void)unlink (hidden);
+    if (!made)
+      return NULL;
+  }
+  if (!g_file_get_contents (path, &place, NULL, error))
+    return NULL;
+  if (strlen (place) == ID_BYTES - 1 && strspn (place, "0123456789abcdef-") == ID_BYTES - 1)
+    return place;
+  g_free (place);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "%s is damaged: end all daemons that use the store, and remove it", path);
+  return NULL;
+}
+
+/* Locked. */
+static gboolean
+enter_place (struct writers *writers, const char *folder, GError **error)
+{
+  g_autofree char *place = find_place (folder, error);
+  if (!place)
+    return FALSE;
+  writers->visible = g_strconcat (writers->node, "/", place, "/", NULL);
+  writers->own = g_strconcat (writers->visible, id_of (writers->first), NULL);
+  return TRUE;
+}
+
 gboolean
 writers_show (struct writers *writers, const char *folder, gboolean all_here, GError **error)
 {
@@ -72,7 +118,8 @@ writers_show (struct writers *writers, const char *folder, gboolean all_here, GE
   g_autofree char *path = g_build_filename (folder, "writers", NULL);
   if (g_mkdir_with_parents (path, 0700) < 0)
     return error_from_errno (error, errno, "cannot make the folder %s of the store", path);
-  if (!make_own (writers, path, error))
+  if ((!all_here && !writers->visible && !enter_place (writers, folder, error)) ||
+      !make_own (writers, path, error))
     return FALSE;
   writers->folder = g_steal_pointer (&path);
   writers->all_here = all_here;
@@ -91,7 +138,10 @@ writers_free (struct writers *writers)
   fd_close (&writers->fd);
   g_mutex_clear (&writers->lock);
   g_free (writers->node);
-  g_free (writers->own);
+  if (writers->own != writers->first)
+    g_free (writers->own);
+  g_free (writers->first);
+  g_free (writers->visible);
   g_free (writers->folder);
   g_free (writers);
 }
@@ -100,8 +150,7 @@ writers_free (struct writers *writers)
 static gboolean
 is_here (const struct writers *writers, const char *writer)
 {
-  gsize length = strlen (writers->node);
-  return writers->all_here || (strncmp (writer, writers->node, length) == 0 && writer[length] == '/');
+  return writers->all_here || (writers->visible && g_str_has_prefix (writer, writers->visible));
 }
 
 gboolean

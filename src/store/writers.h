@@ -12,11 +12,11 @@ struct writers *writers_new (const char *node);
 /* What was shown goes. NULL is allowed. */
 void writers_free (struct writers *writers);
 
-/* This one: "NODE/UUID". */
+/* This one: "NODE/UUID", and once it was shown where not all are, "NODE/PLACE/UUID". */
 const char *writers_own (const struct writers *writers);
 
 /* From now on others see in FOLDER that this one lives. ALL_HERE: whoever writes to the store does so there,
- * whatever its machine was called then; otherwise those of other names have folders of their own. */
+ * whatever its machine was called then; otherwise there are other folders, of other machines and users. */
 gboolean writers_show (struct writers *writers, const char *folder, gboolean all_here, GError **error);
 
 /* Whether WRITER lives; TRUE where that cannot be known. */
