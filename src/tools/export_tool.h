@@ -14,7 +14,7 @@
                      "display(df) or as the value of its last line, are counted from 1.", \
       .guidance = "Use it when the user wants a table to take away; do not print the rows.", \
       .role = (lowest_role), \
-      .hints = 0, \
+      .hints = TOOL_EXECUTES, \
       .parameters = export_csv_parameters, \
       .replies = export_csv_replies, \
       .handle = export_csv_tool, \
