@@ -48,6 +48,10 @@ class Local:
     def folder(self):
         return self.adder.state / "store"
 
+    def shared_config(self):
+        """For another Adder, which is to use the same."""
+        return f"[store]\nrecords = sqlite:{self.folder}/records.db\nblobs = directory:{self.folder}\n"
+
     def ask(self, statement):
         """Asks a copy: to open the file itself would take part in its locks, and leave files of another user beside it."""
         with tempfile.TemporaryDirectory(prefix="adder-stored-") as directory:
@@ -98,6 +102,9 @@ class Remote:
 
     def of(self, adder):
         return self
+
+    def shared_config(self):
+        return self.config
 
     def ask(self, statement):
         database = self.records.partition("@/")[2].partition("?")[0]

@@ -13,6 +13,7 @@ import time
 import pytest
 
 import harness
+import stored
 from harness import wait_until
 
 CLIENTS = 4
@@ -43,7 +44,7 @@ def sha256(content):
 class Load:
     """Clients of ADDER, each a thread that starts one command after the other. `kept` is what they were told is kept."""
 
-    def __init__(self, adder):
+    def __init__(self, adder, first=0):
         self.adder = adder
         self.changed = threading.Condition()
         self.over = False
@@ -51,7 +52,7 @@ class Load:
         self.told = 0
         self.ended = collections.Counter()
         self.problems = []
-        self.threads = [threading.Thread(target=self.client, args=(number,)) for number in range(CLIENTS)]
+        self.threads = [threading.Thread(target=self.client, args=(first + number,)) for number in range(CLIENTS)]
         for thread in self.threads:
             thread.start()
 
@@ -200,6 +201,14 @@ def kill_under_load(adder, store, times):
     look_at_all(store, load)
 
 
+@pytest.mark.quick
+def test_a_few_kills(make_adder, user):
+    if user.name == "nobody":
+        pytest.skip("a hundred times as nobody, below")
+    adder = make_adder(CONFIG)
+    kill_under_load(adder, stored.Local(None, user.uid).of(adder), 3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [100])
 def test_nothing_that_was_told_is_lost(make_adder, make_store, store_kind, user, times):
@@ -208,3 +217,33 @@ def test_nothing_that_was_told_is_lost(make_adder, make_store, store_kind, user,
     store = make_store()
     adder = make_adder(CONFIG + store.config)
     kill_under_load(adder, store.of(adder), times)
+
+
+SHARED = 1_000_000  # seeds of the second one's runs
+
+
+@pytest.mark.slow
+def test_one_that_is_killed_takes_nothing_of_another(make_adder, make_store, store_kind):
+    """Two daemons, each with a state directory of its own, as those of two users are, and one store."""
+    store = make_store()
+    first = make_adder(CONFIG + store.config)
+    adders = [first, make_adder(CONFIG + store.of(first).shared_config())]
+    chance = random.Random(7)
+    loads = [Load(adder, first) for adder, first in zip(adders, (0, SHARED))]
+    try:
+        for _ in range(10):
+            loads[1].wait_for(1)
+            time.sleep(chance.uniform(0, 0.05))
+            kill_daemon(adders[1])
+            loads[0].wait_for(1)
+            check(adders[0])
+    finally:
+        for load in loads:
+            load.end()
+    assert set(loads[0].ended) == {"run", "put"}, "the other has not lost a thing meanwhile"
+    check(adders[1])
+    for adder in adders:
+        adder.stop()
+    loads[0].runs += loads[1].runs
+    loads[0].files.update(loads[1].files)
+    look_at_all(store, loads[0])
