@@ -22,10 +22,10 @@ static const char hint_inner[] =
 static const char hint_variable[] = "It decides which programs and libraries are found, and stays as it is.";
 static const char hint_code[] = "Write the commands out: an expansion cannot be looked at.";
 
-/* They steer the loader, the shell, or what programs run. */
+/* They steer the loader, the shell, or which programs run. IFS does not: it splits what expansions give, and
+ * those name no program. */
 static const char steering[] =
-    " PATH IFS ENV BASH_ENV SHELLOPTS BASHOPTS PS4 CDPATH SHELL GCONV_PATH LOCPATH NLSPATH "
-    "MALLOC_CHECK_ GLIBC_TUNABLES GREP_OPTIONS TAR_OPTIONS POSIXLY_CORRECT ";
+    " PATH ENV BASH_ENV SHELLOPTS BASHOPTS GCONV_PATH LOCPATH GLIBC_TUNABLES TAR_OPTIONS ";
 static const char steering_prefix[] = "LD_";
 
 /* More words before a command are no options of a program that runs others. */
