@@ -94,9 +94,10 @@ s3_answer_parse (const char *text, gsize length, const char *item, GError **erro
                 g_markup_parse_context_end_parse (context, &problem);
   g_markup_parse_context_free (context);
   g_string_free (parse.text, TRUE);
-  if (ok)
+  if (ok && answer->root)
     return g_steal_pointer (&answer);
+  /* To GMarkup, a comment alone is a document. */
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the answer is not that of an S3 server: %s",
-               problem->message);
+               ok ? "there is nothing in it" : problem->message);
   return NULL;
 }

@@ -525,6 +525,7 @@ static const struct answer {
     {"garbage", "hello\r\n\r\n", GET, "not an S3 server"},
     {"cut", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc", GET, "ends connections"},
     {"no_xml", OK ("it works"), LIST, "not that of an S3 server"},
+    {"no_element", OK ("<?xml version=\"1.0\"?><!-- nothing -->"), LIST, "there is nothing in it"},
     {"half_xml", OK (XML "<ListBucketResult><Cont"), LIST, "not that of an S3 server"},
     {"other_xml", OK (XML "<html><body>welcome</body></html>"), LIST, "makes no sense"},
     {"deep", OK (DEEP), LIST, "too much"},
