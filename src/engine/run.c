@@ -128,6 +128,7 @@ abandon (struct adder_run *run)
       if (event.kind == ADDER_EVENT_RESULT)
         result_free (event.result);
   }
+  run_keep_abandoned (run);
   run->kind->leave (run, NULL);
   session_unref (run->session);
 }

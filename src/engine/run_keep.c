@@ -69,3 +69,16 @@ run_keep (struct adder_run *run, const struct verdict *verdict, const json_t *er
   }
   keeper->keep (keeper->data, run->request, &account);
 }
+
+void
+run_keep_abandoned (struct adder_run *run)
+{
+  const struct verdict cancelled = {.outcome = ADDER_OUTCOME_CANCELLED,
+                                    .exit_code = outcome_exit_code (ADDER_OUTCOME_CANCELLED)};
+  if (run->phase == PHASE_OVER)
+    return;
+  run->ended_us = g_get_monotonic_time ();
+  if (run->box)
+    usage_read (run->box, &run->usage);
+  run_keep (run, &cancelled, NULL, NULL);
+}

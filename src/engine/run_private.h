@@ -141,6 +141,9 @@ void run_take_output (struct adder_run *run, struct stream *stream, gsize length
 void run_keep (struct adder_run *run, const struct verdict *verdict, const json_t *error,
                const json_t *denials);
 
+/* The same of a run that its caller gives up before its result. */
+void run_keep_abandoned (struct adder_run *run);
+
 /* Kills what lives and waits for the report. */
 void run_end_box (struct adder_run *run);
 

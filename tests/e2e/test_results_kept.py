@@ -241,6 +241,17 @@ def test_a_run_that_is_cancelled(adder):
     wait_until(on_record, "a record of the run")
 
 
+def test_cells_that_are_replayed(adder):
+    sessions = Sessions(adder)
+    sessions.new("--name", "first")
+    sessions.cell("first", "x = 20")
+    ended = adder.call("session", "replay", "first", "--name", "second")
+    assert ended.returncode == 0, ended
+    listed = strict_json(adder.call("record", "list", "--json").stdout)["records"]
+    again = [row for row in listed if row["session_id"] == sessions.show("second")["session_id"]]
+    assert [(row["cell"], row["outcome"], row["front_end"]) for row in again] == [(1, "ok", "cli")]
+
+
 def test_who_said_yes(adder):
     allowed = adder.run("print(1)", "--profile", "workbench", YES)
     assert allowed.outcome == "ok" and record(adder, allowed.run_id)["approval"] == "accepted all"
