@@ -555,6 +555,48 @@ test_retention (struct fixture *fixture)
   assert_problems (fixture, NULL, "head 1203, missing 1");
 }
 
+/* Machines that share a database have a chain each, and none removes what is another's. */
+static void
+test_nodes (struct fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+  add_some (fixture, 3);
+  g_free (fixture->config->store_node);
+  fixture->config->store_node = g_strdup ("there");
+  struct store *there = open_store (fixture);
+  for (guint i = 0; i < 5; i++) {
+    char id[ID_BYTES];
+    const struct record record = make_record (fixture, id, "1");
+    add_to (there, &record);
+  }
+  fixture->config->store_record_count = 2;
+  records_retain (there, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (count (fixture, NULL, "{\"node\": \"here\"}"), ==, 3);
+  g_assert_cmpuint (count (fixture, NULL, "{\"node\": \"there\"}"), ==, 2);
+
+  g_autoptr (json_t) answer = records_verify (there, NULL, &error);
+  g_assert_no_error (error);
+  const json_t *nodes = json_object_get (answer, "nodes");
+  g_assert_true (json_is_true (json_object_get (answer, "ok")));
+  g_assert_cmpuint (json_array_size (nodes), ==, 2);
+  /* A head of one is not looked for in the chain of the other, where row 3 was removed last and the anchor
+   * has its digest; one of nobody is a chain that is gone. */
+  const char *head = json_string_value (json_object_get (json_array_get (nodes, 0), "head"));
+  static const struct {
+    const char *node;
+    gboolean ok;
+  } heads[] = {{"here", TRUE}, {"there", FALSE}, {"nowhere", FALSE}};
+  for (gsize i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autofree char *named = g_strconcat (heads[i].node, ":", head, NULL);
+    g_autoptr (json_t) again = records_verify (there, named, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (json_is_true (json_object_get (again, "ok")), ==, heads[i].ok);
+  }
+  store_close (there);
+  store_unref (there);
+}
+
 /* ---- many at once ---- */
 
 #define WRITERS 4
@@ -620,6 +662,7 @@ static const struct test_case {
     {"tampering", test_tampering},
     {"written-head", test_written_head},
     {"retention", test_retention},
+    {"nodes", test_nodes},
     {"many-writers", test_many_writers},
 };
 
