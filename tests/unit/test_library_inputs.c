@@ -28,7 +28,7 @@ store_file (const char *owner, const char *name, char fill, gsize length)
   g_assert_no_error (error);
   autoclose int fd = blobs_create (blobs, &error);
   g_assert_no_error (error);
-  g_autofree char *data = g_malloc (length);
+  g_autofree char *data = g_malloc (length + 1);
   memset (data, fill, length);
   g_assert_cmpint (fd_write_all (fd, data, length), ==, 0);
   g_autofree char *sha256 = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)data, length);
