@@ -283,6 +283,30 @@ test_stdin_never_ends (void)
   close (ends[1]);
 }
 
+/* Who gives up a run has run something all the same. */
+static void
+test_given_up (void)
+{
+  AdderRequest *request = new_request ("print('begun', flush=True)\nwhile True: pass");
+  g_autoptr (GError) error = NULL;
+  AdderEvent event;
+  adder_request_set_owner (request, "somebody", "given up");
+  AdderRun *run = adder_run_start (shared (), request);
+  adder_request_free (request);
+  do
+    g_assert_true (adder_run_next (run, &event));
+  while (event.kind != ADDER_EVENT_STDOUT);
+  adder_run_free (run);
+
+  g_autofree char *text =
+      adder_record_list (shared (), "somebody", "{\"conversation\": \"given up\"}", &error);
+  g_assert_no_error (error);
+  g_autoptr (json_t) listed = json_loads (text, 0, NULL);
+  const json_t *records = json_object_get (listed, "records");
+  g_assert_cmpuint (json_array_size (records), ==, 1);
+  g_assert_cmpstr (string_at (json_array_get (records, 0), "outcome"), ==, "cancelled");
+}
+
 static void
 test_files (void)
 {
@@ -561,6 +585,7 @@ main (int argc, char **argv)
       {"/run/input-too-large", test_input_too_large},
       {"/run/stdin-never-ends", test_stdin_never_ends},
       {"/run/files", test_files},
+      {"/run/given-up", test_given_up},
       {"/run/files-of-a-timeout", test_files_of_a_timeout},
       {"/run/long-output", test_long_output},
       {"/run/output-flood", test_output_flood},
