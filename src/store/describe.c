@@ -4,7 +4,6 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "common/paths.h"
 #include "store/check.h"
 #include "store/file_rows.h"
 
@@ -74,16 +73,6 @@ records_place (struct store *store)
   return g_strdup (database ? database_shown (database) : store_keeps_records (store) ? "" : "none");
 }
 
-/* Where files are; the caller's. */
-static char *
-files_place (struct store *store)
-{
-  const char *blobs = store_config (store)->store_blobs;
-  g_autofree char *state = strcmp (blobs, "directory") == 0 ? paths_state_dir (NULL) : NULL;
-  return state ? g_strdup_printf ("%s/store", state)
-               : g_strdup (g_str_has_prefix (blobs, "directory:") ? blobs + strlen ("directory:") : blobs);
-}
-
 /* Takes WHERE over. PROBLEM may be NULL; where nothing is KEPT, there is none. */
 static json_t *
 describe_place (char *where, const GError *problem, gboolean kept)
@@ -105,7 +94,7 @@ store_describe (struct store *store)
       "{s:b, s:b, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I}}", "keeps_records",
       store_keeps_records (store), "keeps_files", store_keeps_files (store), "node", store_node (store),
       "records_at", describe_place (records_place (store), database_problem, store_keeps_records (store)),
-      "files_at", describe_place (files_place (store), blobs_problem, store_keeps_files (store)), "records",
+      "files_at", describe_place (file_folder (store), blobs_problem, store_keeps_files (store)), "records",
       (json_int_t)sums.records, "files", (json_int_t)sums.files, "bytes", (json_int_t)sums.bytes, "owners",
       (json_int_t)sums.owners, "limits", "file_age_ms", (json_int_t)config->store_file_age_ms,
       "max_files_per_owner", (json_int_t)config->store_files_owner, "max_bytes_per_owner",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/paths.h"
 
 /* A server that is away fails for each file alike, and each time takes its time. */
 #define FAILURES_MOST 3
@@ -93,13 +94,38 @@ file_query_clear (struct file_query *query)
   if (query->sql)
     g_string_free (query->sql, TRUE);
   query->sql = NULL;
+  g_clear_pointer (&query->place, g_free);
+}
+
+char *
+file_folder (const struct store *store)
+{
+  const char *blobs = store_config (store)->store_blobs;
+  g_autofree char *state = strcmp (blobs, "directory") == 0 ? paths_state_dir (NULL) : NULL;
+  return state ? g_build_filename (state, "store", NULL)
+               : g_strdup (g_str_has_prefix (blobs, "directory:") ? blobs + strlen ("directory:") : blobs);
+}
+
+char *
+file_place (const struct store *store)
+{
+  g_autofree char *folder = files_are_shared (store) ? NULL : file_folder (store);
+  return g_strconcat (store_node (store), folder ? ":" : NULL, folder, NULL);
+}
+
+void
+file_query_add_place (struct file_query *query, const char *text, const struct store *store)
+{
+  g_assert (!query->place);
+  query->place = file_place (store);
+  file_query_add (query, text, SQL_STR (query->place));
 }
 
 void
 file_query_add_ours (struct file_query *query, struct store *store, const struct database *database)
 {
   if (database_is_shared (database) && !files_are_shared (store))
-    file_query_add (query, " AND node = ?", SQL_STR (store_node (store)));
+    file_query_add_place (query, " AND node = ?", store);
 }
 
 gboolean

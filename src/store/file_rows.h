@@ -17,6 +17,7 @@ struct file_query {
   GString *sql;
   struct sql_value values[16];
   guint count;
+  char *place; /* one of the values */
 };
 /* Adds TEXT, in which each `?` becomes the parameter VALUE. */
 void file_query_add (struct file_query *query, const char *text, struct sql_value value);
@@ -42,6 +43,14 @@ gint64 file_now_ms (void);
 
 /* Whether files lie where other machines reach them as well. */
 gboolean files_are_shared (const struct store *store);
+/* The folder of files on this machine, or what the configuration names; the caller's. */
+char *file_folder (const struct store *store);
+/* What a row calls the place that its writer keeps files in: the node, and where that is not all there is to
+ * say, since two users of one machine may share a database, the folder. The caller's. */
+char *file_place (const struct store *store);
+
+/* Adds TEXT, in which `?` becomes this place. */
+void file_query_add_place (struct file_query *query, const char *text, const struct store *store);
 /* Adds to QUERY that the row is one that this machine can look after: not where many share the database, and
  * each has its files for itself. */
 void file_query_add_ours (struct file_query *query, struct store *store, const struct database *database);

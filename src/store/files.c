@@ -22,6 +22,7 @@ struct writing {
   struct file_new *files;
   gsize count;
   char **names, **blobs; /* of each file: cleaned, and where it goes */
+  const char *place;     /* of their contents, for the rows */
   char **reasons;        /* why it cannot be kept; NULL: it can */
   gboolean made_room;
 };
@@ -167,7 +168,7 @@ add_row (struct writing *writing, struct transaction *transaction, gsize i, gint
       SQL_OPT (file->conversation),
       SQL_OPT (file->session),
       SQL_OPT (file->run_id),
-      SQL_STR (store_node (writing->store)),
+      SQL_STR (writing->place),
       SQL_STR (store_writer (writing->store)),
       SQL_INT (now_ms),
       SQL_INT (now_ms + (gint64)age_ms),
@@ -282,7 +283,14 @@ files_write (struct store *store, struct file_new *files, gsize count, GPtrArray
     return;
   g_autofree char **names = g_new0 (char *, count), **blobs = g_new0 (char *, count);
   g_autofree char **reasons = g_new0 (char *, count);
-  struct writing writing = {store, files, count, names, blobs, reasons, FALSE};
+  g_autofree char *place = file_place (store);
+  struct writing writing = {.store = store,
+                            .files = files,
+                            .count = count,
+                            .names = names,
+                            .blobs = blobs,
+                            .place = place,
+                            .reasons = reasons};
   for (gsize i = 0; i < count; i++) {
     id_make (files[i].id);
     names[i] = file_name_clean (files[i].name);

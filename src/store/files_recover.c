@@ -96,7 +96,7 @@ leave_given_up (struct store *store, struct database *database, GError **error)
   autoquery struct file_query query = {0};
   file_query_add (&query, SELECT_CANDIDATES UNSETTLED, SQL_INT (FILE_PENDING));
   if (database_is_shared (database))
-    file_query_add (&query, " AND node = ?", SQL_STR (store_node (store)));
+    file_query_add_place (&query, " AND node = ?", store);
   g_autoptr (GPtrArray) pending = find_candidates (database, &query, error);
   if (!pending)
     return FALSE;

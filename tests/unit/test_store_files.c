@@ -664,6 +664,39 @@ test_check_unknown (gconstpointer pair)
   bed_clear (&bed);
 }
 
+/* Two users of one machine, each with a folder for himself, share a database: neither misses the other's
+ * files, nor removes them when they expire. */
+static void
+test_check_beside_another_place (gconstpointer pair)
+{
+  struct bed bed;
+  if (!bed_init (&bed, pair, ""))
+    return;
+  gboolean shared = has_directory (pair) && store_world_is_server (bed.world);
+  char id[ID_BYTES];
+  put (&bed, "a", "text", "uid:1", id);
+  struct config *config = bed.config;
+  g_autofree char *own = config->store_blobs;
+  if (shared) {
+    config->store_blobs = g_strdup_printf ("directory:%s-other", bed.blobs);
+    struct store *other = store_new (config, NULL);
+    g_autoptr (json_t) found = store_check (other, &(struct check_options){0}, NULL, NULL);
+    g_assert_true (json_is_true (json_object_get (found, "healthy")));
+    g_assert_cmpint (number_in (found, "files"), ==, 0);
+    run_sql (&bed, "UPDATE files SET expires_ms = 1");
+    g_assert_true (files_recover (other, NULL));
+    g_assert_cmpint (count_rows (&bed), ==, 1);
+    store_close (other);
+    store_unref (other);
+    g_free (config->store_blobs);
+  }
+  config->store_blobs = g_steal_pointer (&own);
+  g_assert_true (files_recover (bed.store, NULL));
+  g_assert_cmpint (count_rows (&bed), ==, shared ? 0 : 1);
+  assert_whole (&bed);
+  bed_clear (&bed);
+}
+
 /* A database that knows none of many files is the wrong one, more likely than not. */
 static void
 test_check_leaves_many (gconstpointer pair)
@@ -760,6 +793,7 @@ static const struct {
     {"urls", test_urls},
     {"check-lost", test_check_lost},
     {"check-unknown", test_check_unknown},
+    {"check-another-place", test_check_beside_another_place},
     {"check-many-unknown", test_check_leaves_many},
     {"check-beside-writers", test_check_beside_writers},
 };
