@@ -22,6 +22,8 @@ struct sql_failure {
   char text[512]; /* for people, without the database's name; one line */
 };
 
+enum commit_end { COMMIT_UNKNOWN, COMMIT_TAKEN_BACK, COMMIT_DONE };
+
 struct backend {
   gboolean is_shared;
   const char *begin_write, *begin_read;
@@ -36,10 +38,10 @@ struct backend {
   gboolean (*run) (void *connection, const char *sql, const struct sql_value *values, guint count,
                    sql_row row, gpointer data, guint64 *ret_changed, guint64 timeout_ms,
                    struct sql_failure *failure);
-  /* A name of the transaction under way by which another connection can ask how it ended, or NULL: the
-   * caller's. Both are NULL where a commit is never in doubt. */
-  char *(*name_transaction) (void *connection, guint64 timeout_ms);
-  gboolean (*was_committed) (void *connection, const char *name, guint64 timeout_ms);
+  /* A name of the transaction under way, the caller's, by which another connection can ask how it ended. NULL
+   * with FAILURE. Both are NULL where a commit is never in doubt. */
+  char *(*name_transaction) (void *connection, guint64 timeout_ms, struct sql_failure *failure);
+  enum commit_end (*ask_end) (void *connection, const char *name, guint64 timeout_ms);
 };
 
 extern const struct backend sqlite_backend;

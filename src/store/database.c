@@ -14,6 +14,7 @@
 #define READERS_MOST 8 /* at once; further ones wait */
 #define IDLE_MOST    4 /* connections that stay open */
 #define DOWN_US      G_USEC_PER_SEC
+#define ASK_US       G_USEC_PER_SEC /* how long it is tried to find out what became of a commit */
 
 /* ---- URLs ---- */
 
@@ -366,34 +367,57 @@ begin_plain (struct transaction *transaction, gboolean write, GError **error)
   return transaction->is_open || set_failure (error, transaction->database, &transaction->failure);
 }
 
+/* What became of the commit called NAME, whose answer is lost: another connection can ask. A server that was
+ * restarted lets nobody in at first. */
+static enum commit_end
+ask_end (const struct database *database, const char *name)
+{
+  const struct backend *backend = database->backend;
+  gint64 end_us = g_get_monotonic_time () + ASK_US;
+  struct sql_failure unused;
+  void *other;
+  while (!(other = backend->connect (database->where, database->timeout_ms, &unused)))
+    if (unused.trouble != SQL_LOST || g_get_monotonic_time () > end_us)
+      return COMMIT_UNKNOWN;
+    else
+      g_usleep (20 * 1000);
+  enum commit_end end = backend->ask_end (other, name, database->timeout_ms);
+  backend->disconnect (other);
+  return end;
+}
+
+/* Whether the commit called NAME came about after all. Where nobody knows, it must not be made again. */
+static gboolean
+settle_commit (struct transaction *transaction, const char *name)
+{
+  enum commit_end end = ask_end (transaction->database, name);
+  if (end == COMMIT_UNKNOWN)
+    transaction->failure = (struct sql_failure){
+        SQL_FAILED, "the connection was lost, and whether all was written by then is not known"};
+  return end == COMMIT_DONE;
+}
+
 gboolean
 transaction_commit (struct transaction *transaction, GError **error)
 {
   struct database *database = transaction->database;
   const struct backend *backend = database->backend;
+  struct sql_failure *failure = &transaction->failure;
   if (transaction->broken)
-    return set_failure (error, database, &transaction->failure);
+    return set_failure (error, database, failure);
   g_return_val_if_fail (transaction->is_open && !transaction->running, FALSE);
+  gboolean is_named = transaction->write && backend->name_transaction;
   g_autofree char *name =
-      transaction->write && backend->name_transaction
-          ? backend->name_transaction (transaction->connection, statement_time (transaction))
-          : NULL;
-  if (run_plain (transaction, "COMMIT")) {
+      is_named ? backend->name_transaction (transaction->connection, statement_time (transaction), failure)
+               : NULL;
+  if ((!is_named || name) && run_plain (transaction, "COMMIT")) {
     transaction->is_open = FALSE;
     return TRUE;
   }
   transaction->broken = TRUE;
-  /* The answer is lost, or late: what the database made of it, another connection can ask. */
-  if (name && (transaction->failure.trouble == SQL_LOST || transaction->failure.trouble == SQL_TIMEOUT)) {
-    struct sql_failure unused;
-    void *other = backend->connect (database->where, database->timeout_ms, &unused);
-    gboolean committed = other && backend->was_committed (other, name, database->timeout_ms);
-    if (other)
-      backend->disconnect (other);
-    if (committed)
-      return TRUE;
-  }
-  return set_failure (error, database, &transaction->failure);
+  if (name && failure->trouble == SQL_LOST && settle_commit (transaction, name))
+    return TRUE;
+  return set_failure (error, database, failure);
 }
 
 /* Ends what TRANSACTION began on its connection, which is closed when it is of no use any more. */

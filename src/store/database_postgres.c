@@ -400,18 +400,18 @@ take_text (gpointer data, const struct sql_value *row, guint columns)
 }
 
 static char *
-postgres_name_transaction (void *data, guint64 timeout_ms)
+postgres_name_transaction (void *data, guint64 timeout_ms, struct sql_failure *failure)
 {
-  struct sql_failure unused;
   g_autofree char *name = NULL;
+  fail (failure, SQL_FAILED, "the server gave the transaction no number");
   return postgres_run (data, "SELECT CAST(txid_current() AS TEXT)", NULL, 0, take_text, &name, NULL,
-                       timeout_ms, &unused)
+                       timeout_ms, failure)
              ? g_steal_pointer (&name)
              : NULL;
 }
 
-static gboolean
-postgres_was_committed (void *data, const char *name, guint64 timeout_ms)
+static enum commit_end
+postgres_ask_end (void *data, const char *name, guint64 timeout_ms)
 {
   struct sql_failure unused;
   const struct sql_value values[] = {SQL_STR (name)};
@@ -420,12 +420,14 @@ postgres_was_committed (void *data, const char *name, guint64 timeout_ms)
   do {
     if (!postgres_run (data, "SELECT txid_status(CAST($1 AS BIGINT))", values, 1, take_text, &status, NULL,
                        timeout_ms, &unused))
-      return FALSE;
+      return COMMIT_UNKNOWN;
     if (g_strcmp0 (status, "in progress") != 0)
       break;
     g_usleep (5000); /* the other connection's end of it has not yet heard that it is alone */
   } while (g_get_monotonic_time () < end_us);
-  return g_strcmp0 (status, "committed") == 0;
+  if (g_strcmp0 (status, "committed") == 0)
+    return COMMIT_DONE;
+  return g_strcmp0 (status, "aborted") == 0 ? COMMIT_TAKEN_BACK : COMMIT_UNKNOWN;
 }
 
 __attribute__ ((visibility ("default"))) extern const struct backend adder_postgres_backend;
@@ -443,5 +445,5 @@ const struct backend adder_postgres_backend = {
     .disconnect = postgres_disconnect,
     .run = postgres_run,
     .name_transaction = postgres_name_transaction,
-    .was_committed = postgres_was_committed,
+    .ask_end = postgres_ask_end,
 };
