@@ -4,6 +4,7 @@ import hashlib
 import os
 import pathlib
 import signal
+import subprocess
 
 import pytest
 from harness import strict_json, wait_until
@@ -282,6 +283,41 @@ def test_content_that_rots_is_not_handed_out(make_adder):
     out = own.folder("out")
     said = refused(own, "get", file["file_id"], "--out", out)
     assert list(out.iterdir()) == [], said
+
+
+@pytest.fixture
+def small_disk(make_adder, user):
+    """An Adder whose store is on a disk of 4 MiB."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    own = make_adder()
+    folder = own.state / "store"
+    folder.mkdir(mode=0o700)
+    own.own(folder)
+    options = f"size=4m,mode=700,uid={user.uid},gid={user.uid}"
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "adder-test", folder], capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    own.grow = lambda: subprocess.run(["mount", "-o", "remount,size=16m", folder], check=True)
+    yield own
+    own.kill()
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk(small_disk):
+    (first,) = put(small_disk, small_disk.file("a", os.urandom(1_000_000)))
+    large = small_disk.file("b", os.urandom(5_000_000))
+    assert "No space left" in refused(small_disk, "put", large)
+    for _ in range(5):
+        result = small_disk.run("import os; open('x','wb').write(os.urandom(900_000)); print('ran')")
+        assert result.outcome == "ok" and result.stdout == "ran\n"
+        assert bool(result.files[0]["file_id"]) == (result.warnings == []), result
+    assert "x was not kept" in result.warnings[0] and "No space left" in result.warnings[0]
+    kept = listed(small_disk)
+    small_disk.grow()
+    assert_whole(small_disk, files=len(kept))
+    assert small_disk.run("open('x','w').write('again')").warnings == []
+    assert small_disk.call("file", "rm", first["file_id"]).returncode == 0
+    assert_whole(small_disk, files=len(kept))
 
 
 class Upload:
