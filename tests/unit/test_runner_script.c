@@ -84,8 +84,9 @@ static const char *const fine[] = {
     "for f in *.csv; do echo \"$f: $(wc -l < \"$f\")\"; done",
     "i=0; while [ \"$i\" -lt 3 ]; do i=$((i + 1)); done; echo $((i > 1 ? i : 0))",
     ">&2 echo a; echo b 1>&2; : > /tmp/x; { echo; ls; } >> /tmp/x 2>&1",
-    "#!/bin/sh\nset -eu\ntotal=$(awk -F, '{ s += $2 } END { print s }' x.csv)\necho \"$total\" | tee -a "
-    "/tmp/x",
+    /* In parentheses: one text, not two that lack a comma. */
+    ("#!/bin/sh\nset -eu\ntotal=$(awk -F, '{ s += $2 } END { print s }' x.csv)\necho \"$total\" | tee -a "
+     "/tmp/x"),
     "ls -l |\n  sort -k5 -n | # the largest\n  tail -n 3 &&\n  echo \\\n  done",
     "case \"$x\" in\n  *.txt | *.md)\n    cat \"$x\"\n    ;;\n  \"\") exit 1 ;;\n  *) exit 2\nesac",
     "say() {\n  local word=\"$1\"\n  printf '%s\\n' \"$word\"\n}\nsay a; say \"$(say b)\"",
