@@ -51,6 +51,7 @@ install_packages() {
     die "  apt-get update && apt-get install -y --no-install-recommends $missing"
   fi
   say "Installing: $missing"
+  # shellcheck disable=SC2016 # the dollars are for the other shell
   case " $missing" in
   *" postgresql "*) as_root sh -c 'mkdir -p "$1" && echo "create_main_cluster = false" >"$1/adder-tests.conf"' sh \
     /etc/postgresql-common/createcluster.d ;; # the tests start a server of their own; the package starts none

@@ -194,7 +194,7 @@ read_file (const char *path, struct s3_keys *keys, GError **error)
   gsize size = (gsize)st.st_size;
   g_autofree char *text = g_malloc0 (size + 1);
   int r = fd_read_all (fd, text, size);
-  char *next = text;
+  char *next;
   for (char *line = text; r == 0 && line; line = next) {
     next = strchr (line, '\n');
     if (next)

@@ -359,11 +359,13 @@ test_keys (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   /* Keys that are put right count at once. */
   g_autofree char *url = with_keys (fixture, "aws_access_key_id=adder\naws_secret_access_key=old", 0600);
   struct blobs *blobs = open_blobs (fixture, url, PATIENT_MS);
-  g_autofree char *key = blob_key ("kept"), *same = NULL;
+  g_autofree char *key = blob_key ("kept");
   g_autoptr (GError) error = NULL;
   g_assert_false (operate (blobs, PUT, key, &error));
   assert_says (&error, "the secret key is wrong");
-  same = with_keys (fixture, "[x]\n aws_access_key_id = adder\n aws_secret_access_key = " SECRET "\n", 0600);
+  g_autofree char *same =
+      with_keys (fixture, "[x]\n aws_access_key_id = adder\n aws_secret_access_key = " SECRET "\n", 0600);
+  g_assert_cmpstr (same, ==, url);
   g_assert_true (operate (blobs, PUT, key, NULL));
   blobs_close (blobs);
 }
