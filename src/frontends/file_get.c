@@ -101,7 +101,7 @@ write_file (int source, const json_t *file, const char *path, gboolean replace, 
   if (to < 0)
     return error_from_errno (error, errno, "cannot make %s", shown);
   g_autofree char *sha256 = NULL;
-  guint64 bytes;
+  guint64 bytes = 0;
   gboolean whole =
       copy_all (source, to, shown, &sha256, &bytes, error) && is_whole (file, sha256, bytes, error);
   if (whole && move_into_place (aside, path, replace) < 0) {
@@ -130,7 +130,7 @@ write_out (int source, const json_t *file, GError **error)
   if (fstat (source, &st) < 0 || st.st_size != json_integer_value (json_object_get (file, "bytes")))
     return is_whole (file, NULL, 0, error);
   g_autofree char *sha256 = NULL;
-  guint64 bytes;
+  guint64 bytes = 0;
   return copy_all (source, STDOUT_FILENO, "to standard output", &sha256, &bytes, error) &&
          is_whole (file, sha256, bytes, error);
 }

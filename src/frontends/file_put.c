@@ -157,7 +157,7 @@ put_one (struct call_target *target, const struct file_put *put, const struct so
 static void
 tell_one (const struct source *source, const json_t *file, const GError *problem)
 {
-  if (file) {
+  if (!problem) {
     g_autofree char *name = text_one_line (json_string_value (json_object_get (file, "name")), -1);
     printf ("%s  %s\n", json_string_value (json_object_get (file, "file_id")), name);
     return;
