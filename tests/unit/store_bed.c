@@ -232,8 +232,6 @@ bed_main (int argc, char **argv, const char *program, const struct bed_case *cas
       made++;
     }
   int code = g_test_run ();
-  g_autofree char *folder = g_build_filename (state, "store", NULL);
-  g_rmdir (folder);
-  g_rmdir (state);
+  store_world_remove (state);
   return code;
 }

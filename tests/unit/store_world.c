@@ -109,9 +109,15 @@ remove_one (const char *path, const struct stat *st, int kind, struct FTW *walk)
 }
 
 void
+store_world_remove (const char *folder)
+{
+  (void)nftw (folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void
 store_world_free (store_world *world)
 {
-  nftw (world->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  store_world_remove (world->folder);
   g_free (world->folder);
   g_free (world->url);
   g_free (world);

@@ -697,11 +697,6 @@ main (int argc, char **argv)
       g_test_add_data_func_full (path, g_memdup2 (&trial, sizeof trial), try_case, g_free);
     }
   int failed = g_test_run ();
-  static const char *const folders[] = {"store/writers", "store"};
-  for (gsize i = 0; i < G_N_ELEMENTS (folders); i++) {
-    g_autofree char *path = g_build_filename (state, folders[i], NULL);
-    (void)g_rmdir (path);
-  }
-  (void)g_rmdir (state);
+  store_world_remove (state);
   return failed;
 }
