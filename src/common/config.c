@@ -13,11 +13,13 @@
 #include "common/json.h"
 #include "common/paths.h"
 #include "common/size.h"
+#include "common/text.h"
 #include "sandbox/host_memory.h"
 #include "sandbox/isolation.h"
 
 enum config_type {
   CONFIG_TEXT,
+  CONFIG_URL, /* its password is not shown */
   CONFIG_PATH,
   CONFIG_CHOICE,
   CONFIG_BOOLEAN,
@@ -152,12 +154,12 @@ static const struct config_row config_table[] = {
     {"review", "max_bytes", CONFIG_SIZE, AT (max_reviews_bytes), "1GiB", .minimum = MIB,
      .maximum = 1024 * 1024 * MIB,
      .text = "What the files of all of them may have, on disk, until they are made real or dropped."},
-    {"store", "records", CONFIG_TEXT, AT (store_records), "sqlite",
+    {"store", "records", CONFIG_URL, AT (store_records), "sqlite",
      .text =
          "Where records of runs and the rows of files are: `sqlite` (`store/records.db` in the state "
          "directory), `sqlite:/path`, `postgresql://user@host/database` (for many nodes), `none`: nothing "
          "is kept."},
-    {"store", "blobs", CONFIG_TEXT, AT (store_blobs), "directory",
+    {"store", "blobs", CONFIG_URL, AT (store_blobs), "directory",
      .text =
          "Where files of runs and long output are: `directory` (`store/` in the state directory), "
          "`directory:/path`, `s3://bucket?endpoint=https://host:port&region=us-east-1` (for many nodes), "
@@ -287,7 +289,8 @@ static const struct config_row config_table[] = {
 static gboolean
 is_text (const struct config_row *row)
 {
-  return row->type == CONFIG_TEXT || row->type == CONFIG_PATH || row->type == CONFIG_CHOICE;
+  return row->type == CONFIG_TEXT || row->type == CONFIG_URL || row->type == CONFIG_PATH ||
+         row->type == CONFIG_CHOICE;
 }
 
 /* ---- reading ---- */
@@ -490,11 +493,21 @@ is_left_open (const struct config *config, const struct config_row *row)
   return row->computed_as && !row->computed && *FIELD (config, row, guint64) == 0;
 }
 
+/* As people may see it, or NULL. The caller's. */
+static char *
+shown_text (const struct config *config, const struct config_row *row)
+{
+  const char *value = *FIELD (config, row, char *);
+  return value && row->type == CONFIG_URL ? text_without_password (value) : g_strdup (value);
+}
+
 static json_t *
 value_json (const struct config *config, const struct config_row *row)
 {
-  if (is_text (row))
-    return json_text_or_null (*FIELD (config, row, char *));
+  if (is_text (row)) {
+    g_autofree char *value = shown_text (config, row);
+    return json_text_or_null (value);
+  }
   if (is_left_open (config, row))
     return json_null ();
   if (row->type == CONFIG_BOOLEAN)
@@ -502,12 +515,12 @@ value_json (const struct config *config, const struct config_row *row)
   return json_integer ((json_int_t)*FIELD (config, row, guint64));
 }
 
-/* As it may stand in adder.conf. */
+/* As it may stand in adder.conf, but for passwords. */
 static char *
 value_text (const struct config *config, const struct config_row *row)
 {
   if (is_text (row))
-    return g_strdup (*FIELD (config, row, char *));
+    return shown_text (config, row);
   if (is_left_open (config, row))
     return NULL;
   if (row->type == CONFIG_BOOLEAN)
@@ -579,6 +592,7 @@ kind_text (const struct config_row *row)
     return g_strdup_printf ("%s to %s", least, most);
   }
   case CONFIG_TEXT:
+  case CONFIG_URL:
   default:
     return g_strdup ("text");
   }

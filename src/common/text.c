@@ -21,6 +21,30 @@ text_one_line (const char *text, gssize most)
 
 /* The number of single-letter changes between two short words (Levenshtein), one row of the matrix at a time.
  */
+#define HIDDEN "***"
+
+char *
+text_without_password (const char *url)
+{
+  const char *scheme = strstr (url, "://");
+  const char *rest = scheme ? scheme + strlen ("://") : url;
+  gsize authority = strcspn (rest, "/?#");
+  const char *at = g_strrstr_len (rest, (gssize)authority, "@");
+  const char *colon = at ? memchr (rest, ':', (gsize)(at - rest)) : NULL;
+  GString *shown = g_string_new_len (url, colon ? colon + 1 - url : rest - url);
+  const char *tail = colon ? at : rest;
+  if (colon)
+    g_string_append (shown, HIDDEN);
+  for (const char *parameter; (parameter = strstr (tail, "password="));) {
+    const char *value = parameter + strlen ("password=");
+    g_string_append_len (shown, tail, value - tail);
+    g_string_append (shown, HIDDEN);
+    tail = value + strcspn (value, "&#");
+  }
+  g_string_append (shown, tail);
+  return g_string_free (shown, FALSE);
+}
+
 static guint
 distance (const char *left, const char *right)
 {

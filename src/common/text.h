@@ -9,6 +9,10 @@
  * drive a terminal. The caller's. */
 char *text_one_line (const char *text, gssize most);
 
+/* URL with "***" in place of the password that it may have, before its host or as the parameter
+ * "password". The caller's. */
+char *text_without_password (const char *url);
+
 /* What a mistyped word was meant to be: the nearest of the candidates so far, with two single-letter changes
  * at most, or NULL. */
 struct text_guess {

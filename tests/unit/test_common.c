@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/moment.h"
 #include "common/size.h"
+#include "common/text.h"
 
 struct good {
   const char *text;
@@ -317,6 +318,29 @@ test_errors (void)
   g_assert_cmpstr (faulty->message, ==, "cannot write 5: No space left on device");
 }
 
+static void
+test_passwords_are_hidden (void)
+{
+  static const struct {
+    const char *url, *shown;
+  } rows[] = {
+      {"sqlite", "sqlite"},
+      {"sqlite:/srv/a:b@c", "sqlite:/srv/a:b@c"},
+      {"postgresql://host/db", "postgresql://host/db"},
+      {"postgresql://me@host:5432/db", "postgresql://me@host:5432/db"},
+      {"postgresql://me:s3cret@host/db", "postgresql://me:***@host/db"},
+      {"postgresql://me:a@b@host/db", "postgresql://me:***@host/db"},
+      {"postgresql:///db?user=me&password=s3cret&host=/run",
+       "postgresql:///db?user=me&password=***&host=/run"},
+      {"postgresql://me:one@host/db?password=two&sslpassword=three",
+       "postgresql://me:***@host/db?password=***&sslpassword=***"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *shown = text_without_password (rows[i].url);
+    g_assert_cmpstr (shown, ==, rows[i].shown);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -333,6 +357,7 @@ main (int argc, char **argv)
   g_test_add_func ("/common/log/lines", test_log_lines);
   g_test_add_func ("/common/json/strict", test_json_is_strict);
   g_test_add_func ("/common/json/text-or-null", test_json_text_or_null);
+  g_test_add_func ("/common/text/passwords", test_passwords_are_hidden);
   g_test_add_func ("/common/errors", test_errors);
   return g_test_run ();
 }
