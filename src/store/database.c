@@ -18,13 +18,17 @@
 
 /* ---- URLs ---- */
 
-/* What a PostgreSQL URL names, without what it says of passwords: "postgresql://host:port/database". */
+/* What a PostgreSQL URL names, without what it says of passwords: "postgresql://host:port/database". One in
+ * which a password may stand where it does not belong (it has a / or ? that is not written as %2F or %3F)
+ * names nothing. */
 static char *
 show_url (const char *url)
 {
   const char *rest = strstr (url, "://") + 3;
   gsize authority = strcspn (rest, "/?#");
   const char *host = rest;
+  if (strchr (rest + authority, '@'))
+    return g_strdup ("postgresql://...");
   for (gsize i = 0; i < authority; i++)
     if (rest[i] == '@')
       host = rest + i + 1;

@@ -27,7 +27,7 @@ fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
 {
   failure->trouble = trouble;
   g_strlcpy (failure->text, text, sizeof failure->text);
-  g_strdelimit (g_strchomp (failure->text), "\n", ' ');
+  g_strdelimit (g_strchomp (failure->text), "\n\t", ' ');
 }
 
 /* By SQLSTATE or its class (PostgreSQL's appendix A). */
@@ -188,9 +188,37 @@ settle (struct connection *connection, guint64 timeout_ms, struct sql_failure *f
   return TRUE;
 }
 
+/* What libpq cannot read it quotes, and a password with it: of its words those before the quotation are told.
+ * A password with a / in it is a port to libpq. */
+static gboolean
+check_url (const char *where, struct sql_failure *failure)
+{
+  char *problem = NULL;
+  PQconninfoOption *options = PQconninfoParse (where, &problem);
+  gboolean ok = options != NULL;
+  for (const PQconninfoOption *option = options; ok && option && option->keyword; option++)
+    if (strcmp (option->keyword, "port") == 0 && option->val)
+      ok = option->val[strspn (option->val, "0123456789,")] == '\0';
+  char *quotation = problem ? strstr (problem, ": \"") : NULL;
+  if (quotation)
+    *quotation = '\0';
+  g_autofree char *text = g_strconcat ("the URL cannot be read: ",
+                                       problem   ? problem
+                                       : options ? "its port is no number (in a password / is %2F)"
+                                                 : "no memory is left",
+                                       NULL);
+  PQfreemem (problem);
+  PQconninfoFree (options);
+  if (!ok)
+    fail (failure, SQL_FAILED, text);
+  return ok;
+}
+
 static void *
 postgres_connect (const char *where, guint64 timeout_ms, struct sql_failure *failure)
 {
+  if (!check_url (where, failure))
+    return NULL;
   static const char *const keys[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
   const char *const values[] = {where, "adder", "UTF8", NULL};
   struct connection *connection = g_new0 (struct connection, 1);

@@ -340,7 +340,11 @@ test_rights (void)
   refuses (stranger, "role \"stranger\" does not exist", NULL);
   refuses ("postgresql://adder:wrong-word@127.0.0.1:1/none", "127.0.0.1", "wrong-word");
   refuses ("postgresql:///none?host=/nowhere&password=wrong-word", "/nowhere", "wrong-word");
-  refuses ("postgresql:///none?nonsense=wrong", "nonsense", NULL);
+  refuses ("postgresql:///none?nonsense=wrong-word", "invalid URI query parameter", "wrong-word");
+  refuses ("postgresql://adder:wrong-word/1@127.0.0.1:1/none", "postgresql://...", "wrong-word");
+  refuses ("postgresql://adder:wrong-word?1@127.0.0.1:1/none", "postgresql://...", "wrong-word");
+  refuses ("postgresql://adder:wrong-word@[none", "the URL cannot be read", "wrong-word");
+  refuses ("postgresql://adder:wrong-word%zz@none/none", "the URL cannot be read", "wrong-word");
 
   /* With the right word, and a table that it may not write to. */
   g_autofree char *name =
