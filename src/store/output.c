@@ -86,8 +86,10 @@ compile (const char *pattern, GError **error)
                  OUTPUT_PATTERN_MOST);
     return NULL;
   }
+  /* Alone first: what is wrong with it is told by its own places. */
+  g_autoptr (GRegex) alone = g_regex_new (pattern, 0, 0, &problem);
   g_autofree char *bounded = g_strconcat (BOUNDS, pattern, NULL);
-  GRegex *regex = g_regex_new (bounded, 0, 0, &problem);
+  GRegex *regex = alone ? g_regex_new (bounded, 0, 0, &problem) : NULL;
   if (!regex) {
     g_autofree char *shown = text_one_line (pattern, 100);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not a pattern: %s", shown,
