@@ -14,6 +14,7 @@
 
 enum filter_kind {
   FILTER_EXACT,
+  FILTER_OUTCOME,
   FILTER_MOMENT,
   FILTER_HOLDS,  /* a part of a text */
   FILTER_TOOL,   /* its name, or with its toolset's before it */
@@ -28,7 +29,7 @@ static const struct filter_row {
 } filter_table[] = {
     {"since", FILTER_MOMENT, "started_ms >= ?"},
     {"until", FILTER_MOMENT, "started_ms < ?"},
-    {"outcome", FILTER_EXACT, "outcome = ?"},
+    {"outcome", FILTER_OUTCOME, "outcome = ?"},
     {"tool", FILTER_TOOL, "(tool = ? OR tool LIKE ? ESCAPE '!')"},
     {"profile", FILTER_EXACT, "profile = ?"},
     {"environment", FILTER_EXACT, "environment = ?"},
@@ -115,6 +116,20 @@ add_moment (struct record_filter *filter, const struct filter_row *row, const ch
 }
 
 static gboolean
+add_outcome (struct record_filter *filter, const struct filter_row *row, const char *text, GError **error)
+{
+  g_autoptr (GString) known = g_string_new ("one of:");
+  for (AdderOutcome i = ADDER_OUTCOME_OK; i <= ADDER_OUTCOME_FAILED; i++) {
+    if (strcmp (text, adder_outcome_name (i)) == 0) {
+      record_filter_add (filter, row->condition, SQL_STR (text));
+      return TRUE;
+    }
+    g_string_append_printf (known, "%s %s", i == ADDER_OUTCOME_OK ? "" : ",", adder_outcome_name (i));
+  }
+  return fail (row, known->str, error);
+}
+
+static gboolean
 add_limit (struct record_filter *filter, const struct filter_row *row, const json_t *value, GError **error)
 {
   json_int_t limit = json_integer_value (value);
@@ -143,6 +158,8 @@ add_one (struct record_filter *filter, const char *name, const json_t *value, GE
     return fail (row, "a text of 1000 bytes at most", error);
   g_autofree char *pattern = NULL;
   switch (row->kind) {
+  case FILTER_OUTCOME:
+    return add_outcome (filter, row, text, error);
   case FILTER_MOMENT:
     return add_moment (filter, row, text, error);
   case FILTER_BEFORE:

@@ -203,6 +203,7 @@ def test_what_is_asked_wrong(lite):
         (("list", "--since", "5"), "is no time"),
         (("list", "--limit", "0"), "from 1 to 1000"),
         (("list", "--limit", "1001"), "from 1 to 1000"),
+        (("list", "--outcome", "good"), "one of: ok, error,"),
         (("show", "nobody"), "no record"),
         (("show",), "argument is missing"),
         (("export", "--format", "xml"), "jsonl and csv"),
