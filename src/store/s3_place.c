@@ -182,8 +182,12 @@ read_file (const char *path, struct s3_keys *keys, GError **error)
 {
   autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat st;
+  if (fd < 0 && errno == ENOENT) { /* no NOT_FOUND, which is said of what lies in the bucket */
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the file %s with keys for S3 is not there", path);
+    return FALSE;
+  }
   if (fd < 0 || fstat (fd, &st) < 0)
-    return error_from_errno (error, errno == ENOENT ? EIO : errno, "cannot read the keys for S3 in %s", path);
+    return error_from_errno (error, errno, "cannot read the keys for S3 in %s", path);
   if (!S_ISREG (st.st_mode) || (guint64)st.st_size > KEYS_FILE_MOST || (st.st_mode & 077)) {
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_FAILED,

@@ -356,6 +356,8 @@ test_keys (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     g_autofree char *url = with_keys (fixture, rows[i].text, rows[i].mode);
     assert_all_say (fixture, url, PATIENT_MS, rows[i].says);
   }
+  g_autofree char *missing = g_strconcat (fixture->url, ".none", NULL);
+  assert_all_say (fixture, missing, PATIENT_MS, "is not there");
   /* Keys that are put right count at once. */
   g_autofree char *url = with_keys (fixture, "aws_access_key_id=adder\naws_secret_access_key=old", 0600);
   struct blobs *blobs = open_blobs (fixture, url, PATIENT_MS);
