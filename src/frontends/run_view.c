@@ -198,12 +198,15 @@ say_files (const struct run_view *view, const json_t *result)
   json_t *file;
   json_array_foreach (files, i, file)
   {
-    const char *name = member (file, "name");
+    const char *name = member (file, "name"), *id = member (file, "file_id");
     g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (file, "bytes")));
     g_autofree char *where = view->directory ? g_build_filename (view->directory, name, NULL) : NULL;
     say_begin (CLI_DIM);
     if (where)
       fprintf (stderr, "%s, %s, written to %s", name, size, where);
+    else if (id)
+      fprintf (stderr, "%s, %s, kept: adder file get %s, or --out DIR writes it to a directory", name, size,
+               id);
     else
       fprintf (stderr, "%s, %s, not kept: --out DIR writes it to a directory", name, size);
     say_end ();

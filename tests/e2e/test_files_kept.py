@@ -44,6 +44,12 @@ def assert_whole(adder, files=None):
     assert files is None or found["files"] == files, found
 
 
+def test_a_person_is_told_how_to_have_a_file(adder):
+    ended = adder.call("run", "-c", "open('made.txt', 'w').write('x')")
+    (file,) = ask(adder, "file", "list", "--limit", "1")["files"]
+    assert f"made.txt, 1 byte, kept: adder file get {file['file_id']}, or --out DIR" in ended.stderr
+
+
 @pytest.mark.quick
 def test_there_and_back(adder):
     content = os.urandom(300_000)
