@@ -153,8 +153,9 @@ file_view_check (const json_t *found)
   gsize i;
   json_t *one;
   g_autofree char *bytes = size_format (number_of (found, "bytes"));
-  printf ("%" G_GUINT64_FORMAT " files with %s were looked at%s\n", number_of (found, "files"), bytes,
-          json_is_true (json_object_get (found, "deep")) ? ", and read" : "");
+  guint64 files = number_of (found, "files");
+  printf ("%" G_GUINT64_FORMAT " %s with %s %s looked at%s\n", files, files == 1 ? "file" : "files", bytes,
+          files == 1 ? "was" : "were", json_is_true (json_object_get (found, "deep")) ? ", and read" : "");
   json_array_foreach (json_object_get (found, "problems"), i, one)
   {
     g_autofree char *problem = text_one_line (json_string_value (one), -1);
