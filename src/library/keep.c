@@ -28,7 +28,7 @@ struct keeper {
   gatomicrefcount references;
   struct store *store;
   GMutex lock;
-  guint64 kept, lost; /* runs */
+  guint64 kept, lost; /* runs: whole, and those of which something was not kept */
   char *problem;      /* why the last one was not kept that was not, or NULL */
   gint64 problem_us;  /* g_get_real_time */
 };
@@ -256,18 +256,32 @@ warn_lost (const struct keeping *keeping, gboolean files, const GError *problem)
                                     problem->message));
 }
 
+/* PROBLEM: what was not kept of a run, and why; NULL: all of it was. */
 static void
-count (struct keeper *keeper, const GError *problem)
+count (struct keeper *keeper, const char *problem)
 {
   g_mutex_lock (&keeper->lock);
   if (problem) {
     g_free (keeper->problem);
-    keeper->problem = g_strdup (problem->message);
+    keeper->problem = g_strdup (problem);
     keeper->problem_us = g_get_real_time ();
     keeper->lost++;
   } else
     keeper->kept++;
   g_mutex_unlock (&keeper->lock);
+}
+
+/* What was not kept although the record may be, or NULL: told by warnings from the WARNED-th on, or while the
+ * run was under way. */
+static const char *
+find_loss (const struct account *account, guint warned)
+{
+  if (account->warnings->len > warned)
+    return account->warnings->pdata[warned];
+  for (int i = 0; i < ACCOUNT_STREAMS; i++)
+    if (account->spills[i]->failed)
+      return "long output of a run was not kept whole: the warnings of its result say why";
+  return NULL;
 }
 
 static void
@@ -279,16 +293,21 @@ keep (gpointer data, const struct run_request *request, struct account *account)
   g_autofree struct artifact **artifacts = g_new0 (struct artifact *, most);
   struct keeper *keeper = data;
   struct keeping keeping = {keeper->store, request, account, files, artifacts, 0};
+  guint warned = account->warnings->len;
   if (store_keeps_files (keeping.store)) {
     write_artifacts (&keeping);
     write_output (&keeping);
   }
+  const char *lost = find_loss (account, warned);
   gboolean written = is_any_written (&keeping);
-  if (!written && !store_keeps_records (keeping.store))
+  if (!written && !store_keeps_records (keeping.store)) {
+    if (lost)
+      count (keeper, lost);
     return;
+  }
   tell_files (&keeping, TRUE);
   gboolean kept = commit (&keeping, &problem);
-  count (keeper, problem);
+  count (keeper, problem ? problem->message : lost);
   if (kept)
     return;
   tell_files (&keeping, FALSE);

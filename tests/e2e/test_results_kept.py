@@ -369,9 +369,14 @@ def test_a_place_for_files_that_cannot_be_used(make_adder):
     adder.configure(f"[store]\nblobs = directory:{adder.file('occupied', 'a file')}\n")
     result = adder.run("open('a', 'w').write('x')\nprint('x' * 200_000)")
     assert result.outcome == "ok" and result.result_id is None and result.files[0]["file_id"] is None
+    told = adder.status()["engine"]["store"]
+    assert told["runs_kept"] == 0 and told["runs_not_kept"] == 1 and "the file a was not kept" in told["last_problem"]
     assert any(warning.startswith("stdout is not kept whole: ") for warning in result.warnings)
     assert any("a" in warning and "not kept" in warning for warning in result.warnings)
     assert record(adder, result.run_id)["outcome"] == "ok"
+    adder.run("print('x' * 200_000)")
+    told = adder.status()["engine"]["store"]
+    assert told["runs_kept"] == 0 and told["runs_not_kept"] == 2 and "long output" in told["last_problem"]
 
 
 def test_all_that_is_acknowledged_is_there(adder):
