@@ -60,14 +60,16 @@ output_read (struct blobs *blobs, const struct file_row *row, guint64 offset, gu
 /* ---- lines that match ---- */
 
 #define BLOCK_BYTES  ((gsize)256 << 10)
-#define LINE_BYTES   ((gsize)64 << 10) /* a longer one is looked at in pieces of this length */
+#define LINE_BYTES   ((gsize)16 << 10) /* a longer one is looked at in pieces of this length */
 #define SHOWN_BYTES  500               /* of a line */
 #define BEFORE_BYTES 150               /* of them, before the match */
 #define LINES_MOST   1000
 #define PATIENCE_US  (2 * G_USEC_PER_SEC)
 
-/* Of one line, in PCRE's own units: some milliseconds. A pattern can only lower them. */
-#define BOUNDS "(*LIMIT_HEAP=16384)(*LIMIT_MATCH=200000)"
+/* In PCRE's own units, of one line from one of its bytes on: PCRE begins to count anew at each. So a pattern
+ * that stays just below takes this times LINE_BYTES, some seconds, before the time is looked at. A pattern
+ * can only lower them. */
+#define BOUNDS "(*LIMIT_HEAP=16384)(*LIMIT_MATCH=40000)"
 
 struct search {
   GRegex *regex;
