@@ -188,8 +188,19 @@ settle (struct connection *connection, guint64 timeout_ms, struct sql_failure *f
   return TRUE;
 }
 
+/* Whether what OPTION says of where the server is can be that. A password with a / in it is a port to libpq,
+ * and of one with an @ the end is a part of the host; only the name of a socket may have one. */
+static gboolean
+is_place (const PQconninfoOption *option)
+{
+  const char *value = option->val ? option->val : "";
+  if (strcmp (option->keyword, "port") == 0)
+    return value[strspn (value, "0123456789,")] == '\0';
+  return strcmp (option->keyword, "host") != 0 || strchr ("/@", value[0]) || !strchr (value, '@');
+}
+
 /* What libpq cannot read it quotes, and a password with it: of its words those before the quotation are told.
- * A password with a / in it is a port to libpq. */
+ */
 static gboolean
 check_url (const char *where, struct sql_failure *failure)
 {
@@ -197,16 +208,16 @@ check_url (const char *where, struct sql_failure *failure)
   PQconninfoOption *options = PQconninfoParse (where, &problem);
   gboolean ok = options != NULL;
   for (const PQconninfoOption *option = options; ok && option && option->keyword; option++)
-    if (strcmp (option->keyword, "port") == 0 && option->val)
-      ok = option->val[strspn (option->val, "0123456789,")] == '\0';
+    ok = is_place (option);
   char *quotation = problem ? strstr (problem, ": \"") : NULL;
   if (quotation)
     *quotation = '\0';
-  g_autofree char *text = g_strconcat ("the URL cannot be read: ",
-                                       problem   ? problem
-                                       : options ? "its port is no number (in a password / is %2F)"
-                                                 : "no memory is left",
-                                       NULL);
+  g_autofree char *text =
+      g_strconcat ("the URL cannot be read: ",
+                   problem   ? problem
+                   : options ? "its host or port is none (in a password @ is %40, and / is %2F)"
+                             : "no memory is left",
+                   NULL);
   PQfreemem (problem);
   PQconninfoFree (options);
   if (!ok)

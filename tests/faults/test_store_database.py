@@ -339,3 +339,25 @@ def test_full_disk(make_adder, user):
     last = run_kept(adder)
     kept = [result for result in results if not lost(result)]
     check_kept(adder, [first, *kept, last])
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://adder:s%zzQUIET@127.0.0.1:1/db",
+        "postgresql://adder:QUIET/s@127.0.0.1:1/db",
+        "postgresql://adder:QUIET?s@127.0.0.1:1/db",
+        "postgresql://adder:s@QUIET@127.0.0.1:1/db",
+        "postgresql://adder@127.0.0.1:1/db?password=QUIET%zz",
+        "postgresql://adder@127.0.0.1:1?password=s@QUIET",
+    ],
+)
+def test_a_password_that_the_url_does_not_escape_is_told_nobody(make_adder, url):
+    if not store_world.programs():
+        pytest.skip("there is no PostgreSQL on this host (the package postgresql)")
+    adder = make_adder(config(url))
+    result = adder.run("print(1)")
+    assert lost(result) and "QUIET" not in repr(result)
+    for command in ("status", "--json"), ("store", "show"), ("store", "show", "--json"), ("record", "list"):
+        ended = adder.call(*command)
+        assert "QUIET" not in ended.stdout + ended.stderr, command
