@@ -47,11 +47,12 @@ struct attempt {
   const struct s3_request *request;
   s3_reply_t *reply;
   CURL *curl;
-  GChecksum *sum;    /* of the body with what came before it, or NULL */
-  guint64 sent;      /* of the body */
-  guint64 skip;      /* bytes that come before those that were asked for */
-  gint64 moved_us;   /* when something moved last */
-  curl_off_t totals; /* what had moved then */
+  GChecksum *sum;  /* of the body with what came before it, or NULL */
+  guint64 sent;    /* of the body */
+  guint64 skip;    /* bytes that come before those that were asked for */
+  guint64 taken;   /* bytes of what was asked for, with those that are skipped */
+  gint64 moved_us; /* when something moved last */
+  guint64 totals;  /* what had moved then */
   gint64 limit_us;
   gboolean stalled, full, changed;
   int err; /* of a file of ours */
@@ -221,6 +222,7 @@ take_some (char *data, size_t size, size_t count, void *attempt_data)
   gboolean yes = status >= 200 && status < 300;
   if (!yes || (request->into_fd < 0 && !request->buffer))
     return take_text (attempt, data, length);
+  attempt->taken += length;
   if (request->into_fd >= 0) {
     attempt->err = -blob_file_write (request->into_fd, data, length, reply->bytes);
     reply->bytes += length;
@@ -257,14 +259,15 @@ take_header (char *line, size_t size, size_t count, void *data)
   return size * count;
 }
 
+/* What a server only says, a yes or a no, is no progress: it has to come in time as a whole. */
 static int
-watch (void *data, G_GNUC_UNUSED curl_off_t all_in, curl_off_t in, G_GNUC_UNUSED curl_off_t all_out,
-       curl_off_t out)
+watch (void *data, G_GNUC_UNUSED curl_off_t all_in, G_GNUC_UNUSED curl_off_t in,
+       G_GNUC_UNUSED curl_off_t all_out, curl_off_t out)
 {
   struct attempt *attempt = data;
   gint64 now = g_get_monotonic_time ();
-  if (in + out != attempt->totals) {
-    attempt->totals = in + out;
+  if (attempt->taken + (guint64)out != attempt->totals) {
+    attempt->totals = attempt->taken + (guint64)out;
     attempt->moved_us = now;
   }
   attempt->stalled = now - attempt->moved_us > attempt->limit_us;

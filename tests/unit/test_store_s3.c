@@ -561,6 +561,7 @@ struct double_server {
   int fd;
   char *url;
   const char *reply;
+  gboolean trickles; /* goes on with blanks, one at a time, until nobody listens any more */
   GThread *thread;
 };
 
@@ -579,6 +580,8 @@ answer_all (gpointer data)
     /* The keys' secret is sent to nobody. */
     g_assert_null (memmem (request, have, SECRET, strlen (SECRET)));
     send (fd, server->reply, strlen (server->reply), MSG_NOSIGNAL);
+    while (server->trickles && send (fd, " ", 1, MSG_NOSIGNAL) == 1)
+      g_usleep (5000);
     shutdown (fd, SHUT_WR);
     while (read (fd, request, sizeof request) > 0)
       ;
@@ -614,7 +617,7 @@ static void
 test_answer (struct fixture *fixture, gconstpointer data)
 {
   const struct answer *answer = data;
-  struct double_server server;
+  struct double_server server = {0};
   double_start (&server, fixture, answer->reply);
   struct blobs *blobs = open_blobs (fixture, server.url, HASTY_MS);
   g_autofree char *key = blob_key ("key");
@@ -634,7 +637,7 @@ test_answer (struct fixture *fixture, gconstpointer data)
 static void
 test_no_ranges (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  struct double_server server;
+  struct double_server server = {0};
   double_start (&server, fixture, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789");
   struct blobs *blobs = open_blobs (fixture, server.url, PATIENT_MS);
   g_autofree char *key = blob_key ("key");
@@ -651,7 +654,7 @@ test_no_ranges (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 static void
 test_endless (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  struct double_server server;
+  struct double_server server = {0};
   g_autofree char *space = g_strnfill (20 * MIB, ' '), *reply = g_strconcat (OK ("<a>"), space, NULL);
   double_start (&server, fixture, reply);
   struct blobs *blobs = open_blobs (fixture, server.url, PATIENT_MS);
@@ -660,6 +663,25 @@ test_endless (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   assert_says (&error, "too long");
   blobs_close (blobs);
   double_stop (&server);
+}
+
+/* Words that never end are no progress, whether they are a yes or a no. */
+static void
+test_trickle (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  static const char *const replies[] = {OK ("<a>"), NO ("403 Forbidden", "AccessDenied")};
+  static const enum operation operations[] = {PUT, LIST};
+  for (guint i = 0; i < G_N_ELEMENTS (replies) * G_N_ELEMENTS (operations); i++) {
+    struct double_server server = {.trickles = TRUE};
+    double_start (&server, fixture, replies[i / 2]);
+    struct blobs *blobs = open_blobs (fixture, server.url, HASTY_MS);
+    g_autofree char *key = blob_key ("key");
+    g_autoptr (GError) error = NULL;
+    g_assert_false (operate (blobs, operations[i % 2], key, &error));
+    assert_says (&error, "does not answer in time");
+    blobs_close (blobs);
+    double_stop (&server);
+  }
 }
 
 /* ---- URLs ---- */
@@ -717,7 +739,7 @@ static const struct test server_tests[] = {
 };
 
 static const struct test alone_tests[] = {
-    {"no_ranges", test_no_ranges}, {"endless", test_endless}, {"urls", test_urls}};
+    {"no_ranges", test_no_ranges}, {"endless", test_endless}, {"trickle", test_trickle}, {"urls", test_urls}};
 
 /* A test whose server the host does not have is skipped. */
 static void
