@@ -11,13 +11,14 @@
 #define TAKEN_NAME    "output"
 #define INSTEAD_OF_IT "output-file"
 
-/* What is for one run is kept under what no conversation is called that a caller may name: a control
- * character begins it. The caller's. */
+/* What is for one run is kept under what begins with a control character, and what is for a conversation,
+ * which may be called anything, behind an equals sign. The caller's. */
 static char *
 key_of (const struct call *call, const char *session, GError **error)
 {
   if (!session)
-    return g_strdup (call->caller->conversation ? call->caller->conversation : "\001");
+    return call->caller->conversation ? g_strconcat ("=", call->caller->conversation, NULL)
+                                      : g_strdup ("\001");
   /* A session has a name and an id. */
   g_autofree char *text = adder_session_show (call->tools->engine, call->caller->owner, session, error);
   if (!text)

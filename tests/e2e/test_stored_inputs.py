@@ -150,6 +150,15 @@ def test_list_files(own_adder, tools):
     assert first + rest == listed
 
 
+@pytest.mark.parametrize("name", ["\x01", "\x01x", "="])
+def test_a_conversation_of_any_name_is_a_conversation(own_adder, tools, name):
+    path = loaded(tools, make(own_adder, "of-a-talk.txt"), "--conversation", name)
+    look = f"import os\nprint(os.path.exists({path!r}))"
+    assert python(tools, look)["stdout"] == "False\n"
+    assert python(tools, look, "--conversation", name)["stdout"] == "True\n"
+    assert python(tools, look, "--conversation", name)["stdout"] == "True\n"
+
+
 def test_load_file_for_one_run(own_adder, tools):
     """Without a conversation it is the next run's alone, whatever that is."""
     path = loaded(tools, make(own_adder, "data.csv"))
