@@ -190,7 +190,9 @@ look_at (struct check *check, const struct file_row *row, const char **ret_why, 
   *ret_why = NULL;
   if (there && bytes == row->bytes && check->options->deep)
     there = digest_is_right (check, row, &right, &problem);
-  if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
+  /* A row that somebody changed by hand may say that it is where nothing of ours is. */
+  if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) &&
+      !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID)) {
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that are kept: put in, listed, got back, removed, and whole whatever happens in between."""
+import contextlib
 import hashlib
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 
 import pytest
@@ -268,6 +270,21 @@ def test_check_tells_what_is_lost(make_adder):
     assert ended.returncode == 1 and "1 file is lost" in ended.stdout and "gone.txt" in ended.stdout
     refused(own, "get", gone["file_id"], "--out", "-")
     assert check(own, "--force")["forgotten"] == 1
+    assert_whole(own, files=1)
+    assert [file["file_id"] for file in listed(own)] == [kept["file_id"]]
+
+
+def test_check_goes_on_behind_a_row_that_somebody_changed(make_adder):
+    own = make_adder()
+    bent, gone, kept = put(own, *(own.file(name, name) for name in ("bent.txt", "gone.txt", "kept.txt")))
+    (own.state / "store" / "uploaded" / f"{gone['file_id']}_gone.txt").unlink()
+    with contextlib.closing(sqlite3.connect(own.state / "store" / "records.db")) as database, database:
+        database.execute("UPDATE files SET blob = 'uploaded/../../../etc/passwd' WHERE id = ?", (bent["file_id"],))
+    lost = {file["file_id"] for file in check(own, status=1)["lost"]}
+    assert lost == {bent["file_id"], gone["file_id"]}
+    refused(own, "get", bent["file_id"], "--out", "-")
+    assert check(own, "--force")["forgotten"] == 2
+    assert check(own)["unknown_removed"] == 1  # the content that the changed row had
     assert_whole(own, files=1)
     assert [file["file_id"] for file in listed(own)] == [kept["file_id"]]
 
