@@ -30,6 +30,10 @@ text_without_password (const char *url)
   const char *rest = scheme ? scheme + strlen ("://") : url;
   gsize authority = strcspn (rest, "/?#");
   const char *at = g_strrstr_len (rest, (gssize)authority, "@");
+  if (scheme && !at) { /* perhaps behind a password with a / or ? in it, which should be %2F or %3F */
+    const char *parameter = strstr (rest, "password=");
+    at = g_strrstr_len (rest, parameter ? parameter - rest : -1, "@");
+  }
   const char *colon = at ? memchr (rest, ':', (gsize)(at - rest)) : NULL;
   GString *shown = g_string_new_len (url, colon ? colon + 1 - url : rest - url);
   const char *tail = colon ? at : rest;
