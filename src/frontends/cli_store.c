@@ -6,7 +6,8 @@
 #include "frontends/cli.h"
 #include "frontends/file_view.h"
 
-#define NOT_WHOLE 1 /* exit code of check */
+#define NOT_WHOLE                                                                                            \
+  1 /* exit code: of check, when something is lost; of show, when something cannot be reached */
 
 struct options {
   gboolean deep, force, json, no_daemon;
@@ -20,6 +21,13 @@ ask (json_t *question, const struct options *options, GError **error)
   json_t *answer = target ? call_target_ask_store (target, owned, NULL, 0, NULL, error) : NULL;
   call_target_free (target);
   return answer;
+}
+
+/* The place NAME of the answer is away. */
+static gboolean
+is_away (const json_t *answer, const char *name)
+{
+  return json_is_string (json_object_get (json_object_get (answer, name), "problem"));
 }
 
 static int
@@ -40,7 +48,7 @@ store_show (int argc, char **argv)
     cli_print_json (answer);
   else
     file_view_store (answer);
-  return 0;
+  return is_away (answer, "records_at") || is_away (answer, "files_at") ? NOT_WHOLE : 0;
 }
 
 static int

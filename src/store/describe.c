@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "adder.h"
+#include "base/fd.h"
 #include "common/json.h"
+#include "engine/id.h"
 #include "store/check.h"
 #include "store/file_rows.h"
 
@@ -49,19 +51,20 @@ sum_up (struct store *store, struct sums *sums, GError **error)
   return ran;
 }
 
-/* A question whose answer does not matter, but that there is one. */
+/* Keeps nothing, under a name of its own, and takes it away again: what only can be read would show when a
+ * run ends. */
 static gboolean
 reach_blobs (struct store *store, GError **error)
 {
-  g_autoptr (GError) problem = NULL;
   struct blobs *blobs = store_blobs (store, error);
-  if (!blobs)
+  autoclose int fd = blobs ? blobs_create (blobs, error) : -1;
+  if (fd < 0)
     return FALSE;
-  if (blobs_stat (blobs, "output/00000000-0000-7000-8000-000000000000", NULL, &problem) ||
-      g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
-    return TRUE;
-  g_propagate_error (error, g_steal_pointer (&problem));
-  return FALSE;
+  char id[ID_BYTES];
+  id_make (id);
+  g_autofree char *key = g_strconcat ("output/", id, NULL);
+  g_autofree char *sha256 = g_compute_checksum_for_string (G_CHECKSUM_SHA256, "", 0);
+  return blobs_put (blobs, key, fd, 0, sha256, "text/plain", error) && blobs_remove (blobs, key, error);
 }
 
 /* Where records are, without user and password; the caller's. */

@@ -104,6 +104,13 @@ store_new (const struct config *config, GError **error)
   store->signer = file_signer_new ();
   g_mutex_init (&store->lock);
   g_cond_init (&store->changed);
+  g_autoptr (GError) problem = NULL;
+  if (g_str_has_prefix (config->store_blobs, "s3://") && !store_blobs (store, &problem) &&
+      g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID)) {
+    g_propagate_error (error, g_steal_pointer (&problem));
+    store_unref (store);
+    return NULL;
+  }
   return store;
 }
 

@@ -446,7 +446,7 @@ def test_in_postgresql_and_s3(make_adder, user, servers):
     assert shown["records_at"]["reachable"] and shown["files_at"]["reachable"]
     s3.down()
     try:
-        assert not ask(own, "store", "show")["files_at"]["reachable"]
+        assert not ask(own, "store", "show", status=1)["files_at"]["reachable"]
         assert refused(own, "put", own.file("b", "b"))
         result = own.run("open('x.txt','w').write('of a run')")
         assert result.outcome == "ok" and result.files[0]["file_id"] is None

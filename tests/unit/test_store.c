@@ -81,6 +81,8 @@ static const struct {
     {"sqlite:relative", NULL, NULL, "[store] records"},
     {NULL, "ftp://host", NULL, "[store] blobs"},
     {NULL, "directory:relative", NULL, "[store] blobs"},
+    {NULL, "s3://", NULL, "cannot be a bucket"},
+    {NULL, "s3://bucket?endpoint=foo", NULL, "endpoint=foo"},
     {NULL, NULL, "a/b", "[store] node"},
     {NULL, NULL, "", "[store] node"},
     {NULL, NULL, "two words", "[store] node"},
