@@ -99,7 +99,7 @@ static int
 open_row (struct store *store, const struct file_row *row, GError **error)
 {
   struct blobs *blobs = store_blobs (store, error);
-  return blobs ? blobs_get (blobs, row->blob, row->sha256, error) : -1;
+  return blobs ? blobs_get (blobs, row->blob, row->bytes, row->sha256, error) : -1;
 }
 
 static AdderRequest *

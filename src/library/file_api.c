@@ -140,7 +140,7 @@ adder_file_open (AdderEngine *engine, const char *owner, const char *file_id, ch
   g_return_val_if_fail (engine != NULL && file_id != NULL, -1);
   struct file_row *row = files_find (engine->store, owner, file_id, error);
   struct blobs *blobs = row ? store_blobs (engine->store, error) : NULL;
-  int fd = blobs ? blobs_get (blobs, row->blob, row->sha256, error) : -1;
+  int fd = blobs ? blobs_get (blobs, row->blob, row->bytes, row->sha256, error) : -1;
   if (fd >= 0 && ret_json)
     *ret_json = text_of (file_row_to_json (engine->store, row));
   file_row_free (row);

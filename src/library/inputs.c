@@ -74,14 +74,15 @@ link_one (struct fetched *fetched, const struct input *input, GError **error)
   g_autofree char *path = g_strconcat (input_place_name (input->place), "/", input->name, NULL);
   if (!fetched->links)
     fetched->links = blob_links_new (fetched->blobs, error);
-  return fetched->links && blob_links_add (fetched->links, input->key, input->sha256, path, error);
+  return fetched->links &&
+         blob_links_add (fetched->links, input->key, input->bytes, input->sha256, path, error);
 }
 
 static gboolean
 fetch_one (struct fetched *fetched, struct input *input, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  input->fd = blobs_get (fetched->blobs, input->key, input->sha256, error);
+  input->fd = blobs_get (fetched->blobs, input->key, input->bytes, input->sha256, error);
   if (input->fd < 0)
     return FALSE;
   if (!fetched->may_link || input->bytes < LENT_BYTES)

@@ -167,8 +167,8 @@ enter_parents (const struct blob_links *links, const char *path, const char **re
 }
 
 gboolean
-blob_links_add (struct blob_links *links, const char *key, const char *sha256, const char *path,
-                GError **error)
+blob_links_add (struct blob_links *links, const char *key, guint64 bytes, const char *sha256,
+                const char *path, GError **error)
 {
   guint depth = 0;
   for (const char *at = path; (at = strchr (at, '/')); at++)
@@ -182,7 +182,7 @@ blob_links_add (struct blob_links *links, const char *key, const char *sha256, c
   autoclose int directory = enter_parents (links, path, &last);
   if (directory < 0)
     return error_from_errno (error, errno, "cannot make the directory of the link %s", path);
-  return blobs_link (links->blobs, key, sha256, directory, last, error);
+  return blobs_link (links->blobs, key, bytes, sha256, directory, last, error);
 }
 
 int

@@ -3,8 +3,10 @@
 #include "store/blobs.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "adder.h"
+#include "base/fd.h"
 #include "common/text.h"
 #include "store/blobs_private.h"
 #include "store/module.h"
@@ -83,12 +85,19 @@ blobs_put (struct blobs *blobs, const char *key, int fd, guint64 bytes, const ch
          blobs->backend->put (blobs->self, key, fd, bytes, sha256, mime, error);
 }
 
+/* What has another length has another digest as well, which a directory does not look at. */
 int
-blobs_get (struct blobs *blobs, const char *key, const char *sha256, GError **error)
+blobs_get (struct blobs *blobs, const char *key, guint64 bytes, const char *sha256, GError **error)
 {
   if (!check_key (key, error) || (sha256 && !check_digest (sha256, error)))
     return -1;
-  return blobs->backend->get (blobs->self, key, sha256, error);
+  autoclose int fd = blobs->backend->get (blobs->self, key, bytes, sha256, error);
+  struct stat st;
+  if (fd < 0 || (fstat (fd, &st) == 0 && (guint64)st.st_size == bytes))
+    return fd_steal (&fd);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "%s is damaged: it has not the %" G_GUINT64_FORMAT " bytes that it had", key, bytes);
+  return -1;
 }
 
 gssize
@@ -125,11 +134,11 @@ blobs_list (struct blobs *blobs, blobs_each each, gpointer data, GError **error)
 }
 
 gboolean
-blobs_link (struct blobs *blobs, const char *key, const char *sha256, int directory_fd, const char *name,
-            GError **error)
+blobs_link (struct blobs *blobs, const char *key, guint64 bytes, const char *sha256, int directory_fd,
+            const char *name, GError **error)
 {
   return check_key (key, error) && (!sha256 || check_digest (sha256, error)) &&
-         blobs->backend->link (blobs->self, key, sha256, directory_fd, name, error);
+         blobs->backend->link (blobs->self, key, bytes, sha256, directory_fd, name, error);
 }
 
 gboolean

@@ -28,8 +28,9 @@ gboolean blobs_put (struct blobs *blobs, const char *key, int fd, guint64 bytes,
                     const char *mime, GError **error);
 
 /* KEY as a regular file that nobody changes, to read: the caller's descriptor. What lies elsewhere is copied
- * here first. SHA256 is what it must have (NULL: not known). ADDER_ERROR_NOT_FOUND. -1 with ERROR. */
-int blobs_get (struct blobs *blobs, const char *key, const char *sha256, GError **error);
+ * here first, and no more than BYTES of it. It must have so many BYTES, and SHA256 (NULL: not known).
+ * ADDER_ERROR_NOT_FOUND. -1 with ERROR. */
+int blobs_get (struct blobs *blobs, const char *key, guint64 bytes, const char *sha256, GError **error);
 
 /* At most LENGTH bytes from OFFSET on: how many there were (0: at the end), or -1 with ERROR. */
 gssize blobs_read (struct blobs *blobs, const char *key, guint64 offset, void *buffer, gsize length,
@@ -45,10 +46,10 @@ gboolean blobs_remove (struct blobs *blobs, const char *key, GError **error);
 typedef gboolean (*blobs_each) (gpointer data, const char *key, guint64 bytes, gint64 made_ms);
 gboolean blobs_list (struct blobs *blobs, blobs_each each, gpointer data, GError **error);
 
-/* Names KEY as NAME in the directory DIRECTORY_FD without copying it: a hard link of the content, that must
- * not be written to. FALSE with ADDER_ERROR_UNSUPPORTED where that cannot be done. */
-gboolean blobs_link (struct blobs *blobs, const char *key, const char *sha256, int directory_fd,
-                     const char *name, GError **error);
+/* Names KEY, as blobs_get has it, as NAME in the directory DIRECTORY_FD without copying it: a hard link of
+ * the content, that must not be written to. FALSE with ADDER_ERROR_UNSUPPORTED where that cannot be done. */
+gboolean blobs_link (struct blobs *blobs, const char *key, guint64 bytes, const char *sha256,
+                     int directory_fd, const char *name, GError **error);
 
 /* A folder of links (blob_links.c) for somebody who needs directories with files of the store in them, and
  * nobody else's. NULL with ADDER_ERROR_UNSUPPORTED where files of the store cannot be linked. It must be
@@ -61,8 +62,8 @@ void blob_links_free (struct blob_links *links);
 
 /* Names KEY as PATH ("tmp/data/a.csv": directories are made) in the folder; errors are those of blobs_link.
  */
-gboolean blob_links_add (struct blob_links *links, const char *key, const char *sha256, const char *path,
-                         GError **error);
+gboolean blob_links_add (struct blob_links *links, const char *key, guint64 bytes, const char *sha256,
+                         const char *path, GError **error);
 
 /* The directory NAME of the folder (O_PATH), the caller's; -1 where nothing was added below it. */
 int blob_links_open (const struct blob_links *links, const char *name);

@@ -342,7 +342,8 @@ open_key (const struct directory *self, const char *key)
 }
 
 static int
-directory_get (gpointer data, const char *key, G_GNUC_UNUSED const char *sha256, GError **error)
+directory_get (gpointer data, const char *key, G_GNUC_UNUSED guint64 bytes, G_GNUC_UNUSED const char *sha256,
+               GError **error)
 {
   int fd = open_key (data, key);
   if (fd < 0)
@@ -381,8 +382,8 @@ directory_stat (gpointer data, const char *key, guint64 *ret_bytes, GError **err
 }
 
 static gboolean
-directory_link (gpointer data, const char *key, G_GNUC_UNUSED const char *sha256, int directory_fd,
-                const char *name, GError **error)
+directory_link (gpointer data, const char *key, G_GNUC_UNUSED guint64 bytes, G_GNUC_UNUSED const char *sha256,
+                int directory_fd, const char *name, GError **error)
 {
   const struct directory *self = data;
   const char *from;

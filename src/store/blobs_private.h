@@ -22,13 +22,13 @@ struct blobs_backend {
   int (*create) (gpointer self, GError **error);
   gboolean (*put) (gpointer self, const char *key, int fd, guint64 bytes, const char *sha256,
                    const char *mime, GError **error);
-  int (*get) (gpointer self, const char *key, const char *sha256, GError **error);
+  int (*get) (gpointer self, const char *key, guint64 bytes, const char *sha256, GError **error);
   gssize (*read) (gpointer self, const char *key, guint64 offset, void *buffer, gsize length, GError **error);
   gboolean (*stat) (gpointer self, const char *key, guint64 *ret_bytes, GError **error);
   gboolean (*remove) (gpointer self, const char *key, GError **error);
   gboolean (*list) (gpointer self, blobs_each each, gpointer data, GError **error);
-  gboolean (*link) (gpointer self, const char *key, const char *sha256, int directory_fd, const char *name,
-                    GError **error);
+  gboolean (*link) (gpointer self, const char *key, guint64 bytes, const char *sha256, int directory_fd,
+                    const char *name, GError **error);
   gboolean (*sweep) (gpointer self, guint *ret_removed, GError **error);
   /* For folders of links: a directory (the caller's) that files can be linked into; and what is to be done
    * when a link of the file FD was removed. NULL: none can. */

@@ -283,14 +283,14 @@ open_again (int fd)
 }
 
 static int
-bucket_get (gpointer data, const char *key, const char *sha256, GError **error)
+bucket_get (gpointer data, const char *key, guint64 bytes, const char *sha256, GError **error)
 {
   struct bucket *self = data;
   int known = sha256 ? blob_cache_find (self->cache, sha256) : -1;
   if (known >= 0)
     return known;
   autoclose int fd = blob_cache_create (self->cache, error);
-  struct s3_request get = {.method = "GET", .doing = "read", .key = key, .into_fd = fd};
+  struct s3_request get = {.method = "GET", .doing = "read", .key = key, .into_fd = fd, .into_bytes = bytes};
   g_auto (s3_reply_t) reply = {0};
   if (fd < 0 || !s3_perform (self->s3, &get, &reply, error))
     return -1;
@@ -354,10 +354,10 @@ bucket_stat (gpointer data, const char *key, guint64 *ret_bytes, GError **error)
 }
 
 static gboolean
-bucket_link (gpointer data, const char *key, const char *sha256, int directory_fd, const char *name,
-             GError **error)
+bucket_link (gpointer data, const char *key, guint64 bytes, const char *sha256, int directory_fd,
+             const char *name, GError **error)
 {
-  autoclose int fd = bucket_get (data, key, sha256, error);
+  autoclose int fd = bucket_get (data, key, bytes, sha256, error);
   if (fd < 0)
     return FALSE;
   int r = blob_file_link (fd, -1, NULL, directory_fd, name);

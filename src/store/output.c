@@ -231,7 +231,7 @@ output_grep (struct blobs *blobs, const struct file_row *row, guint64 offset, gu
   if (!check_part (row, offset, limit, error))
     return NULL;
   g_autoptr (GRegex) regex = compile (pattern, error);
-  autoclose int fd = regex ? blobs_get (blobs, row->blob, row->sha256, error) : -1;
+  autoclose int fd = regex ? blobs_get (blobs, row->blob, row->bytes, row->sha256, error) : -1;
   if (fd < 0)
     return NULL;
   guint64 next = offset;

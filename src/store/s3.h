@@ -33,7 +33,8 @@ struct s3_request {
   const char *expect; /* ... and must (unless NULL) be this before the last byte goes */
 
   /* where an answer goes that is a yes; else to `text` of the reply */
-  int into_fd; /* -1: not there */
+  int into_fd;        /* -1: not there */
+  guint64 into_bytes; /* the most that is taken there; a longer answer is a failure */
   char *buffer;
   gsize buffer_bytes;
   guint64 buffer_offset; /* of the object */

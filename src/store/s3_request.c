@@ -55,7 +55,8 @@ struct attempt {
   guint64 totals;  /* what had moved then */
   gint64 limit_us;
   gboolean stalled, full, changed;
-  int err; /* of a file of ours */
+  gboolean endless; /* more came, or was to come, than may */
+  int err;          /* of a file of ours */
 };
 
 /* ---- the bucket ---- */
@@ -210,6 +211,16 @@ take_text (struct attempt *attempt, const char *data, size_t length)
   return length;
 }
 
+/* Whether a file gets more than it may with LENGTH further bytes, or with all that was announced. */
+static gboolean
+exceeds (const struct attempt *attempt, gsize length)
+{
+  guint64 most = attempt->request->into_bytes;
+  curl_off_t announced = -1;
+  curl_easy_getinfo (attempt->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+  return (announced > 0 && (guint64)announced > most) || length > most - attempt->reply->bytes;
+}
+
 static size_t
 take_some (char *data, size_t size, size_t count, void *attempt_data)
 {
@@ -224,6 +235,9 @@ take_some (char *data, size_t size, size_t count, void *attempt_data)
     return take_text (attempt, data, length);
   attempt->taken += length;
   if (request->into_fd >= 0) {
+    attempt->endless = exceeds (attempt, length);
+    if (attempt->endless)
+      return 0;
     attempt->err = -blob_file_write (request->into_fd, data, length, reply->bytes);
     reply->bytes += length;
     return attempt->err == 0 ? took : 0;
@@ -561,15 +575,17 @@ end (struct attempt *attempt, gboolean arrived)
   g_clear_pointer (&attempt->sum, g_checksum_free);
 }
 
-/* A file of ours was at fault: no other attempt would help. */
+/* A file was at fault, ours or theirs: no other attempt would help. */
 static gboolean
-is_own_fault (const struct s3 *s3, const struct attempt *attempt, GError **error)
+is_file_fault (const struct s3 *s3, const struct attempt *attempt, GError **error)
 {
   if (attempt->changed)
     say (s3, attempt->request, ADDER_ERROR_FAILED, "the file was changed while it was being kept", error);
+  else if (attempt->endless)
+    say (s3, attempt->request, ADDER_ERROR_FAILED, "it is damaged: it has more bytes than it had", error);
   else if (attempt->err)
     say (s3, attempt->request, ADDER_ERROR_FAILED, g_strerror (attempt->err), error);
-  return attempt->changed || attempt->err;
+  return attempt->changed || attempt->endless || attempt->err;
 }
 
 gboolean
@@ -589,7 +605,7 @@ s3_perform (struct s3 *s3, const struct s3_request *request, s3_reply_t *ret_rep
     s3_keys_clear (&keys);
     gboolean arrived = code == CURLE_OK && ret_reply->status >= 200 && ret_reply->status < 300;
     end (&attempt, arrived);
-    if (arrived || is_own_fault (s3, &attempt, error))
+    if (arrived || is_file_fault (s3, &attempt, error))
       return arrived;
 
     g_autofree char *message = NULL, *word = code == CURLE_OK ? find_word (ret_reply, &message) : NULL;

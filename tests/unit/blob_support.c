@@ -47,7 +47,7 @@ blob_assert (struct blobs *blobs, const char *key, const void *data, gsize lengt
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *sha256 = blob_digest (data, length), *found = g_malloc (length + 1);
-  autoclose int fd = blobs_get (blobs, key, sha256, &error);
+  autoclose int fd = blobs_get (blobs, key, length, sha256, &error);
   g_assert_no_error (error);
   struct stat st;
   g_assert_cmpint (fstat (fd, &st), ==, 0);

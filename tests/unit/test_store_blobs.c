@@ -62,6 +62,10 @@ test_round (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       blob_put (fixture->blobs, own, key, texts[i], length, &error);
       g_assert_no_error (error);
       blob_assert (fixture->blobs, key, texts[i], length);
+      /* It must be as long as it was said to be, wherever it lies. */
+      g_assert_cmpint (blobs_get (fixture->blobs, key, length + 1, NULL, &error), ==, -1);
+      blob_assert_code (error, ADDER_ERROR_FAILED);
+      g_clear_error (&error);
       guint64 bytes;
       g_assert_true (blobs_stat (fixture->blobs, key, &bytes, NULL));
       g_assert_cmpuint (bytes, ==, length);
@@ -75,7 +79,7 @@ test_round (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       g_assert_false (blobs_stat (fixture->blobs, key, NULL, &error));
       blob_assert_code (error, ADDER_ERROR_NOT_FOUND);
       g_clear_error (&error);
-      g_assert_cmpint (blobs_get (fixture->blobs, key, NULL, &error), ==, -1);
+      g_assert_cmpint (blobs_get (fixture->blobs, key, length, NULL, &error), ==, -1);
       blob_assert_code (error, ADDER_ERROR_NOT_FOUND);
       g_clear_error (&error);
     }
@@ -229,12 +233,12 @@ test_link (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_cmpint (g_mkdir (there, 0700), ==, 0);
   autoclose int there_fd = open (there, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   g_assert_true (blob_put (fixture->blobs, TRUE, key, "linked", 6, NULL));
-  blobs_link (fixture->blobs, key, sha256, there_fd, "name.txt", &error);
+  blobs_link (fixture->blobs, key, 6, sha256, there_fd, "name.txt", &error);
   g_assert_no_error (error);
   g_assert_true (blobs_remove (fixture->blobs, key, NULL));
   g_assert_true (g_file_get_contents (file, &text, NULL, NULL));
   g_assert_cmpstr (text, ==, "linked");
-  g_assert_false (blobs_link (fixture->blobs, key, NULL, there_fd, "other", &error));
+  g_assert_false (blobs_link (fixture->blobs, key, 6, NULL, there_fd, "other", &error));
   blob_assert_code (error, ADDER_ERROR_NOT_FOUND);
 }
 

@@ -99,22 +99,22 @@ test_use (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *sha256 = put (fixture, "uploaded/1_a.csv", "first");
   g_autofree char *other = put (fixture, "uploaded/2_b.csv", "second");
   struct blob_links *links = new_links (fixture->blobs);
-  g_assert_true (blob_links_add (links, "uploaded/1_a.csv", sha256, "work/a.csv", &error));
-  g_assert_true (blob_links_add (links, "uploaded/2_b.csv", other, "tmp/deep/er/b.csv", &error));
-  g_assert_true (blob_links_add (links, "uploaded/1_a.csv", sha256, "tmp/a.csv", &error));
+  g_assert_true (blob_links_add (links, "uploaded/1_a.csv", 5, sha256, "work/a.csv", &error));
+  g_assert_true (blob_links_add (links, "uploaded/2_b.csv", 6, other, "tmp/deep/er/b.csv", &error));
+  g_assert_true (blob_links_add (links, "uploaded/1_a.csv", 5, sha256, "tmp/a.csv", &error));
   assert_reads (links, "work", "a.csv", "first");
   assert_reads (links, "tmp", "deep/er/b.csv", "second");
   assert_reads (links, "tmp", "a.csv", "first");
   g_assert_cmpint (blob_links_open (links, "other"), <, 0);
-  g_assert_false (blob_links_add (links, "uploaded/none", sha256, "tmp/x", &error));
+  g_assert_false (blob_links_add (links, "uploaded/none", 5, sha256, "tmp/x", &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
   g_clear_error (&error);
   g_autofree char *deep = g_strnfill (65, 'd');
   for (gsize i = 1; i < 64; i += 2)
     deep[i] = '/';
-  g_assert_true (blob_links_add (links, "uploaded/1_a.csv", sha256, deep, &error));
+  g_assert_true (blob_links_add (links, "uploaded/1_a.csv", 5, sha256, deep, &error));
   g_autofree char *deeper = g_strconcat ("a/", deep, NULL);
-  g_assert_false (blob_links_add (links, "uploaded/1_a.csv", sha256, deeper, &error));
+  g_assert_false (blob_links_add (links, "uploaded/1_a.csv", 5, sha256, deeper, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   g_clear_error (&error);
   blob_links_free (links);
@@ -130,7 +130,7 @@ test_removed (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autoptr (GError) error = NULL;
   g_autofree char *sha256 = put (fixture, "uploaded/1_a", "content");
   struct blob_links *links = new_links (fixture->blobs);
-  g_assert_true (blob_links_add (links, "uploaded/1_a", sha256, "work/a", &error));
+  g_assert_true (blob_links_add (links, "uploaded/1_a", 7, sha256, "work/a", &error));
   g_assert_true (blobs_remove (fixture->blobs, "uploaded/1_a", &error));
   g_assert_true (blobs_sweep (fixture->blobs, NULL, &error));
   assert_reads (links, "work", "a", "content");
@@ -145,13 +145,13 @@ test_dead (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autoptr (GError) error = NULL;
   g_autofree char *sha256 = put (fixture, "uploaded/1_a", "content");
   struct blob_links *ours = new_links (fixture->blobs);
-  g_assert_true (blob_links_add (ours, "uploaded/1_a", sha256, "work/a", &error));
+  g_assert_true (blob_links_add (ours, "uploaded/1_a", 7, sha256, "work/a", &error));
   int ends[2];
   g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
   pid_t pid = fork ();
   if (pid == 0) {
     struct blob_links *theirs = blob_links_new (fixture->blobs, NULL);
-    gboolean ok = theirs && blob_links_add (theirs, "uploaded/1_a", sha256, "tmp/d/a", NULL);
+    gboolean ok = theirs && blob_links_add (theirs, "uploaded/1_a", 7, sha256, "tmp/d/a", NULL);
     fd_write_all (ends[1], ok ? "y" : "n", 1);
     pause ();
     _exit (0);
@@ -196,7 +196,7 @@ test_threads (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autoptr (GThread) thread = g_thread_new ("sweep", sweep, fixture);
   for (guint i = 0; i < 300; i++) {
     struct blob_links *links = new_links (fixture->blobs);
-    blob_links_add (links, "uploaded/1_a", sha256, "work/a", &error);
+    blob_links_add (links, "uploaded/1_a", 7, sha256, "work/a", &error);
     g_assert_no_error (error);
     assert_reads (links, "work", "a", "content");
     blob_links_free (links);

@@ -143,7 +143,7 @@ test_parts (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     guint64 mark = 0;
     g_assert_cmpint (blobs_read (fixture->blobs, key, 68 * MIB, &mark, sizeof mark, NULL), ==, sizeof mark);
     g_assert_cmpuint (mark, ==, 68 * MIB);
-    autoclose int got = blobs_get (fixture->blobs, key, sha256, &error);
+    autoclose int got = blobs_get (fixture->blobs, key, bytes, sha256, &error);
     g_assert_no_error (error);
     g_autofree char *again = digest_file (got, bytes);
     g_assert_cmpstr (again, ==, sha256);
@@ -242,7 +242,7 @@ test_copies (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   tell ("down");
   blob_assert (hasty, keys[4], text, bytes);
   g_autofree char *sha256 = blob_digest (text, bytes);
-  autoclose int fd = blobs_get (hasty, keys[4], sha256, NULL);
+  autoclose int fd = blobs_get (hasty, keys[4], bytes, sha256, NULL);
   g_assert_cmpint (write (fd, "x", 1), ==, -1);
   tell ("up");
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
@@ -257,11 +257,13 @@ test_damaged (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autoptr (GError) error = NULL;
   g_autofree char *key = blob_key ("damaged"), *sha256 = blob_digest ("other", 5);
   g_assert_true (blob_put (fixture->blobs, TRUE, key, "these", 5, NULL));
-  g_assert_cmpint (blobs_get (fixture->blobs, key, sha256, &error), ==, -1);
+  g_assert_cmpint (blobs_get (fixture->blobs, key, 5, sha256, &error), ==, -1);
   assert_says (&error, "damaged");
 }
 
 /* ---- what is wrong with it ---- */
+
+#define GOT_BYTES 100 /* that a server is asked for */
 
 enum operation { PUT, GET, READ, STAT, REMOVE, LIST, OPERATIONS };
 
@@ -280,7 +282,7 @@ operate (struct blobs *blobs, enum operation operation, const char *key, GError 
   case PUT:
     return blob_put (blobs, TRUE, key, "text", 4, error);
   case GET: {
-    autoclose int fd = blobs_get (blobs, key, NULL, error);
+    autoclose int fd = blobs_get (blobs, key, GOT_BYTES, NULL, error);
     return fd >= 0;
   }
   case READ:
@@ -528,6 +530,8 @@ static const struct answer {
     {"nothing", "", GET, "ends connections"},
     {"garbage", "hello\r\n\r\n", GET, "not an S3 server"},
     {"cut", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc", GET, "ends connections"},
+    {"longer", "HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\nabc", GET, "more bytes than it had"},
+    {"shorter", OK ("abc"), GET, "not the 100 bytes"},
     {"no_xml", OK ("it works"), LIST, "not that of an S3 server"},
     {"no_element", OK ("<?xml version=\"1.0\"?><!-- nothing -->"), LIST, "there is nothing in it"},
     {"half_xml", OK (XML "<ListBucketResult><Cont"), LIST, "not that of an S3 server"},
@@ -684,6 +688,23 @@ test_trickle (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   }
 }
 
+/* A content that goes on behind the bytes that it has fills no disk, nor is anything of it kept. */
+static void
+test_overlong (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  struct double_server server = {.trickles = TRUE};
+  double_start (&server, fixture, OK (""));
+  struct blobs *blobs = open_blobs (fixture, server.url, PATIENT_MS);
+  g_autofree char *key = blob_key ("key");
+  g_autoptr (GError) error = NULL;
+  guint count;
+  g_assert_false (operate (blobs, GET, key, &error));
+  assert_says (&error, "more bytes than it had");
+  g_assert_cmpuint (count_copies (fixture, &count), ==, 0);
+  blobs_close (blobs);
+  double_stop (&server);
+}
+
 /* ---- URLs ---- */
 
 static void
@@ -738,8 +759,11 @@ static const struct test server_tests[] = {
     {"down", test_down},     {"frozen", test_frozen},       {"killed", test_killed},
 };
 
-static const struct test alone_tests[] = {
-    {"no_ranges", test_no_ranges}, {"endless", test_endless}, {"trickle", test_trickle}, {"urls", test_urls}};
+static const struct test alone_tests[] = {{"no_ranges", test_no_ranges},
+                                          {"endless", test_endless},
+                                          {"trickle", test_trickle},
+                                          {"overlong", test_overlong},
+                                          {"urls", test_urls}};
 
 /* A test whose server the host does not have is skipped. */
 static void
