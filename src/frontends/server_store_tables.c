@@ -13,6 +13,8 @@ answer_export (const struct store_call *call, GError **error)
   adder_request_set_owner (options, call->owner, NULL);
   adder_request_set_watch (options, call->watch_fd);
   adder_request_set_environment (options, store_call_text (call, "environment"));
+  /* On record it is told apart from what its owner ran. */
+  adder_request_set_origin (options, "adder", NULL, NULL);
   return adder_table_export (call->engine, options, store_call_text (call, "run"),
                              (guint)CLAMP (number, 1, G_MAXINT), format ? format : "csv",
                              store_call_text (call, "name"), error);

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from harness import Tools
+from harness import Tools, strict_json
 
 FRAME = "import pandas as pd\ndf = pd.DataFrame({'n': range(30), 'code': ['007', 'a,b', 'ü'] * 10})\n"
 ROWS = [["n", "code"], *([str(n), ("007", "a,b", "ü")[n % 3]] for n in range(30))]
@@ -58,6 +58,15 @@ def test_each_format_from_each(science, shown, kept, wanted):
         assert [row[0] for row in rows(result.stdout)] == [row[0] for row in ROWS], "CSV knows no types"
     else:
         assert rows(result.stdout) == ROWS
+
+
+def test_a_conversion_is_told_apart_on_record(science, shown):
+    run_id = shown(FRAME + "df", "csv")
+    export(science, run_id, "--format", "json")
+    listed = strict_json(science.call("record", "list", "--front-end", "adder", "--limit", "1", "--json").stdout)["records"]
+    assert listed and listed[0]["run_id"] > run_id and "pd.read_parquet" in listed[0]["code_start"]
+    (kept,) = [record for record in strict_json(science.call("record", "list", "--json").stdout)["records"] if record["run_id"] == run_id]
+    assert kept["front_end"] == "cli"
 
 
 def test_what_there_is_not(science, shown):
