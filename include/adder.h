@@ -372,7 +372,8 @@ ADDER_PUBLIC char *adder_record_show (AdderEngine *engine, const char *owner, co
 /* How many, by outcome, tool, profile, owner, front end and day, and how long they took. */
 ADDER_PUBLIC char *adder_record_stats (AdderEngine *engine, const char *owner, const char *filters,
                                        GError **error);
-/* Writes them to FD, the oldest first, as FORMAT: "jsonl" or "csv". {"records", "bytes"}. */
+/* Writes them to FD, the oldest first, as FORMAT: "jsonl" or "csv". {"records", "bytes", "damaged"}: how
+ * many, and how many of them somebody damaged. */
 ADDER_PUBLIC char *adder_record_export (AdderEngine *engine, const char *owner, const char *filters,
                                         const char *format, int fd, GError **error);
 /* Goes through the chains of all nodes: what was changed, what is missing. HEAD (may be NULL) is what an

@@ -10,7 +10,7 @@
 #include "frontends/record_export.h"
 #include "frontends/record_view.h"
 
-#define NOT_AS_WRITTEN 1 /* exit code of verify */
+#define NOT_AS_WRITTEN 1 /* exit code where rows are not as they were written */
 #define PAGE_MOST      1000
 #define LIMIT_STANDARD 50
 
@@ -203,6 +203,30 @@ gather (struct call_target *target, const struct options *options, GError **erro
   return whole;
 }
 
+/* The exit code of what showed COUNT records that somebody damaged. */
+static int
+warn_damaged (json_int_t count)
+{
+  if (count == 0)
+    return 0;
+  fprintf (stderr,
+           "adder: warning: %" JSON_INTEGER_FORMAT
+           " record%s in the database %s damaged, not as Adder writes "
+           "them: adder record verify says which\n",
+           count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+  return NOT_AS_WRITTEN;
+}
+
+static json_int_t
+count_damaged (const json_t *records)
+{
+  gsize i;
+  json_t *record;
+  json_int_t count = 0;
+  json_array_foreach (records, i, record) count += json_is_true (json_object_get (record, "damaged"));
+  return count;
+}
+
 static int
 run_list (struct call_target *target, const struct options *options, G_GNUC_UNUSED const char *argument,
           GError **error)
@@ -218,7 +242,7 @@ run_list (struct call_target *target, const struct options *options, G_GNUC_UNUS
   if (!options->json && json_is_string (json_object_get (answer, "next")))
     fprintf (stderr, "%sthe newest %zu; --all shows the others too%s\n", cli_colour (stderr, CLI_DIM),
              json_array_size (records), cli_colour (stderr, CLI_PLAIN));
-  return 0;
+  return warn_damaged (count_damaged (records));
 }
 
 /* Prints what TARGET answers to QUESTION, which is taken (NULL: ERROR is set). */
@@ -234,6 +258,8 @@ tell (struct call_target *target, json_t *question, const struct options *option
     cli_print_json (answer);
   else
     view (answer);
+  if (json_is_true (json_object_get (answer, "damaged")))
+    return warn_damaged (1);
   return json_is_false (json_object_get (answer, "ok")) ? NOT_AS_WRITTEN : 0;
 }
 
@@ -267,7 +293,7 @@ run_export (struct call_target *target, const struct options *options, G_GNUC_UN
   json_int_t records = json_integer_value (json_object_get (answer, "records"));
   if (options->out)
     printf ("%" JSON_INTEGER_FORMAT " record%s\n", records, records == 1 ? "" : "s");
-  return 0;
+  return warn_damaged (json_integer_value (json_object_get (answer, "damaged")));
 }
 
 static int

@@ -65,6 +65,17 @@ moment_of (const json_t *object, const char *name)
 
 /* ---- list ---- */
 
+/* Its run, or, where that was damaged, its place. */
+static char *
+run_of (const json_t *record)
+{
+  const json_t *seq = json_object_get (record, "seq");
+  if (text_of (record, "run_id")[0] != '\0' || !json_is_integer (seq))
+    return plain (record, "run_id");
+  g_autofree char *node = plain (record, "node");
+  return g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq));
+}
+
 /* The first line of the code that says anything. */
 static char *
 first_line (const json_t *record)
@@ -91,8 +102,12 @@ record_view_list (const json_t *records)
   {
     const char *by = text_of (record, "tool")[0] ? "tool" : "front_end";
     text_table_add_coloured (&table, moment_of (record, "started"), CLI_DIM);
-    text_table_add (&table, plain (record, "run_id"));
-    text_table_add_coloured (&table, plain (record, "outcome"), outcome_colour (text_of (record, "outcome")));
+    text_table_add (&table, run_of (record));
+    if (json_is_true (json_object_get (record, "damaged")))
+      text_table_add_coloured (&table, g_strdup ("damaged"), CLI_RED);
+    else
+      text_table_add_coloured (&table, plain (record, "outcome"),
+                               outcome_colour (text_of (record, "outcome")));
     text_table_add (&table, ms_text (json_object_get (json_object_get (record, "usage"), "wall_ms")));
     text_table_add (&table, plain (record, by));
     text_table_add (&table, first_line (record));
@@ -157,6 +172,7 @@ record_view_one (const json_t *record)
   };
   for (gsize i = 0; i < G_N_ELEMENTS (members); i++)
     show_member (record, members[i].label, members[i].name);
+  show_member (record, "damaged", "damaged_columns");
   show_usage (json_object_get (record, "usage"));
   const char *name;
   json_t *value;

@@ -4,7 +4,7 @@
  *     record.list      filters                   {"records": [...], "next"}
  *     record.show      run                       the record
  *     record.stats     filters                   how many, by what
- *     record.export    filters, form; a pipe     {"records", "bytes"}, once all is written
+ *     record.export    filters, form; a pipe     {"records", "bytes", "damaged"}, once all is written
  *     record.verify    head                      {"ok", "nodes": [...]} */
 #include "common/json.h"
 #include "frontends/server_store_private.h"

@@ -265,10 +265,11 @@ read_row (gpointer data, const struct sql_value *row, guint columns)
   g_autoptr (GPtrArray) repaired = NULL;
   for (guint i = 0; i < columns; i++) {
     values[i] = row[i];
-    if (row[i].kind != SQL_TEXT || g_utf8_validate (row[i].text, -1, NULL))
+    if (!row[i].text || g_utf8_validate (row[i].text, -1, NULL))
       continue;
     if (!repaired)
       repaired = g_ptr_array_new_with_free_func (g_free);
+    values[i].kind = SQL_OTHER;
     values[i].text = g_utf8_make_valid (row[i].text, -1);
     g_ptr_array_add (repaired, (gpointer)values[i].text);
   }

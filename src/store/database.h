@@ -9,12 +9,14 @@
 struct database;
 struct transaction;
 
-enum sql_kind { SQL_NULL, SQL_INTEGER, SQL_TEXT };
+/* SQL_OTHER is nothing that Adder writes: bytes that are no text, or text that is not UTF-8. Its text is a
+ * repaired one, for people. */
+enum sql_kind { SQL_NULL, SQL_INTEGER, SQL_TEXT, SQL_OTHER };
 
 struct sql_value {
   enum sql_kind kind;
   gint64 integer;
-  const char *text; /* valid UTF-8 */
+  const char *text; /* valid UTF-8; NULL but for SQL_TEXT and SQL_OTHER */
 };
 #define SQL_INT(value) ((struct sql_value){.kind = SQL_INTEGER, .integer = (gint64)(value)})
 #define SQL_STR(value) ((struct sql_value){.kind = SQL_TEXT, .text = (value)})

@@ -255,8 +255,9 @@ column (sqlite3_stmt *statement, int at)
   case SQLITE_INTEGER:
     return SQL_INT (sqlite3_column_int64 (statement, at));
   default: {
+    gboolean is_blob = sqlite3_column_type (statement, at) == SQLITE_BLOB;
     const char *text = (const char *)sqlite3_column_text (statement, at);
-    return SQL_STR (text ? text : "");
+    return (struct sql_value){.kind = is_blob ? SQL_OTHER : SQL_TEXT, .text = text ? text : ""};
   }
   }
 }

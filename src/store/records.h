@@ -46,7 +46,7 @@ json_t *records_list (struct store *store, const char *owner, const json_t *filt
 json_t *records_show (struct store *store, const char *owner, const char *run_id, GError **error);
 /* How many, by what, and how long they took. */
 json_t *records_stats (struct store *store, const char *owner, const json_t *filters, GError **error);
-/* Writes all of them to FD, the oldest first, as "jsonl" or "csv". {"records", "bytes"}. */
+/* Writes all of them to FD, the oldest first, as "jsonl" or "csv". {"records", "bytes", "damaged"}. */
 json_t *records_export (struct store *store, const char *owner, const json_t *filters, const char *format,
                         int fd, GError **error);
 /* Goes through the chains of all nodes. HEAD (may be NULL): "SEQ:DIGEST" or "NODE:SEQ:DIGEST", as an earlier

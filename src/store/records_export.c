@@ -11,17 +11,18 @@
 #include "common/text.h"
 #include "store/records_private.h"
 
-#define PAGE_ROWS  200
-#define PAGE_BYTES (8 * 1024 * 1024) /* a page that has so much ends before its rows do */
+#define PAGE_ROWS      200
+#define PAGE_BYTES     (8 * 1024 * 1024) /* a page that has so much ends before its rows do */
+#define PLACELESS_MOST 10000 /* more rows that somebody damaged so are no export, but another database */
 
 struct page {
   GString *text;
   void (*write_row) (GString *text, const struct sql_value *row);
-  guint rows;
+  guint rows, written, damaged;
   gint64 last_ms;
   char *last_id;
   gboolean cut;
-  GError *problem;
+  GHashTable *placeless; /* "NODE SEQ" of rows that the pages after theirs may find again */
 };
 
 /* ---- forms ---- */
@@ -55,28 +56,31 @@ write_cell (GString *text, const char *cell)
 static void
 write_csv (GString *text, const struct sql_value *row)
 {
-  g_autofree char *started = text_time (row[RECORD_STARTED_MS].integer * 1000);
-  for (guint i = 0; i < RECORD_COLUMNS; i++) {
-    if (i > 0)
-      g_string_append_c (text, ',');
-    if (i == RECORD_STARTED_MS)
+  guint damage = record_find_damage (row);
+  g_autofree char *names = record_damage_names (damage);
+  for (guint i = 0; i < RECORD_COLUMNS; i++, g_string_append_c (text, ',')) {
+    if (damage & 1U << i)
+      continue;
+    if (i == RECORD_STARTED_MS) {
+      g_autofree char *started = text_time (row[i].integer * 1000);
       write_cell (text, started);
-    else if (row[i].kind == SQL_TEXT)
+    } else if (row[i].kind == SQL_TEXT)
       write_cell (text, row[i].text);
     else if (row[i].kind == SQL_INTEGER)
       g_string_append_printf (text, "%" G_GINT64_FORMAT, row[i].integer);
   }
+  write_cell (text, names);
   g_string_append (text, "\r\n");
 }
 
-/* The names of the columns, as they are in the database, but for the time. */
+/* The names of the columns, as they are in the database, but for the time; and which of them are damaged. */
 static char *
 csv_header (void)
 {
   GString *header = g_string_new (records_columns);
   g_string_replace (header, ", ", ",", 0);
   g_string_replace (header, "started_ms", "started", 1);
-  g_string_append (header, "\r\n");
+  g_string_append (header, ",damaged\r\n");
   return g_string_free (header, FALSE);
 }
 
@@ -103,24 +107,40 @@ find_format (const char *name, GError **error)
 
 /* ---- pages ---- */
 
+/* Whether ROW, which the next page cannot begin after, comes for the first time. */
+static gboolean
+is_new (struct page *page, const struct sql_value *row)
+{
+  const struct sql_value *seq = &row[RECORD_SEQ];
+  return g_hash_table_add (page->placeless,
+                           g_strdup_printf ("%s %" G_GINT64_FORMAT " %s", row[RECORD_NODE].text, seq->integer,
+                                            seq->text ? seq->text : ""));
+}
+
 static gboolean
 take_row (gpointer data, const struct sql_value *row, guint columns)
 {
   struct page *page = data;
-  if (!record_check_row (row, columns, &page->problem))
+  if (columns != RECORD_COLUMNS)
     return FALSE;
-  page->write_row (page->text, row);
   page->rows++;
-  page->last_ms = row[RECORD_STARTED_MS].integer;
-  g_free (page->last_id);
-  page->last_id = g_strdup (row[RECORD_RUN_ID].text);
+  if (record_has_place (row)) {
+    page->last_ms = row[RECORD_STARTED_MS].integer;
+    g_free (page->last_id);
+    page->last_id = g_strdup (row[RECORD_RUN_ID].text);
+  } else if (!is_new (page, row))
+    return TRUE;
+  page->write_row (page->text, row);
+  page->written++;
+  page->damaged += record_find_damage (row) != 0;
   page->cut = page->text->len >= PAGE_BYTES;
   return !page->cut;
 }
 
-/* Reads what comes after PAGE's last row into it. */
+/* Reads at most MOST rows that come after PAGE's last one into it. */
 static gboolean
-read_page (struct database *database, const struct record_filter *filter, struct page *page, GError **error)
+read_page (struct database *database, const struct record_filter *filter, struct page *page, guint most,
+           GError **error)
 {
   g_autoptr (GArray) values = g_array_copy (filter->values);
   g_autofree char *after = NULL;
@@ -130,8 +150,8 @@ read_page (struct database *database, const struct record_filter *filter, struct
     after = g_strdup_printf ("%s (started_ms, run_id) > ($%u, $%u)", filter->where->len > 0 ? "AND" : "WHERE",
                              values->len - 1, values->len);
   }
-  g_autofree char *sql = g_strdup_printf ("SELECT %s FROM records %s %s ORDER BY started_ms, run_id LIMIT %d",
-                                          records_columns, filter->where->str, after ? after : "", PAGE_ROWS);
+  g_autofree char *sql = g_strdup_printf ("SELECT %s FROM records %s %s ORDER BY started_ms, run_id LIMIT %u",
+                                          records_columns, filter->where->str, after ? after : "", most);
   struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;
@@ -141,12 +161,6 @@ read_page (struct database *database, const struct record_filter *filter, struct
   gboolean ok = transaction_run (transaction, sql, (const struct sql_value *)(void *)values->data,
                                  values->len, take_row, page, NULL, error);
   transaction_end (transaction);
-  if (page->problem) {
-    if (ok)
-      g_propagate_error (error, g_steal_pointer (&page->problem));
-    g_clear_error (&page->problem);
-    ok = FALSE;
-  }
   return ok;
 }
 
@@ -158,21 +172,34 @@ write_text (int fd, const GString *text, GError **error)
 }
 
 static gboolean
-write_pages (struct database *database, const struct record_filter *filter, struct page *page, int fd,
-             guint64 *ret_records, guint64 *ret_bytes, GError **error)
+too_damaged (GError **error)
 {
-  guint64 records = 0, bytes = 0;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "more than %d records in the database have lost their time or their run's id: it is no longer "
+               "one of Adder's; adder record verify says which rows",
+               PLACELESS_MOST);
+  return FALSE;
+}
+
+static gboolean
+write_pages (struct database *database, const struct record_filter *filter, struct page *page, int fd,
+             guint64 *ret_bytes, GError **error)
+{
+  guint64 bytes = 0;
+  guint most;
   do {
     /* With the first page goes what stands above it. */
     page->rows = 0;
     page->cut = FALSE;
-    if (!read_page (database, filter, page, error) || !write_text (fd, page->text, error))
+    /* A page always has room for rows beside those that it may find again. */
+    most = PAGE_ROWS + g_hash_table_size (page->placeless);
+    if (most > PAGE_ROWS + PLACELESS_MOST)
+      return too_damaged (error);
+    if (!read_page (database, filter, page, most, error) || !write_text (fd, page->text, error))
       return FALSE;
-    records += page->rows;
     bytes += page->text->len;
     g_string_truncate (page->text, 0);
-  } while (page->cut || page->rows == PAGE_ROWS);
-  *ret_records = records;
+  } while (page->cut || page->rows == most);
   *ret_bytes = bytes;
   return TRUE;
 }
@@ -187,11 +214,16 @@ records_export (struct store *store, const char *owner, const json_t *filters, c
   if (!database || !record_filter_init (&filter, owner, filters, error))
     return NULL;
   g_autofree char *header = format->header ? format->header () : NULL;
-  struct page page = {.text = g_string_new (header), .write_row = format->write_row};
-  guint64 records, bytes;
-  gboolean ok = write_pages (database, &filter, &page, fd, &records, &bytes, error);
+  struct page page = {.text = g_string_new (header),
+                      .write_row = format->write_row,
+                      .placeless = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL)};
+  guint64 bytes;
+  gboolean ok = write_pages (database, &filter, &page, fd, &bytes, error);
+  g_hash_table_unref (page.placeless);
   g_string_free (page.text, TRUE);
   g_free (page.last_id);
   record_filter_clear (&filter);
-  return ok ? json_pack ("{s:I, s:I}", "records", (json_int_t)records, "bytes", (json_int_t)bytes) : NULL;
+  return ok ? json_pack ("{s:I, s:I, s:I}", "records", (json_int_t)page.written, "bytes", (json_int_t)bytes,
+                         "damaged", (json_int_t)page.damaged)
+            : NULL;
 }

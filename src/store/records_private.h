@@ -85,8 +85,15 @@ guint record_filter_value (struct record_filter *filter, struct sql_value value)
 /* ---- showing ---- */
 
 /* One row with all columns as an object; the caller's. BRIEF: "code" is the beginning that the row has, and
- * there is no "more". */
+ * there is no "more". A row that somebody damaged has "damaged": true and "damaged_columns", their names; in
+ * the place of what they held is null. */
 json_t *record_to_json (const struct sql_value *row, gboolean brief);
 
-/* Sets ERROR to say that a row of the database is not as Adder writes them. Always FALSE. */
-gboolean record_check_row (const struct sql_value *row, guint columns, GError **error);
+/* The columns of ROW that hold no value of the kind that Adder writes there, as bits (1 << column). Whether
+ * the values are right is for records_verify to say. */
+guint record_find_damage (const struct sql_value *row);
+/* The names of the columns in DAMAGE with spaces between; the caller's. */
+char *record_damage_names (guint damage);
+
+/* Whether ROW can be found again by its time and its id: a list that goes on after it. */
+gboolean record_has_place (const struct sql_value *row);

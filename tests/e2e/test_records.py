@@ -363,6 +363,68 @@ def test_tampering_shows(lite):
     assert problems(lite, "--head", head) == ["missing"]
 
 
+DAMAGE = {
+    "wall_us = 'abc'": "wall_us",
+    "code = x'ff00fe'": "code",
+    "code = x'68656c6c6f'": "code",
+    "outcome = CAST(x'fffe' AS TEXT)": "outcome",
+    "started_ms = 'later'": "started_ms",
+    "started_ms = 9000000000000000000": "started_ms",
+    "run_id = x'ffff'": "run_id",
+    "seq = 'two'": "seq",
+    "more = x'00', level = 1.5": "level more",
+}
+
+
+@pytest.mark.parametrize("change", DAMAGE)
+def test_a_damaged_row_hides_no_others(lite, change):
+    columns = DAMAGE[change].split()
+    ids = [lite.run(f"print({number})").run_id for number in range(3)]
+    tamper(lite, f"UPDATE records SET {change} WHERE seq = 2")
+
+    def warned(ended):
+        assert ended.returncode == 1 and ended.stderr.count("\n") == 1, ended
+        assert "warning: 1 record in the database is damaged" in ended.stderr
+        return ended.stdout
+
+    def check(records, sound):
+        (bad,) = [record for record in records if "damaged" in record]
+        assert bad["damaged"] is True and set(bad["damaged_columns"]) == set(columns)
+        assert {record["run_id"] for record in records if record is not bad} == sound
+        assert bad["run_id"] == ids[1] or (bad["run_id"] is None and bad["seq"] == 2)
+
+    if columns != ["level", "more"]:  # a list does not read "more"
+        check(strict_json(warned(lite.call("record", "list", "--json")))["records"], {ids[0], ids[2]})
+    said = warned(lite.call("record", "list"))
+    assert len(said.splitlines()) == 4 and said.count(" damaged ") == 1, said
+    assert ("row here:2" if columns == ["run_id"] else ids[1]) in said
+    check([strict_json(line) for line in warned(lite.call("record", "export")).splitlines()], {ids[0], ids[2]})
+    rows = list(csv.DictReader(io.StringIO(warned(lite.call("record", "export", "--format", "csv")))))
+    assert sorted(row["damaged"].split() for row in rows) == [[], [], columns]
+    assert all(row[column.replace("started_ms", "started")] == "" for row in rows if row["damaged"] for column in columns)
+    if columns != ["run_id"]:
+        assert set(columns) == set(strict_json(warned(lite.call("record", "show", ids[1], "--json")))["damaged_columns"])
+        shown = warned(lite.call("record", "show", ids[1]))
+        assert all(column in shown.split("damaged", 1)[1].splitlines()[0] for column in columns)
+    assert "damaged" not in ask(lite, "show", ids[0])
+    assert lite.call("record", "stats").returncode == 0
+
+
+def test_pages_go_on_past_damaged_rows(lite):
+    lite.run("print(1)")
+    fill(lite, 1200)
+    tamper(lite, "UPDATE records SET started_ms = 'never' WHERE seq % 5 = 0")
+    tamper(lite, "UPDATE records SET run_id = CAST(run_id AS BLOB) WHERE seq % 7 = 0")
+    every = set(range(1, 1202))
+    ended = lite.call("record", "export")
+    assert ended.returncode == 1
+    exported = [strict_json(line)["seq"] for line in ended.stdout.splitlines()]
+    assert set(exported) == every and len(exported) == len(every)
+    ended = lite.call("record", "list", "--all", "--json")
+    assert ended.returncode == 1
+    assert {record["seq"] for record in strict_json(ended.stdout)["records"]} == every
+
+
 def test_a_killed_daemon_forgets_nothing(keeper):
     ids = [keeper.run(f"print({number})").run_id for number in range(5)]
     running = keeper.start(f"print('started', flush=True)\n{FOREVER}")
