@@ -133,7 +133,7 @@ files_remove (struct store *store, const char *owner, const char *id, GError **e
   if (!database || !database_commit (database, move_to_removing, row->id, error))
     return FALSE;
   /* It is in no list any more; if its blob cannot go now, the store's thread tries again. */
-  if (!file_rows_finish (store, rows, NULL))
+  if (!file_rows_finish (store, rows, 0, NULL, NULL))
     store_wake (store);
   return TRUE;
 }

@@ -6,9 +6,6 @@
 #include "adder.h"
 #include "common/paths.h"
 
-/* A server that is away fails for each file alike, and each time takes its time. */
-#define FAILURES_MOST 3
-
 gint64
 file_now_ms (void)
 {
@@ -151,16 +148,18 @@ delete_rows (gpointer data, struct transaction *transaction, GError **error)
 }
 
 gboolean
-file_rows_finish (struct store *store, const GPtrArray *rows, GError **error)
+file_rows_finish (struct store *store, const GPtrArray *rows, gint64 until_us, const char **ret_failed,
+                  GError **error)
 {
+  if (ret_failed)
+    *ret_failed = NULL;
   struct database *database = store_database (store, error);
   struct blobs *blobs = database ? store_blobs (store, error) : NULL;
   if (!blobs)
     return FALSE;
   g_autoptr (GPtrArray) gone = g_ptr_array_new ();
   g_autoptr (GError) first = NULL;
-  guint failures = 0;
-  for (guint i = 0; i < rows->len && failures < FAILURES_MOST; i++) {
+  for (guint i = 0; i < rows->len && (!first || g_get_monotonic_time () < until_us); i++) {
     struct file_row *row = rows->pdata[i];
     g_autoptr (GError) problem = NULL;
     /* A key that cannot be one, which somebody wrote there by hand, has nothing behind it. */
@@ -169,15 +168,18 @@ file_rows_finish (struct store *store, const GPtrArray *rows, GError **error)
       g_ptr_array_add (gone, row->id);
       continue;
     }
-    failures++;
-    if (!first)
-      first = g_steal_pointer (&problem);
+    if (first)
+      continue;
+    first = g_steal_pointer (&problem);
+    if (ret_failed)
+      *ret_failed = row->id;
   }
   if (gone->len > 0 && !database_commit (database, delete_rows, gone, error))
     return FALSE;
-  if (first)
-    g_propagate_error (error, g_steal_pointer (&first));
-  return failures == 0;
+  if (!first)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&first));
+  return FALSE;
 }
 
 /* ---- flights ---- */

@@ -35,8 +35,11 @@ gboolean file_row_move (struct transaction *transaction, const char *id, enum fi
                         enum file_state to, guint64 *ret_changed, GError **error);
 
 /* Removes the blobs of ROWS, whose state is FILE_REMOVING, and then the rows themselves. What cannot be
- * removed now stays as it is, for the next time; ERROR is the first reason. */
-gboolean file_rows_finish (struct store *store, const GPtrArray *rows, GError **error);
+ * removed now stays as it is, for the next time; ERROR is the first reason, and *RET_FAILED (may be NULL) the
+ * id in ROWS that it is of. After one failed none is tried later than UNTIL_US (g_get_monotonic_time): a
+ * server that is away fails for each alike, and each time takes its time. */
+gboolean file_rows_finish (struct store *store, const GPtrArray *rows, gint64 until_us,
+                           const char **ret_failed, GError **error);
 
 /* Milliseconds since 1970. */
 gint64 file_now_ms (void);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files whose time is over, and those that somebody did not finish: both become `removing`, and what is that
  * loses first its blob and then its row. Each step may be broken off, or be made by two at once. */
+#include <string.h>
+
 #include "adder.h"
 #include "store/file_rows.h"
 
@@ -137,33 +139,112 @@ leave_expired (struct store *store, struct database *database, GError **error)
   return TRUE;
 }
 
-/* In pages by id, so that one that cannot be removed does not keep the others. */
+/* ---- removing ---- */
+
+/* What one look waits for files that cannot be removed, in times of the store's. */
+#define LOOK_TIMES 3
+
+/* Where the next look begins: behind what failed first in the last one, so that what cannot be removed, and
+ * takes all the time of a look, keeps no other for ever. It is only an order: each look may go everywhere. */
+static GMutex begin_lock;
+static char begin_behind[ID_BYTES];
+
+static void
+exchange_begin (char ret_behind[ID_BYTES], const char *behind)
+{
+  g_mutex_lock (&begin_lock);
+  if (ret_behind)
+    g_strlcpy (ret_behind, begin_behind, ID_BYTES);
+  if (behind)
+    g_strlcpy (begin_behind, behind, ID_BYTES);
+  g_mutex_unlock (&begin_lock);
+}
+
+struct look {
+  struct store *store;
+  struct database *database;
+  gint64 until_us;
+  GError *problem; /* of the first id that there is one of, so that it is the same each time */
+  char failed[ID_BYTES];
+};
+
+/* The rows that are `removing` behind AFTER, up to LAST (NULL: all), or NULL. */
+static GPtrArray *
+find_removing (const struct look *look, const char *after, const char *last, GError **error)
+{
+  autoquery struct file_query query = {0};
+  file_query_add (&query, "SELECT " FILE_COLUMNS " FROM files WHERE state = ?" UNSETTLED,
+                  SQL_INT (FILE_REMOVING));
+  file_query_add_ours (&query, look->store, look->database);
+  file_query_add (&query, " AND id > ?", SQL_STR (after));
+  if (last)
+    file_query_add (&query, " AND id <= ?", SQL_STR (last));
+  file_query_add (&query, " ORDER BY id LIMIT ?", SQL_INT (BATCH));
+  struct transaction *transaction = database_begin (look->database, FALSE, error);
+  if (!transaction)
+    return NULL;
+  g_autoptr (GPtrArray) rows = file_rows_new ();
+  gboolean ran = transaction_run (transaction, query.sql->str, query.values, query.count, file_rows_collect,
+                                  rows, NULL, error);
+  transaction_end (transaction);
+  return ran ? g_steal_pointer (&rows) : NULL;
+}
+
+static void
+finish_page (struct look *look, const GPtrArray *rows)
+{
+  g_autoptr (GError) problem = NULL;
+  const char *failed;
+  if (file_rows_finish (look->store, rows, look->until_us, &failed, &problem))
+    return;
+  if (!look->problem)
+    exchange_begin (NULL, failed);
+  else if (!failed || strcmp (failed, look->failed) > 0)
+    return;
+  g_clear_error (&look->problem);
+  look->problem = g_steal_pointer (&problem);
+  g_strlcpy (look->failed, failed ? failed : "", sizeof look->failed);
+}
+
+/* In pages by id. FALSE: the look is over. */
+static gboolean
+finish_range (struct look *look, const char *from, const char *last)
+{
+  char after[ID_BYTES];
+  guint found = BATCH;
+  g_strlcpy (after, from, sizeof after);
+  while (found == BATCH) {
+    if (look->problem && g_get_monotonic_time () >= look->until_us)
+      return FALSE;
+    g_autoptr (GError) problem = NULL;
+    g_autoptr (GPtrArray) rows = find_removing (look, after, last, &problem);
+    if (!rows) {
+      if (!look->problem)
+        look->problem = g_steal_pointer (&problem);
+      return FALSE;
+    }
+    found = rows->len;
+    if (found == 0)
+      break;
+    finish_page (look, rows);
+    g_strlcpy (after, ((struct file_row *)rows->pdata[found - 1])->id, sizeof after);
+  }
+  return TRUE;
+}
+
 static gboolean
 finish_removing (struct store *store, struct database *database, GError **error)
 {
-  char after[ID_BYTES] = "";
-  guint found;
-  do {
-    autoquery struct file_query query = {0};
-    file_query_add (&query, "SELECT " FILE_COLUMNS " FROM files WHERE state = ?" UNSETTLED,
-                    SQL_INT (FILE_REMOVING));
-    file_query_add_ours (&query, store, database);
-    file_query_add (&query, " AND id > ?", SQL_STR (after));
-    file_query_add (&query, " ORDER BY id LIMIT ?", SQL_INT (BATCH));
-    g_autoptr (GPtrArray) rows = file_rows_new ();
-    struct transaction *transaction = database_begin (database, FALSE, error);
-    if (!transaction)
-      return FALSE;
-    gboolean ran = transaction_run (transaction, query.sql->str, query.values, query.count, file_rows_collect,
-                                    rows, NULL, error);
-    transaction_end (transaction);
-    if (!ran || (rows->len > 0 && !file_rows_finish (store, rows, error)))
-      return FALSE;
-    found = rows->len;
-    if (found > 0)
-      g_strlcpy (after, ((struct file_row *)rows->pdata[found - 1])->id, sizeof after);
-  } while (found == BATCH);
-  return TRUE;
+  gint64 most_us = LOOK_TIMES * (gint64)store_config (store)->store_timeout_ms * 1000;
+  struct look look = {.store = store, .database = database, .until_us = g_get_monotonic_time () + most_us};
+  char begin[ID_BYTES];
+  exchange_begin (begin, NULL);
+  if (finish_range (&look, begin, NULL) && begin[0])
+    finish_range (&look, "", begin);
+  if (!look.problem)
+    return TRUE;
+  g_propagate_error (error, look.problem);
+  return FALSE;
 }
 
 gboolean

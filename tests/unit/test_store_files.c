@@ -220,6 +220,54 @@ test_expiry (gconstpointer pair)
   bed_clear (&bed);
 }
 
+/* What takes the place of a blob that cannot be removed: a folder with something in it. */
+static void
+block_blob (const struct bed *bed, const char *id, gboolean is_blocked)
+{
+  g_autofree char *path = g_strdup_printf ("%s/generated/%s_a", bed->blobs, id);
+  g_autofree char *inside = g_build_filename (path, "inside", NULL);
+  if (is_blocked) {
+    g_assert_cmpint (g_remove (path), ==, 0);
+    g_assert_cmpint (g_mkdir_with_parents (inside, 0700), ==, 0);
+  } else {
+    g_assert_cmpint (g_rmdir (inside), ==, 0);
+    g_assert_cmpint (g_rmdir (path), ==, 0);
+  }
+}
+
+/* However many cannot be removed, those behind them can. */
+static void
+test_recover_goes_on (gconstpointer pair)
+{
+  struct bed bed;
+  if (!pair_has_directory (pair) || !bed_init (&bed, pair, ""))
+    return;
+  char ids[10][ID_BYTES];
+  const gsize blocked = 7;
+  for (gsize i = 0; i < G_N_ELEMENTS (ids); i++) {
+    bed_put (&bed, "a", "text", "uid:1", ids[i]);
+    g_usleep (1100); /* ids of one millisecond have no order */
+  }
+  for (gsize i = 0; i < blocked; i++)
+    block_blob (&bed, ids[i], TRUE);
+  bed_run_sql (&bed, "UPDATE files SET expires_ms = 1");
+  for (gsize i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_false (files_recover (bed.store, &error));
+    g_assert_nonnull (strstr (error->message, "generated/"));
+    g_assert_cmpint (bed_count_rows (&bed), ==, blocked);
+  }
+  /* Wherever a look begins, it goes everywhere. */
+  block_blob (&bed, ids[0], FALSE);
+  g_assert_false (files_recover (bed.store, NULL));
+  g_assert_cmpint (bed_count_rows (&bed), ==, blocked - 1);
+  for (gsize i = 1; i < blocked; i++)
+    block_blob (&bed, ids[i], FALSE);
+  g_assert_true (files_recover (bed.store, NULL));
+  g_assert_cmpint (bed_count_rows (&bed), ==, 0);
+  bed_clear (&bed);
+}
+
 static void
 test_remove (gconstpointer pair)
 {
@@ -377,6 +425,7 @@ static const struct bed_case cases[] = {
     {"recover-flights", test_recover_leaves_flights},
     {"recover-dead", test_recover_dead_writers},
     {"expiry", test_expiry},
+    {"recover-goes-on", test_recover_goes_on},
     {"remove", test_remove},
     {"rooms", test_rooms},
     {"too-large", test_too_large_for_a_room},
