@@ -33,8 +33,8 @@ struct backend {
   /* WHERE: a path, or the URL. NULL with FAILURE. A connection is used by one thread at a time. */
   void *(*connect) (const char *where, guint64 timeout_ms, struct sql_failure *failure);
   void (*disconnect) (void *connection);
-  /* As transaction_run, and the same for BEGIN and COMMIT; a row's text need not be UTF-8. TIMEOUT_MS begins
-   * anew with each row. */
+  /* As transaction_run, and the same for BEGIN and COMMIT; a row's text need not be UTF-8. TIMEOUT_MS is
+   * for all of it, since a server may have rows without an end. */
   gboolean (*run) (void *connection, const char *sql, const struct sql_value *values, guint count,
                    sql_row row, gpointer data, guint64 *ret_changed, guint64 timeout_ms,
                    struct sql_failure *failure);

@@ -11,10 +11,13 @@
 #include "store/module.h"
 #include "store/schema.h"
 
-#define READERS_MOST 8 /* at once; further ones wait */
-#define IDLE_MOST    4 /* connections that stay open */
-#define DOWN_US      G_USEC_PER_SEC
-#define ASK_US       G_USEC_PER_SEC /* how long it is tried to find out what became of a commit */
+/* Of values of one statement, unless it is a question over all rows. */
+#define STATEMENT_BYTES ((guint64)64 << 20)
+
+#define READERS_MOST    8 /* at once; further ones wait */
+#define IDLE_MOST       4 /* connections that stay open */
+#define DOWN_US         G_USEC_PER_SEC
+#define ASK_US          G_USEC_PER_SEC /* how long it is tried to find out what became of a commit */
 
 /* ---- URLs ---- */
 
@@ -242,6 +245,7 @@ void
 transaction_set_timeout (struct transaction *transaction, guint64 timeout_ms)
 {
   transaction->timeout_ms = timeout_ms;
+  transaction->is_long = TRUE;
 }
 
 static gboolean
@@ -255,14 +259,28 @@ run_plain (struct transaction *transaction, const char *sql)
 struct reader {
   sql_row row;
   gpointer data;
+  guint64 room; /* bytes that may still come; used up: they went on and on */
 };
+
+/* What a row takes where it is collected, at least. */
+static guint64
+count_bytes (const struct sql_value *row, guint columns)
+{
+  guint64 bytes = sizeof *row;
+  for (guint i = 0; i < columns; i++)
+    bytes += sizeof *row + (row[i].kind == SQL_TEXT ? strlen (row[i].text) : 0);
+  return bytes;
+}
 
 static gboolean
 read_row (gpointer data, const struct sql_value *row, guint columns)
 {
-  const struct reader *reader = data;
+  struct reader *reader = data;
   struct sql_value values[SQL_COLUMNS_MOST] = {0};
   g_autoptr (GPtrArray) repaired = NULL;
+  reader->room -= MIN (reader->room, count_bytes (row, columns));
+  if (reader->room == 0)
+    return FALSE;
   for (guint i = 0; i < columns; i++) {
     values[i] = row[i];
     if (!row[i].text || g_utf8_validate (row[i].text, -1, NULL))
@@ -303,13 +321,20 @@ transaction_run (struct transaction *transaction, const char *sql, const struct 
     transaction->failure = (struct sql_failure){.text = "a statement before was refused"};
     return FALSE;
   }
-  struct reader reader = {row, data};
+  struct reader reader = {row, data, transaction->is_long ? G_MAXUINT64 : STATEMENT_BYTES};
   guint64 changed = 0;
   transaction->running = TRUE;
   gboolean ok =
       database->backend->run (transaction->connection, sql, values, count, row ? read_row : NULL, &reader,
                               &changed, statement_time (transaction), &transaction->failure);
   transaction->running = FALSE;
+  if (reader.room == 0) {
+    if (ok)
+      transaction->failure.trouble = SQL_FAILED;
+    g_strlcpy (transaction->failure.text, "it answers with far more rows than it can have",
+               sizeof transaction->failure.text);
+    ok = FALSE;
+  }
   if (!ok) {
     transaction->broken = TRUE;
     return set_failure (error, database, &transaction->failure);

@@ -45,15 +45,16 @@ struct transaction *database_begin (struct database *database, gboolean write, G
 gboolean transaction_commit (struct transaction *transaction, GError **error);
 void transaction_end (struct transaction *transaction); /* NULL is allowed; also after a commit */
 
-/* From now on each statement of TRANSACTION may take so long instead: for questions of people over all rows.
- */
+/* From now on each statement of TRANSACTION may take so long instead, and give any number of rows: for
+ * questions of people over all rows. */
 void transaction_set_timeout (struct transaction *transaction, guint64 timeout_ms);
 
 /* Called with the values of one row, which are good until it returns. FALSE stops. It runs no statements of
  * the same transaction. */
 typedef gboolean (*sql_row) (gpointer data, const struct sql_value *row, guint columns);
 
-/* Runs one statement. ROW may be NULL. *RET_CHANGED (may be NULL): rows that were inserted, updated, deleted.
+/* Runs one statement. Rows of more than 64 MiB fail. ROW may be NULL. *RET_CHANGED (may be NULL): rows that
+ * were inserted, updated, deleted.
  */
 gboolean transaction_run (struct transaction *transaction, const char *sql, const struct sql_value *values,
                           guint count, sql_row row, gpointer data, guint64 *ret_changed, GError **error);

@@ -377,7 +377,7 @@ count_changed (PGresult *result)
 
 static gboolean
 read_rows (struct connection *connection, sql_row row, gpointer data, guint64 *ret_changed,
-           guint64 timeout_ms, struct sql_failure *failure)
+           struct sql_failure *failure)
 {
   gboolean ok = TRUE;
   for (PGresult *result; next_result (connection, &result, failure);) {
@@ -387,7 +387,6 @@ read_rows (struct connection *connection, sql_row row, gpointer data, guint64 *r
     if (status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK) {
       if (row && !give_rows (result, row, data))
         row = NULL;
-      set_deadline (connection, timeout_ms);
     } else if (ok && status != PGRES_COMMAND_OK) {
       explain_result (connection, result, failure);
       ok = FALSE;
@@ -421,10 +420,9 @@ postgres_run (void *data, const char *sql, const struct sql_value *values, guint
     explain_result (connection, NULL, failure);
     return FALSE;
   }
-  if (row)
-    (void)PQsetSingleRowMode (connection->link); /* rows come one by one, however many there are */
-  return flush (connection, failure) &&
-         read_rows (connection, row, row_data, ret_changed, timeout_ms, failure);
+  /* Rows come one by one, however many there are, and also where none is expected. */
+  (void)PQsetSingleRowMode (connection->link);
+  return flush (connection, failure) && read_rows (connection, row, row_data, ret_changed, failure);
 }
 
 /* ---- how a commit ended ---- */

@@ -38,6 +38,7 @@ struct transaction {
   gboolean broken;    /* a statement failed: only taking back is left */
   gboolean is_open;   /* neither committed nor taken back */
   gboolean running;   /* a statement */
+  gboolean is_long;   /* its statements are questions over all rows */
   guint64 timeout_ms; /* of each statement */
   gint64 deadline_us; /* of all of them; 0: none */
   struct sql_failure failure;

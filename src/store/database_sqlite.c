@@ -293,8 +293,6 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
     while (begins && is_busy_early (connection, code));
     if (code == SQLITE_ROW && row && !give_row (statement, row, row_data))
       break;
-    if (code == SQLITE_ROW)
-      set_deadline (connection, timeout_ms);
   }
   gboolean ok = code == SQLITE_DONE || code == SQLITE_ROW;
   if (!ok)

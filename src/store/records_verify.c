@@ -13,7 +13,8 @@
 #include "store/records_private.h"
 
 #define PAGE_ROWS     "200"
-#define PROBLEMS_MOST 100 /* of a node that are listed; the others are counted */
+#define NODES_MOST    10000 /* of one database */
+#define PROBLEMS_MOST 100   /* of a node that are listed; the others are counted */
 
 struct anchor {
   gint64 seq; /* 0: there is none */
@@ -324,9 +325,10 @@ settle_written (struct walk *walk)
 static gboolean
 take_node (gpointer data, const struct sql_value *row, guint columns)
 {
+  GPtrArray *nodes = data;
   if (columns == 1 && row[0].kind == SQL_TEXT)
-    g_ptr_array_add (data, g_strdup (row[0].text));
-  return TRUE;
+    g_ptr_array_add (nodes, g_strdup (row[0].text));
+  return nodes->len <= NODES_MOST;
 }
 
 /* Also of nodes whose head or rows are gone. */
@@ -342,6 +344,11 @@ list_nodes (struct database *database, GError **error)
                                  "UNION SELECT node FROM records ORDER BY 1",
                                  NULL, 0, take_node, nodes, NULL, error);
   transaction_end (transaction);
+  if (ok && nodes->len > NODES_MOST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the database %s: it names more than %d nodes",
+                 database_shown (database), NODES_MOST);
+    ok = FALSE;
+  }
   return ok ? g_steal_pointer (&nodes) : NULL;
 }
 

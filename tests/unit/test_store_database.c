@@ -423,6 +423,49 @@ test_endless (gconstpointer data)
   database_close (database);
 }
 
+static gboolean
+take_any (gpointer data, G_GNUC_UNUSED const struct sql_value *row, G_GNUC_UNUSED guint columns)
+{
+  return ++*(guint64 *)data > 0;
+}
+
+/* Rows end by what they take, and in a question over all of them, that may take anything, by their time. */
+static void
+test_endless_rows (gconstpointer data)
+{
+  static const struct {
+    const char *sql, *says;
+    gboolean is_long;
+  } rows[] = {
+      {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) SELECT i, $1 FROM n",
+       "far more rows", FALSE},
+      {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) SELECT i, $1 FROM n",
+       NULL, TRUE},
+      {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000000) "
+       "SELECT i, $1 FROM n",
+       "timeout_ms", TRUE},
+  };
+  g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
+  g_autofree char *text = g_strnfill (10000, 'x');
+  struct database *database = store_world_open (world, 60000);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    guint64 taken = 0;
+    struct transaction *transaction = database_begin (database, FALSE, &error);
+    g_assert_no_error (error);
+    if (rows[i].is_long)
+      transaction_set_timeout (transaction, rows[i].says ? 1000 : 60000);
+    gboolean ok =
+        transaction_run (transaction, rows[i].sql, &SQL_STR (text), 1, take_any, &taken, NULL, &error);
+    g_assert_true (ok == (rows[i].says == NULL));
+    g_assert_true (ok ? taken == 8000 : strstr (error->message, rows[i].says) != NULL);
+    transaction_end (transaction);
+  }
+  database_close (database);
+}
+
 /* Two who make the tables of an empty database at the same time. */
 static gpointer
 begin_first (gpointer data)
@@ -459,7 +502,7 @@ static const struct {
 } cases[] = {
     {"dialect", test_dialect},   {"rows", test_rows},         {"take-back", test_take_back},
     {"snapshot", test_snapshot}, {"together", test_together}, {"too-new", test_too_new},
-    {"endless", test_endless},   {"first", test_first},
+    {"endless", test_endless},   {"first", test_first},       {"endless-rows", test_endless_rows},
 };
 
 int
