@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the end-to-end and attack suites. tests/README.md says how they are organised and run."""
+import itertools
 import os
 import pathlib
 import shutil
@@ -82,11 +83,19 @@ def user(request):
     return request.param
 
 
+def new_directory(common_directory, name):
+    """One that was not there: a fixture of the session may be made more than once."""
+    for number in itertools.count():
+        directory = common_directory / (f"{name}-{number}" if number else name)
+        if not directory.exists():
+            directory.mkdir()
+            return directory
+
+
 @pytest.fixture(scope="session")
 def shared_adder(installation, user, common_directory):
     """One user's Adder and daemon for all tests that leave it as it was."""
-    directory = common_directory / user.name
-    directory.mkdir()
+    directory = new_directory(common_directory, user.name)
     adder = harness.Adder(installation, user, directory)
     adder.environment = "science" if has_science(adder) else "system"
     yield adder
@@ -177,7 +186,9 @@ def new_store(servers, kind, user):
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session", params=stored.KINDS)
+# Of modules, not of the session: pytest would put tests of all modules in the order of its values, and make and end what
+# users share again and again.
+@pytest.fixture(scope="module", params=stored.KINDS)
 def store_kind(request):
     return request.param
 
@@ -188,10 +199,9 @@ def make_store(store_servers, store_kind, user):
     return lambda: new_store(store_servers, store_kind, user)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def store_and_adder(installation, user, common_directory, store_servers, store_kind):
-    directory = common_directory / f"{user.name}-{store_kind}"
-    directory.mkdir()
+    directory = new_directory(common_directory, f"{user.name}-{store_kind}")
     store = new_store(store_servers, store_kind, user)
     adder = harness.Adder(installation, user, directory, store.config)
     adder.environment = "science" if has_science(adder) else "system"
