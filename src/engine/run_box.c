@@ -2,7 +2,7 @@
 /* A run in a sandbox of its own: taken from the pool, used once. */
 #include "base/fd.h"
 #include "common/log.h"
-#include "engine/input.h"
+#include "engine/read_input.h"
 #include "engine/run_private.h"
 
 gboolean

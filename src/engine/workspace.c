@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
-#include "engine/input.h"
+#include "engine/read_input.h"
 
 /* The kernel's own bounds: PATH_MAX, and NAME_MAX for a part. */
 #define NAME_BYTES    1024

@@ -6,7 +6,7 @@
 #include "common/text.h"
 #include "library/library.h"
 #include "store/files.h"
-#include "store/output.h"
+#include "store/output_read.h"
 
 static gboolean
 parse_stream (const char *stream, enum file_kind *ret_kind, GError **error)

@@ -138,7 +138,7 @@ SPAWN = {
     f"seccomp 0=SECCOMP_SET_MODE_FILTER {SANDBOX}": "cannot install the seccomp filter",
 }
 
-# Steps of a run that has its sandbox: engine/run.c, handout.c, input.c.
+# Steps of a run that has its sandbox: engine/run.c, handout.c, read_input.c.
 HANDOUT = {
     "eventfd2 who=connection": "cannot make an eventfd for a run",
     "prlimit64 who=connection": "cannot set RLIMIT_CPU of a sandbox",

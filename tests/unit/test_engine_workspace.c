@@ -15,7 +15,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "engine/artifact.h"
-#include "engine/input.h"
+#include "engine/read_input.h"
 #include "engine/workspace.h"
 
 struct fixture {

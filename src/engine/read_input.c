@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading what a caller's descriptors hold. */
-#include "engine/input.h"
+#include "engine/read_input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of long output. */
-#include "store/output.h"
+#include "store/output_read.h"
 
 #include <errno.h>
 #include <string.h>
