@@ -141,6 +141,26 @@ check_manual() {
   mandoc -T lint -W warning docs/adder.1
 }
 
+# Each source of a folder of src/ is named in the README there, or in that of the folder above: as a file (`run.c`), without its
+# ending (`mounts`), or by a pattern that has one (`proxy_*.c`).
+check_readmes() {
+  # shellcheck disable=SC2016 # the backticks are Markdown's
+  tracked 'src/*.c' 'src/*.py' | while read -r file; do
+    readme=$(dirname -- "$file")/README.md
+    name=$(basename -- "$file")
+    [ -f "$readme" ] || readme=$(dirname -- "$(dirname -- "$file")")/README.md
+    grep -oE '`[^` ]+`' -- "$readme" | tr -d '`' | {
+      while read -r named; do
+        case $named in *.c | *.py) ;; *[*?[]*) continue ;; *) named=$named.${name##*.} ;; esac
+        # shellcheck disable=SC2254 # a pattern is meant
+        case $name in $named) exit 0 ;; esac
+      done
+      exit 1
+    } || echo "$readme does not name $name"
+  done | grep . && return 1
+  return 0
+}
+
 # Relative links between pages lead somewhere.
 check_links() {
   tracked '*.md' | while read -r page; do
