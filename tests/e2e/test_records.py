@@ -174,7 +174,7 @@ def test_filters(keeper):
         (("--limit", "2"), 2),
         (("--owner", "uid:1"), 0),
         (("--owner", "all"), 3),
-        (("--outcome", "' OR 1=1 --"), 0),
+        (("--tool", "' OR 1=1 --"), 0),
     ):
         assert len(records(keeper, *words)) == found, words
     stats = ask(keeper, "stats")
