@@ -18,7 +18,9 @@ CASES = casebook.all_cases()
 WEAK_BUILD = os.environ.get("ADDER_WEAK_BUILD")
 AFTERWARDS = "afterwards"
 
-MEMORY_SLACK = 2 << 20  # pages that the allocator of a daemon takes for some hundred runs, or gives back
+# Pages that the allocator of a daemon takes for some hundred runs, or gives back; and the caches of its connections to the
+# database of records, 2 MB each, which fill.
+MEMORY_SLACK = 8 << 20
 
 
 # ---- who plays what, and where ----
