@@ -57,7 +57,7 @@ print_part (FILE *to, const json_t *part)
   gsize index;
   json_t *line;
   if (text)
-    fwrite (json_string_value (text), 1, json_string_length (text), to);
+    (void)fwrite (json_string_value (text), 1, json_string_length (text), to);
   json_array_foreach (json_object_get (part, "lines"), index, line)
       fprintf (to, "%" G_GUINT64_FORMAT ":%s\n", number_of (line, "line"),
                json_string_value (json_object_get (line, "text")));

@@ -245,7 +245,7 @@ commit (const struct keeping *keeping, GError **error)
 }
 
 static void
-warn_lost (const struct keeping *keeping, gboolean files, const GError *problem)
+warn_lost (const struct keeping *keeping, gboolean files, const char *problem)
 {
   gboolean record = store_keeps_records (keeping->store);
   g_ptr_array_add (keeping->account->warnings,
@@ -253,7 +253,7 @@ warn_lost (const struct keeping *keeping, gboolean files, const GError *problem)
                                     record && files ? "the run is not on record, and its files are not kept"
                                     : record        ? "the run is not on record"
                                                     : "its files are not kept",
-                                    problem->message));
+                                    problem));
 }
 
 /* PROBLEM: what was not kept of a run, and why; NULL: all of it was. */
@@ -306,14 +306,14 @@ keep (gpointer data, const struct run_request *request, struct account *account)
     return;
   }
   tell_files (&keeping, TRUE);
-  gboolean kept = commit (&keeping, &problem);
+  (void)commit (&keeping, &problem);
   count (keeper, problem ? problem->message : lost);
-  if (kept)
+  if (!problem)
     return;
   tell_files (&keeping, FALSE);
   if (written)
     files_abandon (keeping.store, files, keeping.count);
-  warn_lost (&keeping, written, problem);
+  warn_lost (&keeping, written, problem->message);
 }
 
 /* ---- the keeper ---- */

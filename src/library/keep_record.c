@@ -55,7 +55,7 @@ tell_argv (const struct telling *telling)
   if (!arguments || !arguments[0] || !tells_code (telling))
     return NULL;
   json_t *list = json_array ();
-  for (gsize i = 0; arguments[i] && i < ITEMS_MOST; i++)
+  for (gsize i = 0; i < ITEMS_MOST && arguments[i]; i++)
     json_array_append_new (list, json_brief_text (arguments[i], &bounds));
   return list;
 }

@@ -688,6 +688,7 @@ AdderRequest *
 library_request_like (const AdderRequest *options, const char *code)
 {
   AdderRequest *request = adder_request_new (code, -1);
+  g_return_val_if_fail (request != NULL, NULL);
   adder_request_set_owner (request, options->owner, options->conversation);
   adder_request_set_watch (request, options->watch_fd);
   adder_request_set_role (request, options->role);

@@ -135,12 +135,14 @@ search_line (struct search *search, const char *bytes, gsize length, guint64 off
   if (!found)
     return TRUE;
   gsize start;
+  guint64 at = offset;
   g_match_info_fetch_pos (match, 0, &from, NULL);
   g_autofree char *shown = around (text, text_length, (gsize)MAX (from, 0), &start);
   search->shown += strlen (shown);
-  json_array_append_new (search->lines,
-                         json_pack ("{s:I, s:I, s:s}", "line", (json_int_t)search->line, "offset",
-                                    (json_int_t)(offset + (valid ? start : 0)), "text", shown));
+  if (valid)
+    at += start;
+  json_array_append_new (search->lines, json_pack ("{s:I, s:I, s:s}", "line", (json_int_t)search->line,
+                                                   "offset", (json_int_t)at, "text", shown));
   return TRUE;
 }
 

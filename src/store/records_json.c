@@ -118,9 +118,10 @@ record_to_json (const struct sql_value *stored, gboolean brief)
       {"session_id", RECORD_SESSION},
   };
   guint damage = record_find_damage (stored);
+  const struct sql_value none = {.kind = SQL_NULL};
   struct sql_value row[RECORD_COLUMNS];
   for (guint i = 0; i < RECORD_COLUMNS; i++)
-    row[i] = damage & 1U << i ? (struct sql_value){.kind = SQL_NULL} : stored[i];
+    row[i] = damage & (1U << i) ? none : stored[i];
   json_t *record = json_object ();
   g_autofree char *started =
       row[RECORD_STARTED_MS].kind == SQL_INTEGER ? text_time (row[RECORD_STARTED_MS].integer * 1000) : NULL;

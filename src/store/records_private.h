@@ -87,7 +87,7 @@ guint record_filter_value (struct record_filter *filter, struct sql_value value)
 /* One row with all columns as an object; the caller's. BRIEF: "code" is the beginning that the row has, and
  * there is no "more". A row that somebody damaged has "damaged": true and "damaged_columns", their names; in
  * the place of what they held is null. */
-json_t *record_to_json (const struct sql_value *row, gboolean brief);
+json_t *record_to_json (const struct sql_value *stored, gboolean brief);
 
 /* The columns of ROW that hold no value of the kind that Adder writes there, as bits (1 << column). Whether
  * the values are right is for records_verify to say. */
