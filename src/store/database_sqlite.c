@@ -172,6 +172,8 @@ static const char *const settings[] = {
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = NORMAL",
     "PRAGMA journal_size_limit = 67108864", /* what a long reader let the log grow to is given back */
+    "PRAGMA cache_size = -256", /* KiB of each connection; what was read lately is in the page cache of the
+                                   host */
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
 };

@@ -18,9 +18,9 @@ CASES = casebook.all_cases()
 WEAK_BUILD = os.environ.get("ADDER_WEAK_BUILD")
 AFTERWARDS = "afterwards"
 
-# Pages that the allocator of a daemon takes for some hundred runs, or gives back; and the caches of its connections to the
-# database of records, 2 MB each, which fill.
-MEMORY_SLACK = 8 << 20
+# Pages that the allocator of a daemon takes for some hundred runs, or gives back, and what its connections to the database
+# of records keep in their caches.
+MEMORY_SLACK = 3 << 20
 
 
 # ---- who plays what, and where ----
