@@ -83,6 +83,19 @@ def user(request):
     return request.param
 
 
+def remove(entry):
+    """What somebody else, such as the daemon, removes at the same time is no error."""
+
+    def gone(_function, _path, caught):
+        if not isinstance(caught[1], FileNotFoundError):
+            raise caught[1]
+
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry, onerror=gone)
+    else:
+        entry.unlink(missing_ok=True)
+
+
 def new_directory(common_directory, name):
     """One that was not there: a fixture of the session may be made more than once."""
     for number in itertools.count():
@@ -109,7 +122,7 @@ def shared_adder(installation, user, common_directory):
 def adder(shared_adder):
     """The shared one, with an empty scratch directory."""
     for entry in shared_adder.scratch.iterdir():
-        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        remove(entry)
     return shared_adder
 
 
@@ -222,5 +235,5 @@ def kept_adder(store_and_adder):
     """One user's Adder that keeps things in `store`, and its daemon, for all tests that leave it as it was."""
     adder = store_and_adder[1]
     for entry in adder.scratch.iterdir():
-        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        remove(entry)
     return adder
