@@ -143,19 +143,26 @@ stdout_of (const struct ran *ran, const json_t *files)
   return g_strconcat (shown, ends_line ? "" : "\n", "Files:\n", lines, NULL);
 }
 
+/* Runs CODE within the call's time, with the files that were loaded for it. FALSE: there is nothing more to
+ * do, as with call_run. */
+static gboolean
+run_loaded (struct call *call, const char *code, const char *profile, struct ran *ret_ran)
+{
+  g_autoptr (GError) problem = NULL;
+  AdderRequest *request = call_request (call, code, profile);
+  if (call_set_timeout (call, request, profile, call_integer (call, "timeout"), &problem) &&
+      loaded_put (call, NULL, request, &problem))
+    return call_run (call, request, ret_ran);
+  adder_request_free (request);
+  call_fail (call, problem);
+  return FALSE;
+}
+
 static void
 handle_run (struct call *call)
 {
   struct ran ran;
-  g_autoptr (GError) problem = NULL;
-  AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
-  if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem) ||
-      !loaded_put (call, NULL, request, &problem)) {
-    adder_request_free (request);
-    call_fail (call, problem);
-    return;
-  }
-  if (!call_run (call, request, &ran))
+  if (!run_loaded (call, call_text (call, "code"), PROFILE, &ran))
     return;
   g_autofree char *whole = ran_stderr (&ran);
   json_t *files = files_of (call, &ran);
@@ -209,15 +216,7 @@ static void
 handle_shell (struct call *call)
 {
   struct ran ran;
-  g_autoptr (GError) problem = NULL;
-  AdderRequest *request = call_request (call, call_text (call, "command"), SHELL_PROFILE);
-  if (!call_set_timeout (call, request, SHELL_PROFILE, call_integer (call, "timeout"), &problem) ||
-      !loaded_put (call, NULL, request, &problem)) {
-    adder_request_free (request);
-    call_fail (call, problem);
-    return;
-  }
-  if (!call_run (call, request, &ran))
+  if (!run_loaded (call, call_text (call, "command"), SHELL_PROFILE, &ran))
     return;
   g_autofree char *whole = shell_errors (&ran);
   g_autofree char *out = cut (ran_text (&ran, "stdout"), TEXT_CHARACTERS, FALSE),
