@@ -46,6 +46,13 @@ json_text_or_null (const char *text)
   return json_string (clean);
 }
 
+const char *
+json_member_text (const json_t *object, const char *name)
+{
+  const char *text = json_string_value (json_object_get (object, name));
+  return text ? text : "";
+}
+
 json_t *
 json_of_names (const GPtrArray *names)
 {

@@ -15,6 +15,9 @@ json_t *json_parse_object (const char *text, gsize length, const char *what, GEr
  * what cannot be text, such as a number that is not finite, was refused when it was put in. */
 char *json_to_text (const json_t *value);
 
+/* The text that the member NAME of OBJECT is, or "" where it is none. OBJECT's. */
+const char *json_member_text (const json_t *object, const char *name);
+
 /* An array of the strings in NAMES. The caller's. */
 json_t *json_of_names (const GPtrArray *names);
 

@@ -11,17 +11,10 @@
 #define CELL_BYTES  80 /* of a text in a table */
 #define LABEL_WIDTH 14
 
-static const char *
-text_of (const json_t *object, const char *name)
-{
-  const char *text = json_string_value (json_object_get (object, name));
-  return text ? text : "";
-}
-
 static char *
 plain (const json_t *object, const char *name)
 {
-  return text_one_line (text_of (object, name), CELL_BYTES);
+  return text_one_line (json_member_text (object, name), CELL_BYTES);
 }
 
 static guint64
@@ -88,7 +81,7 @@ file_view_one (const json_t *file)
   };
   g_autofree char *size = size_format (number_of (file, "bytes"));
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree char *text = text_one_line (text_of (file, rows[i].name), -1);
+    g_autofree char *text = text_one_line (json_member_text (file, rows[i].name), -1);
     show (rows[i].label, text);
     if (strcmp (rows[i].name, "kind") == 0)
       show ("size", size);
@@ -101,8 +94,8 @@ static void
 show_place (const char *label, const json_t *place)
 {
   gboolean reachable = json_is_true (json_object_get (place, "reachable"));
-  const char *problem = text_of (place, "problem");
-  g_autofree char *where = text_one_line (text_of (place, "where"), -1);
+  const char *problem = json_member_text (place, "problem");
+  g_autofree char *where = text_one_line (json_member_text (place, "where"), -1);
   show (label, where);
   g_autofree char *said = text_one_line (problem, -1);
   if (problem[0])
@@ -175,7 +168,7 @@ file_view_check (const json_t *found)
   json_array_foreach (json_object_get (found, "lost"), i, one)
   {
     g_autofree char *name = plain (one, "name");
-    printf ("  %s  %s  %s\n", text_of (one, "file_id"), name, text_of (one, "why"));
+    printf ("  %s  %s  %s\n", json_member_text (one, "file_id"), name, json_member_text (one, "why"));
   }
   say_count (found, "forgotten", CLI_YELLOW, "of them was forgotten", "of them were forgotten");
   if (json_is_true (json_object_get (found, "healthy")))

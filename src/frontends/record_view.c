@@ -13,17 +13,10 @@
 #define GROUP_SHOWN 12 /* lines of each group in statistics; --json has all */
 #define LABEL_WIDTH 14
 
-static const char *
-text_of (const json_t *object, const char *name)
-{
-  const char *text = json_string_value (json_object_get (object, name));
-  return text ? text : "";
-}
-
 static char *
 plain (const json_t *object, const char *name)
 {
-  return text_one_line (text_of (object, name), CELL_BYTES);
+  return text_one_line (json_member_text (object, name), CELL_BYTES);
 }
 
 /* Milliseconds as people read them: "0.8 ms", "1.5 s". */
@@ -70,7 +63,7 @@ static char *
 run_of (const json_t *record)
 {
   const json_t *seq = json_object_get (record, "seq");
-  if (text_of (record, "run_id")[0] != '\0' || !json_is_integer (seq))
+  if (json_member_text (record, "run_id")[0] != '\0' || !json_is_integer (seq))
     return plain (record, "run_id");
   g_autofree char *node = plain (record, "node");
   return g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq));
@@ -80,7 +73,7 @@ run_of (const json_t *record)
 static char *
 first_line (const json_t *record)
 {
-  const char *code = text_of (record, "code_start");
+  const char *code = json_member_text (record, "code_start");
   code += strspn (code, " \t\r\n");
   g_autofree char *line = g_strndup (code, strcspn (code, "\r\n"));
   return text_one_line (line, -1);
@@ -100,14 +93,14 @@ record_view_list (const json_t *records)
   text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (records, i, record)
   {
-    const char *by = text_of (record, "tool")[0] ? "tool" : "front_end";
+    const char *by = json_member_text (record, "tool")[0] ? "tool" : "front_end";
     text_table_add_coloured (&table, moment_of (record, "started"), CLI_DIM);
     text_table_add (&table, run_of (record));
     if (json_is_true (json_object_get (record, "damaged")))
       text_table_add_coloured (&table, g_strdup ("damaged"), CLI_RED);
     else
       text_table_add_coloured (&table, plain (record, "outcome"),
-                               outcome_colour (text_of (record, "outcome")));
+                               outcome_colour (json_member_text (record, "outcome")));
     text_table_add (&table, ms_text (json_object_get (json_object_get (record, "usage"), "wall_ms")));
     text_table_add (&table, plain (record, by));
     text_table_add (&table, first_line (record));
@@ -182,17 +175,17 @@ record_view_one (const json_t *record)
     show_member (json_object_get (record, "more"), label, name);
   }
   show_member (record, "code sha256", "code_sha256");
-  g_autofree char *place =
-      g_strdup_printf ("%s:%" JSON_INTEGER_FORMAT ":%s", text_of (record, "node"),
-                       json_integer_value (json_object_get (record, "seq")), text_of (record, "digest"));
+  g_autofree char *place = g_strdup_printf (
+      "%s:%" JSON_INTEGER_FORMAT ":%s", json_member_text (record, "node"),
+      json_integer_value (json_object_get (record, "seq")), json_member_text (record, "digest"));
   show ("in the chain", place);
-  if (text_of (record, "code")[0] == '\0')
+  if (json_member_text (record, "code")[0] == '\0')
     return;
   guint width = cli_width (stdout);
   const struct python_text how = {.width = width > 0 ? MAX (width, 40) : 100,
                                   .colour = cli_colour (stdout, CLI_GREEN)[0] != '\0'};
   printf ("\n");
-  python_text_write (text_of (record, "code"), &how, stdout);
+  python_text_write (json_member_text (record, "code"), &how, stdout);
 }
 
 /* ---- statistics ---- */
@@ -210,7 +203,7 @@ show_group (const char *head, const json_t *groups, json_int_t all)
     json_int_t records = json_integer_value (json_object_get (group, "records"));
     if (i == GROUP_SHOWN)
       break;
-    const char *name = text_of (group, "name");
+    const char *name = json_member_text (group, "name");
     text_table_add (&table, name[0] ? plain (group, "name") : g_strdup ("-"));
     text_table_add (&table, g_strdup_printf ("%" JSON_INTEGER_FORMAT, records));
     text_table_add (&table, g_strdup_printf ("%.1f %%", 100.0 * (double)records / (double)MAX (all, 1)));
@@ -261,8 +254,8 @@ show_problems (const json_t *node)
   json_int_t count = json_integer_value (json_object_get (node, "problem_count"));
   json_array_foreach (problems, i, problem)
   {
-    g_autofree char *text = text_one_line (text_of (problem, "text"), -1);
-    g_autofree char *run = text_one_line (text_of (problem, "run_id"), -1);
+    g_autofree char *text = text_one_line (json_member_text (problem, "text"), -1);
+    g_autofree char *run = text_one_line (json_member_text (problem, "run_id"), -1);
     printf ("  %s%s%s%s%s%s\n", cli_colour (stdout, CLI_RED), text, run[0] ? " (run " : "", run,
             run[0] ? ")" : "", cli_colour (stdout, CLI_PLAIN));
   }
@@ -276,7 +269,7 @@ show_node (const json_t *node)
   json_int_t count = json_integer_value (json_object_get (node, "problem_count"));
   const json_t *anchor = json_object_get (node, "anchor");
   g_autofree char *name = plain (node, "node");
-  g_autofree char *head = text_one_line (text_of (node, "head"), -1);
+  g_autofree char *head = text_one_line (json_member_text (node, "head"), -1);
   printf ("%s: %" JSON_INTEGER_FORMAT " records, %s%s%s\n", name,
           json_integer_value (json_object_get (node, "records")),
           cli_colour (stdout, count == 0 ? CLI_GREEN : CLI_RED),
@@ -288,7 +281,7 @@ show_node (const json_t *node)
     printf ("  %" JSON_INTEGER_FORMAT " older ones were removed as the configuration says, the last at %s\n",
             json_integer_value (json_object_get (anchor, "removed")), when);
   }
-  if (strcmp (text_of (node, "written_head"), "removed") == 0)
+  if (strcmp (json_member_text (node, "written_head"), "removed") == 0)
     printf ("  the row that was written down is among them\n");
   if (head[0] != '\0')
     printf ("  head %s:%s\n", name, head);

@@ -17,17 +17,10 @@
 
 /* ---- members in words ---- */
 
-static const char *
-text_of (const json_t *object, const char *name)
-{
-  const char *text = json_string_value (json_object_get (object, name));
-  return text ? text : "";
-}
-
 static char *
 plain (const json_t *object, const char *name)
 {
-  return text_one_line (text_of (object, name), CELL_BYTES);
+  return text_one_line (json_member_text (object, name), CELL_BYTES);
 }
 
 /* "-" for what is not known. */
@@ -55,7 +48,7 @@ time_text (guint64 ms)
 static gboolean
 has_ended (const json_t *session)
 {
-  return strcmp (text_of (session, "state"), "ended") == 0;
+  return strcmp (json_member_text (session, "state"), "ended") == 0;
 }
 
 /* ---- lists ---- */
@@ -70,7 +63,7 @@ distinct_length (const json_t *sessions, const char *id)
   json_t *other;
   json_array_foreach (sessions, i, other)
   {
-    const char *id2 = text_of (other, "session_id");
+    const char *id2 = json_member_text (other, "session_id");
     while (strcmp (id, id2) != 0 && length < strlen (id) && strncmp (id, id2, length) == 0)
       length++;
   }
@@ -93,7 +86,7 @@ session_view_list (const json_t *answer)
   json_t *session;
   json_array_foreach (sessions, i, session)
   {
-    const char *id = text_of (session, "session_id");
+    const char *id = json_member_text (session, "session_id");
     text_table_add (&table, g_strdup_printf ("%.*s", distinct_length (sessions, id), id));
     text_table_add (&table, plain (session, "name"));
     text_table_add (&table, plain (session, "state"));
@@ -104,7 +97,7 @@ session_view_list (const json_t *answer)
                     has_ended (session) ? g_strdup ("-") : number (session, "memory_bytes", size_format));
     text_table_add (&table, has_ended (session) ? g_strdup ("-") : number (session, "idle_ms", time_text));
     if (has_ended (session))
-      text_table_add (&table, text_one_line (text_of (session, "reason"), -1));
+      text_table_add (&table, text_one_line (json_member_text (session, "reason"), -1));
     else {
       g_autofree char *left = number (session, "expires_in_ms", time_text);
       text_table_add (&table, strcmp (left, "-") == 0 ? g_strdup (left) : g_strdup_printf ("in %s", left));
@@ -120,9 +113,9 @@ session_view_names (const json_t *answer)
   json_t *session;
   json_array_foreach (json_object_get (answer, "sessions"), i, session)
   {
-    const char *name = text_of (session, "name");
+    const char *name = json_member_text (session, "name");
     if (!has_ended (session))
-      printf ("%s\n", name[0] ? name : text_of (session, "session_id"));
+      printf ("%s\n", name[0] ? name : json_member_text (session, "session_id"));
   }
 }
 
@@ -134,7 +127,7 @@ print_checkpoint (const json_t *checkpoint)
   g_autofree char *name = plain (checkpoint, "name");
   g_autofree char *size = number (checkpoint, "memory_bytes", size_format);
   printf ("%-14s %s%s%s, after cell %" JSON_INTEGER_FORMAT ", %s\n", "checkpoint",
-          text_of (checkpoint, "checkpoint_id"), name[0] ? " " : "", name,
+          json_member_text (checkpoint, "checkpoint_id"), name[0] ? " " : "", name,
           json_integer_value (json_object_get (checkpoint, "cell")), size);
 }
 
@@ -182,7 +175,7 @@ static const char *
 value_text (const json_t *variable)
 {
   const json_t *value = json_object_get (variable, "value");
-  return json_is_object (value) ? text_of (value, "text/plain") : json_string_value (value);
+  return json_is_object (value) ? json_member_text (value, "text/plain") : json_string_value (value);
 }
 
 /* [2, 3] as "2 x 3". */
@@ -270,6 +263,6 @@ session_view_history (const json_t *answer)
   {
     g_autofree char *outcome = plain (cell, "outcome");
     session_view_outcome (stdout, cell, outcome, json_number_value (json_object_get (cell, "wall_ms")));
-    print_code (text_of (cell, "code"));
+    print_code (json_member_text (cell, "code"));
   }
 }

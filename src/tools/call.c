@@ -183,15 +183,13 @@ ran_clear (struct ran *ran)
 const char *
 ran_text (const struct ran *ran, const char *member)
 {
-  const char *text = json_string_value (json_object_get (ran->result, member));
-  return text ? text : "";
+  return json_member_text (ran->result, member);
 }
 
 const char *
 ran_error (const struct ran *ran, const char *member)
 {
-  const char *text = json_string_value (json_object_get (json_object_get (ran->result, "error"), member));
-  return text ? text : "";
+  return json_member_text (json_object_get (ran->result, "error"), member);
 }
 
 static void
