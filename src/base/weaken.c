@@ -9,6 +9,7 @@ static const char *const layer_names[LAYERS] = {
     [LAYER_ENVIRONMENT] = "environment",
     [LAYER_TREE] = "tree",
     [LAYER_READONLY] = "readonly",
+    [LAYER_LENT] = "lent",
     [LAYER_NET] = "net",
     [LAYER_CGROUP_NAMESPACE] = "cgroup-namespace",
     [LAYER_ZYGOTE_PID] = "zygote-pid",

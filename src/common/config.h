@@ -71,6 +71,35 @@ struct config {
   guint64 context_bytes;      /* of all its names and values */
   guint64 context_idle_ms;    /* forgotten when nobody used it for so long */
   char *file_endings; /* of files that code_executor gives back, beside those that it knows; or NULL */
+  /* [mcp] */
+  guint64 mcp_message_bytes;     /* of one message */
+  guint64 max_mcp_requests;      /* of one connection that are under way */
+  guint64 mcp_threads;           /* of them that are carried out at once */
+  guint64 mcp_page_rows;         /* of one page of a list */
+  guint64 mcp_cache_ms;          /* for how long clients may keep lists */
+  guint64 mcp_progress_ms;       /* between messages about progress, in the long run */
+  guint64 mcp_pulse_ms;          /* between those of a call that is silent; 0: none */
+  guint64 mcp_picture_bytes;     /* of a picture that stands in a result */
+  guint64 mcp_picture_side;      /* pixels of its longer side */
+  guint64 max_mcp_pictures;      /* of one result */
+  gboolean mcp_elicit_approvals; /* whether clients that can ask a person are asked for approvals */
+  guint64 mcp_input_wait_ms;     /* the longest that a call waits for a client's answer */
+  guint64 mcp_state_age_ms;      /* how long what a client carries for the server is good */
+  char *mcp_state_key;           /* file with the key that it is signed with; NULL: one by chance */
+  guint64 mcp_task_after_ms;     /* a call that takes longer becomes a task */
+  guint64 mcp_task_age_ms;       /* how long a task is kept */
+  guint64 max_mcp_tasks;         /* in all */
+  guint64 max_mcp_tasks_owner;   /* and of one owner */
+  guint64 max_mcp_tasks_bytes;   /* of what they hold */
+  guint64 max_mcp_subscriptions; /* that are listened to at once, in all */
+  guint64 max_mcp_subscribed;    /* resources of one of them */
+  guint64 mcp_resource_bytes;    /* of a file that is read as a resource */
+  guint64 max_mcp_sessions;      /* over HTTP, of the legacy era */
+  guint64 max_mcp_sessions_owner;
+  guint64 mcp_session_idle_ms; /* until such a session ends */
+  guint64 mcp_replay_bytes;    /* of messages that it sent, for clients that come again */
+  guint64 mcp_retry_ms;        /* after so long */
+  guint64 mcp_stream_after_ms; /* a request over HTTP is answered by a stream then */
   /* [loops] */
   guint64 loop_failures;   /* in a row after which the same is refused; 0: never */
   guint64 loop_forget_ms;  /* a conversation that ran nothing for so long is forgotten */
@@ -89,6 +118,51 @@ struct config {
   guint64 network_parked;      /* parked sandboxes of each environment that can reach chosen hosts */
   guint64 network_connections; /* of all runs together */
   char *private_networks;      /* that may be reached although they are private; "none" */
+  /* [http] */
+  char *http_listen;      /* addresses, between blanks; "none" */
+  char *http_certificate; /* PEM files; NULL: no TLS */
+  char *http_key;
+  guint64 http_connections;      /* at once */
+  guint64 http_peer_connections; /* and from one address, or of one user */
+  guint64 http_head_bytes;       /* of a request's first line and headers, and of the connection's buffers */
+  guint64 http_body_bytes;       /* of a body that is held in memory */
+  guint64 http_bodies_bytes;     /* and of all of them together */
+  guint64 http_upload_bytes;     /* of a body whose parts become files */
+  guint64 http_uploads_bytes;    /* and of all of them together */
+  guint64 http_head_ms;          /* from the first byte to the end of the headers */
+  guint64 http_body_ms;          /* for the body, and more the more comes: */
+  guint64 http_body_rate;        /* bytes in a second */
+  guint64 http_stall_ms;         /* a client that takes nothing of its reply for so long is gone */
+  guint64 http_keep_ms;          /* a connection that asks for nothing more is closed */
+  guint64 http_alive_ms;         /* between signs of life of a stream that has nothing to say */
+  /* who may */
+  char *http_tokens;       /* file of tokens; NULL: tokens_file() finds it in the state directory */
+  char *http_hosts;        /* names by which the server is called, beside its addresses; or NULL */
+  char *http_origins;      /* whose pages may ask from a browser; or NULL: its own alone */
+  char *http_roots;        /* NAME=FOLDER:MODE, directories that callers may name; or NULL */
+  guint64 http_rate;       /* requests in a minute of a principal */
+  guint64 http_concurrent; /* and at once */
+  guint64 http_failures;   /* wrong tokens of an address in a minute that are answered as such */
+  /* [http]: runs in the background */
+  guint64 http_background;    /* of one owner, at once */
+  guint64 http_result_age_ms; /* how long the result of one is held */
+  guint64 http_result_bytes;  /* of all that are held */
+  /* [oauth] */
+  char *oauth_issuer;        /* the authorization server's URL; NULL: no OAuth */
+  char *oauth_introspection; /* where it is asked about tokens (RFC 7662) */
+  char *oauth_client;        /* as whom; NULL: nobody in particular */
+  char *oauth_secret_file;   /* with the secret in this file; or NULL */
+  char *oauth_resource;      /* the audience that tokens must be for: this server's URL */
+  char *oauth_scopes;        /* SCOPE=ROLE, between blanks */
+  guint64 oauth_cache_ms;    /* how long an answer holds */
+  guint64 oauth_timeout_ms;  /* of one question */
+  guint64 oauth_max_cached;  /* answers */
+  gboolean oauth_may_decide; /* whether who comes by it decides about approvals */
+  /* [models] */
+  char *models_for_tools;    /* the model that tools ask; NULL: none */
+  guint64 models_rate;       /* questions of one owner to it in an hour */
+  guint64 models_concurrent; /* and at once */
+  guint64 models_tokens;     /* of one question */
   /* [log] */
   char *log_level;   /* "error", "warning", "info", "debug" */
   char *log_format;  /* "text", "json"; "auto": text at a terminal */
@@ -108,6 +182,9 @@ char *config_socket (const struct config *config, GError **error);
 /* How many bytes of memory sandboxes may use in all: as configured, else three quarters of what this process
  * may have, so that a quarter is left for zygotes, the daemon and everybody else. */
 guint64 config_max_memory (const struct config *config);
+/* The most that KEY of GROUP, a number, may be set to. */
+guint64 config_maximum (const char *group, const char *key);
+
 /* All keys with value and where it came from, as text for people or (JSON true) one object. */
 void config_show (const struct config *config, gboolean json, FILE *stream);
 /* docs/configuration.md: the keys of adder.conf, then those of profiles with sandbox/limits.h's limits. */

@@ -53,6 +53,27 @@ json_member_text (const json_t *object, const char *name)
   return text ? text : "";
 }
 
+gboolean
+json_is_flat (const json_t *value, int levels)
+{
+  gsize index;
+  const char *name;
+  json_t *item;
+  if (levels == 0)
+    return !json_is_array (value) && !json_is_object (value);
+  json_array_foreach (value, index, item)
+  {
+    if (!json_is_flat (item, levels - 1))
+      return FALSE;
+  }
+  json_object_foreach ((json_t *)(guintptr)value, name, item)
+  {
+    if (!json_is_flat (item, levels - 1))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 json_t *
 json_of_names (const GPtrArray *names)
 {

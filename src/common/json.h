@@ -18,6 +18,9 @@ char *json_to_text (const json_t *value);
 /* The text that the member NAME of OBJECT is, or "" where it is none. OBJECT's. */
 const char *json_member_text (const json_t *object, const char *name);
 
+/* Whether VALUE is nested no deeper than LEVELS: other readers than jansson have a stack of their own. */
+gboolean json_is_flat (const json_t *value, int levels);
+
 /* An array of the strings in NAMES. The caller's. */
 json_t *json_of_names (const GPtrArray *names);
 

@@ -115,6 +115,10 @@ runtime_dir_name (void)
   const char *session = g_getenv ("XDG_RUNTIME_DIR");
   if (session && g_path_is_absolute (session) && is_own_directory (session))
     return g_build_filename (session, "adder", NULL);
+  /* Programs that start others with few variables, as MCP clients do, lose it: the daemon is the same one. */
+  g_autofree char *usual = g_strdup_printf ("/run/user/%u", (unsigned)geteuid ());
+  if (!session && is_own_directory (usual))
+    return g_build_filename (usual, "adder", NULL);
   return g_strdup_printf ("/tmp/adder-%u", (unsigned)geteuid ());
 }
 

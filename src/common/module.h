@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts that are loaded only where the configuration asks for them, because their libraries would cost every
+ * start of Adder milliseconds. They lie beside the runner's programs. */
+#pragma once
+
+#include <glib.h>
+
+/* The object SYMBOL of the module NAME ("adder-postgres"), which stays loaded. NULL with
+ * ADDER_ERROR_UNSUPPORTED, which says what is not installed. */
+const void *module_load (const char *name, const char *symbol, GError **error);
