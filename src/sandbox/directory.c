@@ -5,18 +5,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/syscalls.h"
+#include "sandbox/idmap.h"
 #include "sandbox/mountinfo.h"
-#include "sandbox/namespaces.h"
 
 /* ---- what is mounted below ---- */
 
@@ -59,45 +56,6 @@ check_alone (int directory_fd, struct fault *fault)
     if (lies_below (mount.point, path))
       r = fault_set (fault, EBUSY, "another file system is mounted below the directory, at %s", mount.point);
   fclose (file);
-  return r;
-}
-
-/* ---- root's ---- */
-
-/* A user namespace that says which ids stand for which; nobody lives in it. */
-static int
-make_map (const struct directory_wish *wish, int *ret_fd, struct fault *fault)
-{
-  int gate[2], pidfd = -1;
-  if (pipe2 (gate, O_CLOEXEC) < 0)
-    return fault_set (fault, errno, "cannot make a pipe");
-  autoclose int gate_read = gate[0];
-  autoclose int gate_write = gate[1];
-  pid_t pid = sys_clone (CLONE_NEWUSER | SIGCHLD, &pidfd);
-  if (pid < 0)
-    return fault_set (fault, errno, "cannot make a user namespace for the ids of the directory");
-  if (pid == 0) {
-    char end;
-    fd_close (&gate_write);
-    (void)fd_read_all (gate_read, &end, 1);
-    _exit (0);
-  }
-  autoclose int proc = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  char process[16], path[32];
-  snprintf (process, sizeof process, "%d", (int)pid);
-  snprintf (path, sizeof path, "%d/ns/user", (int)pid);
-  int r = proc < 0 ? fault_set (fault, errno, "cannot open /proc")
-                   : namespaces_map (proc, process, wish->host_uid, wish->box_uid, wish->host_gid,
-                                     wish->box_gid, fault);
-  int fd = r == 0 ? openat (proc, path, O_RDONLY | O_CLOEXEC) : -1;
-  if (r == 0 && fd < 0)
-    r = fault_set (fault, errno, "cannot open a user namespace");
-  fd_close (&gate_write);
-  while (waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
-    ;
-  fd_close (&pidfd);
-  if (r == 0)
-    *ret_fd = fd;
   return r;
 }
 
@@ -144,7 +102,7 @@ directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_
     r = wish->map ? clone_directly (directory_fd, &mount_fd, fault)
                   : clone_in_own_namespace (directory_fd, &mount_fd, fault);
   if (r == 0 && wish->map)
-    r = make_map (wish, &map_fd, fault);
+    r = idmap_make (&wish->ids, &map_fd, fault);
   if (r < 0)
     return r;
   struct mount_attr attributes = {

@@ -5,17 +5,15 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "base/fault.h"
+#include "sandbox/idmap.h"
 
 struct directory_wish {
   bool writable;
-  /* Root alone: the files of HOST_UID and HOST_GID are BOX_UID's and BOX_GID's on this mount, and those of
-   * others nobody's. An ordinary user's sandboxes have his own id. */
+  /* Root's alone: an ordinary user's sandboxes have his own id. */
   bool map;
-  uid_t host_uid, box_uid;
-  gid_t host_gid, box_gid;
+  struct idmap ids;
 };
 
 /* Makes the mount of the directory that DIRECTORY_FD (O_PATH will do) refers to. Who has no right to mount

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -19,6 +20,7 @@ enum mount_kind {
   MOUNT_WORKSPACE, /* the workspace itself, attached so that its parts can be cloned: see below */
   MOUNT_OVERLAYS,  /* of what was lent and shall not be written to: made, and mounted by the steps after it */
   MOUNT_PLACE,     /* a directory of the workspace, or what was lent in its place */
+  MOUNT_SINGLE,    /* single files that were lent, in these places */
 };
 
 static const struct mount_step {
@@ -35,6 +37,7 @@ static const struct mount_step {
     {.kind = MOUNT_OVERLAYS, .target = "/tmp"},
     {.kind = MOUNT_PLACE, .target = "/tmp", .part = "tmp"},
     {.kind = MOUNT_PLACE, .target = "/work", .part = "work"},
+    {.kind = MOUNT_SINGLE, .target = "/"},
 };
 
 /* What may be lent: whose place it takes, and where an overlay of it keeps what is changed. In the sandbox's
@@ -44,7 +47,7 @@ static const struct lent_row {
   const char *what;
   const char *part;
   const char *upper, *own;
-} lent_table[MOUNTS_LENT] = {
+} lent_table[MOUNTS_PLACES] = {
     [MOUNTS_DIRECTORY] = {"the work directory", "work", "/work/" MOUNTS_UPPER, "/work/overlay"},
     [MOUNTS_INPUTS_WORK] = {"the files for /work", "work", "/work/work", "/work/overlay-work"},
     [MOUNTS_INPUTS_TMP] = {"the files for /tmp", "tmp", "/work/tmp", "/work/overlay-tmp"},
@@ -216,7 +219,7 @@ static int
 make_overlays (const struct mounts_given *given, const char *target, int *overlay_fd, struct fault *fault)
 {
   int r = 0;
-  for (int i = 0; i < MOUNTS_LENT && r == 0; i++)
+  for (int i = 0; i < MOUNTS_PLACES && r == 0; i++)
     if (given->lent_fd[i] >= 0 && (i != MOUNTS_DIRECTORY || given->overlay))
       r = make_overlay (given->lent_fd[i], &lent_table[i], target, given->inert, &overlay_fd[i], fault);
   return r;
@@ -226,7 +229,7 @@ static int
 attach_place (const struct mounts_given *given, const int *overlay_fd, const struct mount_step *step,
               struct fault *fault)
 {
-  for (int i = 0; i < MOUNTS_LENT; i++)
+  for (int i = 0; i < MOUNTS_PLACES; i++)
     if (given->lent_fd[i] >= 0 && strcmp (lent_table[i].part, step->part) == 0)
       return mounts_attach (overlay_fd[i] >= 0 ? overlay_fd[i] : given->lent_fd[i], AT_FDCWD, step->target,
                             fault);
@@ -234,6 +237,36 @@ attach_place (const struct mounts_given *given, const int *overlay_fd, const str
   if (fd < 0)
     return fault_set (fault, errno, "cannot take %s of the workspace", step->part);
   return mounts_attach (fd, AT_FDCWD, step->target, fault);
+}
+
+/* An empty file where PATH is to be, for a mount to be put on, in directories that are made as needed. */
+static int
+make_mount_point (int root, const char *path, struct fault *fault)
+{
+  char directory[PATH_MAX];
+  for (const char *slash = path; (slash = strchr (slash, '/')); slash++) {
+    snprintf (directory, sizeof directory, "%.*s", (int)(slash - path), path);
+    if (mkdirat (root, directory, 0755) < 0 && errno != EEXIST)
+      return fault_set (fault, errno, "cannot make the directory of a file that is lent");
+  }
+  autoclose int fd = openat (root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
+  return fd < 0 ? fault_set (fault, errno, "cannot make the place of a file that is lent") : 0;
+}
+
+/* Nobody has written here yet: there are no links to be led astray by. */
+static int
+attach_files (const struct mounts_given *given, const char *target, struct fault *fault)
+{
+  autoclose int root = open (target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  int r = root < 0 ? fault_set (fault, errno, "cannot open %s", target) : 0;
+  for (int i = 0; i < MOUNTS_FILES && r == 0; i++) {
+    if (given->lent_fd[MOUNTS_FILE + i] < 0)
+      continue;
+    r = make_mount_point (root, given->file_path[i], fault);
+    if (r == 0)
+      r = mounts_attach (given->lent_fd[MOUNTS_FILE + i], root, given->file_path[i], fault);
+  }
+  return r;
 }
 
 static int
@@ -254,6 +287,8 @@ take_step (const struct mount_step *step, const struct limits *limits, const str
     return make_overlays (given, step->target, overlay_fd, fault);
   case MOUNT_PLACE:
     return attach_place (given, overlay_fd, step, fault);
+  case MOUNT_SINGLE:
+    return attach_files (given, step->target, fault);
   }
   return fault_set (fault, EINVAL, "there is no such step of mounting");
 }
@@ -262,11 +297,11 @@ int
 mounts_enter (const struct limits *limits, const struct mounts_given *given, bool *ret_fresh_proc,
               struct fault *fault)
 {
-  int overlay_fd[MOUNTS_LENT] = {-1, -1, -1}, r = 0;
+  int overlay_fd[MOUNTS_PLACES] = {-1, -1, -1}, r = 0;
   bool fresh_proc = false;
   for (size_t i = 0; i < sizeof sandbox_mounts / sizeof sandbox_mounts[0] && r == 0; i++)
     r = take_step (&sandbox_mounts[i], limits, given, overlay_fd, &fresh_proc, fault);
-  for (int i = 0; i < MOUNTS_LENT; i++)
+  for (int i = 0; i < MOUNTS_PLACES; i++)
     fd_close (&overlay_fd[i]);
   if (r == 0)
     *ret_fresh_proc = fresh_proc;

@@ -21,12 +21,17 @@ extern const size_t mount_points_count;
 /* Where in a workspace the overlay of a work directory keeps what was changed. */
 #define MOUNTS_UPPER "upper"
 
+/* How many single files may be lent to a sandbox. */
+#define MOUNTS_FILES 8
+
 /* What may be lent to a sandbox, each a mount that is attached nowhere yet (directory.h). */
 enum mounts_lent {
   MOUNTS_DIRECTORY,   /* a directory of the host that shall be /work */
   MOUNTS_INPUTS_WORK, /* files that shall be in /work: what is changed of them is changed in the workspace */
   MOUNTS_INPUTS_TMP,  /* the same for /tmp */
-  MOUNTS_LENT,
+  MOUNTS_PLACES,
+  MOUNTS_FILE = MOUNTS_PLACES, /* from here on: single files (file.h) */
+  MOUNTS_LENT = MOUNTS_FILE + MOUNTS_FILES,
 };
 
 /* A tmpfs that is mounted nowhere yet: at most SIZE bytes and INODES files; ATTRIBUTES are MOUNT_ATTR_*. */
@@ -57,9 +62,10 @@ int mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd
 /* What a sandbox's mounts are made of. */
 struct mounts_given {
   int workspace_fd;
-  int lent_fd[MOUNTS_LENT]; /* -1: not there */
-  bool overlay;             /* what is changed in the directory stays in the workspace */
-  bool inert;               /* overlays are MOUNTS_INERT, as the workspace was made */
+  int lent_fd[MOUNTS_LENT];            /* -1: not there */
+  const char *file_path[MOUNTS_FILES]; /* of each single file: "work/data.csv", "tmp/data.csv" */
+  bool overlay;                        /* what is changed in the directory stays in the workspace */
+  bool inert;                          /* overlays are MOUNTS_INERT, as the workspace was made */
 };
 
 /* Carries out the table of sandbox mounts. In the sandbox's own mount namespace, before its user namespace is
