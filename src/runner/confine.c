@@ -141,6 +141,8 @@ mount_own (struct state *state, struct fault *fault)
       .inert = state->want->runnable != NULL,
   };
   memcpy (given.lent_fd, state->want->lent_fd, sizeof given.lent_fd);
+  for (int i = 0; i < MOUNTS_FILES; i++)
+    given.file_path[i] = state->want->files[i];
   r = mounts_enter (state->want->limits, &given, &fresh_proc, fault);
   if (r < 0)
     return r;

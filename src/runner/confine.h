@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "runner/wire.h"
 #include "sandbox/filter.h"
 #include "sandbox/isolation.h"
 #include "sandbox/limits.h"
@@ -25,7 +26,8 @@ struct confinement {
   bool network; /* with a namespace of its own that has a proxy; its socket is sent as LISTENER */
   int init_fd;  /* pidfd of the sandbox's init */
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
-  const int *lent_fd; /* with OVERLAY, see struct mounts_given */
+  const int *lent_fd; /* with OVERLAY and FILES, see struct mounts_given */
+  const char (*files)[WIRE_FILE_PATH_BYTES];
   bool overlay;
 };
 

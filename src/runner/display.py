@@ -14,7 +14,7 @@ from adder_runner import places, tables, tracebacks
 
 TEXT_MOST = 1 << 20  # bytes of one representation in a display
 PICTURE_MOST = 4 << 20
-PREVIEW = (800, 800)  # pixels
+PREVIEW = 800  # pixels on a side
 WARNINGS_MOST = 50
 
 # Methods of objects, in the order in which representations are listed.
@@ -47,6 +47,7 @@ SIMPLE = frozenset((int, float, bool, complex, str, bytes, type(None), list, tup
 vector = False  # figures as SVG as well: in this run or cell
 vector_always = False  # and in all of a session
 charts_wanted = True
+pictures = None  # {bytes, side}: the most of a picture, where the caller has a bound of his own
 exports = None  # where tables that are shown are written to files as well
 warnings = []
 numbers = itertools.count(1)
@@ -60,10 +61,12 @@ def send(message):
 
 def start(request):
     """What REQUEST says of displays."""
-    global vector, charts_wanted, exports
+    global vector, charts_wanted, pictures, exports
     # Written only when it changes: what is not written to stays shared with the zygote.
     if request.get("svg", vector_always) != vector or request.get("charts", True) != charts_wanted:
         vector, charts_wanted = request.get("svg", vector_always), request.get("charts", True)
+    if request.get("pictures") != pictures:
+        pictures = request.get("pictures")
     if "tables" in request:
         from adder_runner.exports import Exports
 
@@ -192,8 +195,8 @@ def carried(data):
                 value = base64.b64encode(value).decode() if not mime.startswith("text/") else value.decode("utf-8", "replace")
             if isinstance(value, str):
                 value = tracebacks.clean(value)
-                most = PICTURE_MOST if mime in PICTURES else TEXT_MOST
-                if len(value) > most or len(value.encode()) > most:
+                most = picture_most() if mime in PICTURES else TEXT_MOST
+                if len(value) > most or len(value.encode()) > most or (pictures and is_wide(mime, value)):
                     value = filed(mime, value, kept, most)
             elif mime.endswith("json"):
                 value = tracebacks.clean_values(value)
@@ -209,6 +212,17 @@ def carried(data):
     if notes:
         kept["text/plain"] = "\n".join([kept.get("text/plain", ""), *notes]).lstrip("\n")
     return kept
+
+
+def picture_most():
+    """Bytes of a picture in base64."""
+    return min((pictures and pictures["bytes"]) or PICTURE_MOST, PICTURE_MOST)
+
+
+def is_wide(mime, text):
+    """Whether TEXT is a PNG of more pixels on a side than the caller wants: its first bytes say so."""
+    head = base64.b64decode(text[:32]) if mime == "image/png" and pictures["side"] else b""
+    return len(head) == 24 and max(int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")) > pictures["side"]
 
 
 def filed(mime, text, kept, most):
@@ -230,18 +244,22 @@ def filed(mime, text, kept, most):
 
 
 def smaller(content, mime):
-    """The picture CONTENT at the size of a preview, in base64; None without PIL."""
+    """The picture CONTENT as large as it may be, or as a preview, in base64; None without PIL."""
     try:
         import io
 
         from PIL import Image
 
         picture = Image.open(io.BytesIO(content))
-        picture.thumbnail(PREVIEW)
-        target = io.BytesIO()
-        picture.save(target, format="PNG" if mime == "image/png" else "JPEG")
-        text = base64.b64encode(target.getvalue()).decode()
-        return text if len(text) <= PICTURE_MOST else None
+        wanted = (pictures and pictures["side"]) or PREVIEW
+        for side in (wanted, min(wanted, PREVIEW), PREVIEW // 2):
+            picture.thumbnail((side, side))
+            target = io.BytesIO()
+            picture.save(target, format="PNG" if mime == "image/png" else "JPEG")
+            text = base64.b64encode(target.getvalue()).decode()
+            if len(text) <= picture_most():
+                return text
+        return None
     except Exception:
         return None
 

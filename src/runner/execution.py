@@ -46,6 +46,8 @@ def execute(request):
     outcome.guard(lambda: run_request(request, outcome))
     if figures.are_open():
         outcome.guard(figures.show_open)
+    if outcome.report is not None:
+        outcome.guard(outcome.report.publish)
     denials.look_at_limits()
     outcome.guard(lambda: finish(loaded_before, before))
     return outcome.message()
@@ -74,7 +76,11 @@ def run_request(request, outcome):
         from adder_runner import attempts
 
         attempts.note(request)
-    if "guard" in request:
+    if "analysis" in request:
+        from adder_runner import analysis
+
+        analysis.run(request, outcome)
+    elif "guard" in request:
         from adder_runner import guarded
 
         guarded.run(request, outcome)
@@ -92,6 +98,7 @@ class Outcome:
         self.exit_code, self.error, self.value, self.out_of_memory = 0, None, None, False
         self.warnings = []
         self.violations = None
+        self.report = None  # of an analysis, to be published at the end
 
     def guard(self, action):
         try:

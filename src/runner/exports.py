@@ -9,10 +9,12 @@ import contextlib
 import io
 import os
 import sys
+import time
 
 from adder_runner import display, places, tracebacks
 
 ROWS = 10_000  # that are put into JSON at once
+FREE_BYTES = 1 << 20  # of a table that are written however little time is left
 PARQUET_TIMES = 8  # Parquet is made in memory: what is longer there than so many times the limit is not tried
 
 
@@ -20,11 +22,16 @@ class TooLong(Exception):
     """The table has more bytes than table_bytes allows."""
 
 
-class Bounded(io.RawIOBase):
-    """A new file at PATH that takes MOST bytes."""
+class TooSlow(Exception):
+    """Hardly any processor time is left for the rest of the table."""
 
-    def __init__(self, path, most):
+
+class Bounded(io.RawIOBase):
+    """A new file at PATH that takes MOST bytes, and but a few of them when the process has used CPU_S of processor time."""
+
+    def __init__(self, path, most, cpu_s=None):
         self.file, self.left = open(path, "xb", buffering=0), most
+        self.cpu_s, self.free = cpu_s, most - FREE_BYTES
 
     def writable(self):
         return True
@@ -33,6 +40,8 @@ class Bounded(io.RawIOBase):
         self.left -= len(data)
         if self.left < 0:
             raise TooLong
+        if self.cpu_s is not None and self.left < self.free and time.process_time() > self.cpu_s:
+            raise TooSlow
         return self.file.write(data)
 
     def close(self):
@@ -46,6 +55,7 @@ class Exports:
 
     def __init__(self, wanted, known=()):
         self.format, self.most, self.bytes = wanted["format"], wanted["most"], wanted["bytes"]
+        self.cpu_s = None  # processor time that tables may take up to, where there is more to tell after them
         self.known = set(known)
         self.count = 0
         self.names = []
@@ -63,23 +73,26 @@ class Exports:
             self.names.append(self.write(frame, self.format))
         except TooLong:
             display.warn(f"table {self.count} is not written to a file: it is longer than {self.bytes} bytes (table_bytes)")
+        except TooSlow:
+            display.warn(f"table {self.count} is not written to a file: hardly any processor time is left for it (cpu_ms)")
         except Exception as error:
             display.warn(f"table {self.count} is not written to a file: {type(error).__name__}: {tracebacks.message_of(error)}")
 
     def write(self, frame, kind):
         folder = os.path.join(places.temporary, "output")
-        os.makedirs(folder, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)  # by no library: its events would be those of guarded code
         name = self.free_name(folder, kind)
         path = os.path.join(folder, name)
         part = path + ".part"
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)
         try:
-            with io.BufferedWriter(Bounded(part, self.bytes)) as file:
+            with io.BufferedWriter(Bounded(part, self.bytes, self.cpu_s)) as file:
                 WRITERS[kind](frame, file, self.bytes)
             os.rename(part, path)
             return name
-        except (TooLong, OSError, MemoryError):
+        except (TooLong, TooSlow, OSError, MemoryError):
             raise
         except Exception as error:  # such as values of several types in one column
             if kind == "csv":

@@ -277,7 +277,8 @@ class Check:
 
     def attribute(self, node, name):
         if name in self.rules.attributes:
-            hint = DUNDER if name.startswith("__") else PRIVATE if name.startswith("_") else f"The attribute {name} is not to be had here."
+            column = f"; a column of that name is df[{name!r}]" if self.rules.tables else ""
+            hint = DUNDER if name.startswith("__") else PRIVATE if name.startswith("_") else f"The attribute {name} is not to be had here{column}."
             self.add("attribute", node, "." + name, hint)
             return False
         return True

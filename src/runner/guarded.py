@@ -8,7 +8,7 @@ import os
 import sys
 import types
 
-from adder_runner import denials, execution, guard, places, tracebacks
+from adder_runner import csv_read, denials, execution, guard, places, tracebacks
 
 # C code of libraries imports by the builtins of whoever called it: strptime, JSON's errors, named characters, long numbers.
 # What it finds so, code itself cannot name.
@@ -279,14 +279,8 @@ def watch_pandas(rules):
 
 def read_tables():
     """The tables among the files that were given, by name, in the order of their names."""
-    import pandas
-
-    found = {}
-    for name in sorted(os.listdir(places.work)):
-        if name.lower().endswith(TABLES):
-            path = os.path.join(places.work, name)
-            found[name] = pandas.read_csv(path, sep="\t" if name.lower().endswith(".tsv") else ",", low_memory=False)
-    return found
+    names = [name for name in sorted(os.listdir(places.work)) if name.lower().endswith(TABLES)]
+    return {name: csv_read.load(os.path.join(places.work, name))[0] for name in names}
 
 
 # ---- events ----
@@ -334,6 +328,9 @@ class Watch:
 
 def prepare():
     """To be called in the zygote: what checks and the modules of expressions need is there when the first comes."""
+    if "pandas" in sys.modules:
+        import_real("adder_runner.analysis")
+        import_real("adder_runner.columns")
     for name in ("_string", "datetime", "decimal", "fractions", "json", "re", "statistics"):
         import_real(name)
     rules = guard.Rules({"mode": "expression", "refused_attributes": "_*", "modules": "math", "max_repeat": 10, "max_range": 10, "max_power_bits": 10})
@@ -358,9 +355,9 @@ def watched(rules):
 # ---- the whole ----
 
 
-def furnish(names, rules, used=None):
+def furnish(names, rules, used=None, tables=None):
     """Puts into NAMES, of the module that code runs in, what RULES give: of modules and tables those alone that are USED, or
-    all."""
+    all. TABLES were read before; without them, those among the run's files are."""
     global ruling
     ruling = rules
     # Where those that there are were said, others are not even looked at.
@@ -375,35 +372,66 @@ def furnish(names, rules, used=None):
             continue
         with contextlib.suppress(ImportError) if used is None else contextlib.nullcontext():
             names[alias] = read_only(import_real(name), alias)
-    if rules.tables and (used is None or not used.isdisjoint(("df", "dfs"))):
-        tables = read_tables()
-        if tables or used is not None:
-            names["dfs"] = tables
-        if tables:
-            names["df"] = next(iter(tables.values()))
+    if rules.tables:
+        furnish_tables(names, used, tables)
     if rules.queries and "pandas" in sys.modules:
         import_real("pandas.core.computation.eval")
         watch_pandas(rules)
 
 
+def given_of(rules):
+    """What code handles the columns of tables with, where there are any."""
+    if not rules.tables:
+        return {}
+    from adder_runner import columns
+
+    return columns.GIVEN
+
+
+def furnish_tables(names, used, tables):
+    names.update((name, given) for name, given in given_of(ruling).items() if used is None or name in used)
+    if tables is None and used is not None and used.isdisjoint(("df", "dfs")):
+        return
+    tables = read_tables() if tables is None else tables
+    if tables or used is not None:
+        names["dfs"] = tables
+    if tables:
+        names["df"] = next(iter(tables.values()))
+
+
+class Code:
+    """The code of REQUEST, which keeps to its rules: Refused tells what does not."""
+
+    def __init__(self, request):
+        self.rules, name = guard.Rules(request["guard"]), request["name"]
+        self.values = request.get("values", {})
+        code = request["code"].removeprefix("\ufeff")
+        self.main = execution.make_main(code, name)
+        tree, self.used = guard.check(code, name, self.rules, self.values)
+        if self.rules.expression:
+            self.body, self.tail = None, compile(tree, name, "eval", dont_inherit=True)
+        else:
+            self.body, self.tail = execution.compile_parts_of(tree, name)
+
+    def furnish(self, tables=None):
+        names = self.main.__dict__
+        furnish(names, self.rules, self.used, tables)
+        names.update(self.values)
+
+    def run(self):
+        """Its names, and the value of its last expression. To be called within watched()."""
+        names = self.main.__dict__
+        if self.body:
+            exec(self.body, names)
+        return names, eval(self.tail, names) if self.tail else None
+
+
 def run(request, outcome):
     """Checks the code of REQUEST and, unless no more was asked for, runs it; OUTCOME gets its value."""
-    rules, name = guard.Rules(request["guard"]), request["name"]
-    values = request.get("values", {})
-    code = request["code"].removeprefix("\ufeff")
-    main = execution.make_main(code, name)
-    tree, used = guard.check(code, name, rules, values)
-    if rules.expression:
-        body, tail = None, compile(tree, name, "eval", dont_inherit=True)
-    else:
-        body, tail = execution.compile_parts_of(tree, name)
+    code = Code(request)
     if request.get("check"):
         return
-    names = main.__dict__
-    furnish(names, rules, used)
-    names.update(values)
-    with watched(rules):
-        if body:
-            exec(body, names)
-        value = eval(tail, names) if tail else None
-        (outcome.say if rules.expression else outcome.show)(value)
+    code.furnish()
+    with watched(code.rules):
+        _, value = code.run()
+        (outcome.say if code.rules.expression else outcome.show)(value)

@@ -15,6 +15,7 @@ NETWORKS = {
 }
 NO_MEMORY = "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."
 READ_ONLY = "Only {writable} can be written to."
+LENT = "{path} is the caller's own file, lent and not copied because of its size: it can be read, not changed, moved or removed. Write to another name."
 
 # (exception type names, errno values or None, words of the message or None, hint; None: missing_file says it)
 TABLE = (
@@ -50,10 +51,24 @@ def missing_file(error):
     return f"The current directory is {places.work}, which holds " + (", ".join(names) if names else "no files: none were passed with the run") + "."
 
 
+def lent_file(error):
+    """The file that is lent, which ERROR is about, or None: a mount in the workspace."""
+    for path in (error.filename, error.filename2):
+        if not isinstance(path, str):
+            continue
+        real = os.path.realpath(path)
+        if real.startswith((places.work + "/", places.temporary + "/")) and os.path.isfile(real) and os.path.ismount(real):
+            return real
+    return None
+
+
 def find(error, message):
     """The hint for ERROR with MESSAGE, or None."""
     names = {kind.__name__ for kind in type(error).__mro__}
     number = getattr(error, "errno", None)
+    lent = lent_file(error) if isinstance(error, OSError) and number in (errno.EROFS, errno.EBUSY) else None
+    if lent:
+        return LENT.replace("{path}", lent)
     for types, numbers, words, hint in TABLE:
         if types is not None and names.isdisjoint(types):
             continue

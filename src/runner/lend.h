@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adder-zygote as it lends a directory: it makes a mount of it (sandbox/directory.h), sends that, and ends.
+/* adder-zygote as it lends a directory or a file: it makes a mount of it (sandbox/directory.h, file.h), sends
+ * that, and ends.
  */
 #pragma once
 

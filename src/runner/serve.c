@@ -395,7 +395,7 @@ serve_refuse (const struct fault *fault)
 static bool
 place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted, int *fds, size_t count)
 {
-  const bool comes[WIRE_SPAWN_FDS] = {
+  bool comes[WIRE_SPAWN_FDS] = {
       [WIRE_SPAWN_SOCKET] = true,
       [WIRE_SPAWN_STDOUT] = true,
       [WIRE_SPAWN_STDERR] = true,
@@ -407,6 +407,8 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
       [WIRE_SPAWN_FILTER] = wanted->flags & WIRE_SPAWN_NETWORK,
   };
   size_t expected = 0;
+  for (int i = 0; i < MOUNTS_FILES; i++)
+    comes[WIRE_SPAWN_FILE + i] = wanted->files[i][0] != '\0';
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     expected += comes[i];
   if (count != expected)
@@ -436,8 +438,10 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
   struct wire_spawn wanted;
   struct spawned spawned = {.worker_fd = -1, .init_fd = -1, .workspace_fd = -1};
   struct fault fault = {0};
-  int fds[WIRE_SPAWN_FDS] = {-1, -1, -1, -1, -1, -1, -1};
+  int fds[WIRE_SPAWN_FDS];
   size_t count = 0;
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    fds[i] = -1;
   ssize_t size = fd_receive (WIRE_LAUNCH_CONTROL, &wanted, sizeof wanted, fds, WIRE_SPAWN_FDS, &count);
   if (size == 0 || (size < 0 && size != -EMSGSIZE)) {
     /* The daemon is gone. Where this is pid 1 of a namespace that holds every sandbox, all die with it. */

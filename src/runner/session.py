@@ -92,6 +92,7 @@ class Session:
         self.number = 0
         self.value_bytes = 0
         self.rules, self.watched = None, contextlib.nullcontext
+        self.given = {}  # names that are no variables of the code's
 
     def enter(self):
         """Becomes the one session of this process."""
@@ -112,6 +113,7 @@ class Session:
         self.rules = rules
         self.watched = lambda: guarded.watched(rules)
         guarded.furnish(self.names, rules)
+        self.given = guarded.given_of(rules)
 
     # ---- frames ----
 
@@ -314,7 +316,7 @@ class Session:
         return names
 
     def hidden(self):
-        return self.shell.user_ns_hidden if self.shell is not None else {}
+        return self.shell.user_ns_hidden if self.shell is not None else self.given
 
     # ---- questions ----
 

@@ -89,6 +89,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .stderr_fd = fds[WIRE_SPAWN_STDERR],
       .workspace_fd = workspace_fd,
       .lent_fd = fds + WIRE_SPAWN_DIRECTORY,
+      .files = wanted->files,
       .overlay = wanted->flags & WIRE_SPAWN_OVERLAY,
   };
   struct fault fault = {0};

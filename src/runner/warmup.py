@@ -11,10 +11,14 @@ import os
 import shutil
 import sys
 
-from adder_runner import denials, execution, reseed
+from adder_runner import csv_read, denials, execution, reseed
 
 # Families for characters that DejaVu, matplotlib's own font, lacks; the first that is installed serves all plots.
 WIDE_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Droid Sans Fallback", "WenQuanYi Zen Hei", "Source Han Sans", "Unifont")
+
+# The zygote's own home. A sandbox has another one, in which matplotlib makes the folder anew should it want to write.
+HOME = os.environ.get("HOME", "/tmp")
+FONT_FOLDER = os.path.join(HOME, ".matplotlib")
 
 NAME, LIMIT = "warm.py", 65536
 
@@ -53,6 +57,13 @@ print(frame.groupby("city")["count"].sum().to_dict())
 ]
 
 
+# Files that are given: twice, for what two rehearsals write, many runs will.
+GIVEN = f"""
+from adder_runner import csv_read
+frame, table = csv_read.load(csv_read.warm_file({HOME!r}))
+frame.shape
+"""
+
 # Expressions under a guard, whose rules are of the length that rules have.
 EXPRESSIONS = ("'a,b'.split(',')[0].upper()[::-1]", "sum(len(word) for word in ['a', 'bc']) * 2 ** 3")
 RULES = {
@@ -67,9 +78,6 @@ RULES = {
     "max_repeat": 1000000,
     "max_power_bits": 100000,
 }
-
-# In the zygote's own home. A sandbox has another one, in which matplotlib makes the folder anew should it want to write.
-FONT_FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".matplotlib")
 
 
 def stage_fonts():
@@ -86,6 +94,8 @@ def stage_fonts():
 def settle():
     """Finishes what libraries put off until first use, and leaves nothing open."""
     warm()
+    if "pandas" in sys.modules:
+        csv_read.prepare(HOME)
     if "matplotlib.pyplot" in sys.modules:
         settle_matplotlib()
 
@@ -153,5 +163,5 @@ def tables():
 
 def rehearsals():
     """Code of different kinds. Pages that all of it writes, any run will write; those that some of it does, many."""
-    plain = [SHORT, *tables()] if tables() else [SHORT, TYPICAL]
+    plain = [SHORT, *tables(), GIVEN, GIVEN] if tables() else [SHORT, TYPICAL]
     return [*({"code": code} for code in plain), *({"code": code, "guard": RULES} for code in EXPRESSIONS)]

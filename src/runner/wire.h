@@ -14,8 +14,12 @@
 
 #include "base/fault.h"
 #include "sandbox/limits.h"
+#include "sandbox/mounts.h"
 
-#define WIRE_VERSION 4u
+#define WIRE_VERSION 5u
+
+/* Of a file that is lent, below the workspace ("work/data.csv"), with its zero byte. */
+#define WIRE_FILE_PATH_BYTES 256
 
 /* ---- control socket: daemon and zygote ---- */
 
@@ -25,7 +29,7 @@ enum wire_control {
   WIRE_SPAWN,        /* daemon: struct wire_spawn with the descriptors of enum wire_spawn_fd */
   WIRE_SPAWNED,      /* zygote: struct wire_control_header with the descriptors of enum wire_spawned_fd */
   WIRE_REFUSED,      /* instead of LAUNCHED, SERVING, SPAWNED or LENT: struct wire_refused */
-  WIRE_LENT,         /* launcher that lends a directory, once: struct wire_control_header with its mount */
+  WIRE_LENT,         /* launcher that lends, once: struct wire_control_header with its mount */
 };
 
 struct wire_control_header {
@@ -54,6 +58,8 @@ struct wire_spawn {
   /* Shape limits are what is wanted; the others are the most that hand-out may ask for. Without namespaces
    * all are what is wanted: there hand-out cannot change them. */
   struct limits limits;
+  /* Where the files that are lent appear; "" where none is. */
+  char files[MOUNTS_FILES][WIRE_FILE_PATH_BYTES];
 };
 
 /* Those that are not there leave no gap in the message. */
@@ -68,7 +74,9 @@ enum wire_spawn_fd {
                             order of enum mounts_lent */
   WIRE_SPAWN_FILES_WORK, /* with WIRE_SPAWN_INPUTS_WORK only: another */
   WIRE_SPAWN_FILES_TMP,  /* with WIRE_SPAWN_INPUTS_TMP only */
-  WIRE_SPAWN_FILTER,     /* with WIRE_SPAWN_NETWORK only: a sealed memfd, its seccomp program */
+  WIRE_SPAWN_FILE,       /* one for each that has a name in FILES */
+  WIRE_SPAWN_FILTER =
+      WIRE_SPAWN_FILE + MOUNTS_FILES, /* with WIRE_SPAWN_NETWORK only: a sealed memfd, its seccomp program */
   WIRE_SPAWN_FDS,
 };
 
@@ -191,12 +199,14 @@ enum wire_launch_fd {
   WIRE_LAUNCH_INIT = 5,    /* the static adder-init, O_RDONLY, for execveat */
 };
 
-/* The launcher as it lends a directory: its first argument, beside WIRE_LAUNCH_CONTROL the descriptor that is
- * lent, and the arguments after that: WIRE_LEND_WRITE or another word, and for a map of ids four numbers (uid
- * outside and inside, gid outside and inside). */
-#define WIRE_LEND           "lend"
-#define WIRE_LEND_WRITE     "write"
-#define WIRE_LEND_DIRECTORY (WIRE_LAUNCH_CONTROL + 1)
+/* The launcher as it lends a directory or a file: its first argument, beside WIRE_LAUNCH_CONTROL the
+ * descriptor that is lent, and the arguments after that: one of three words, and for a map of ids four
+ * numbers (uid outside and inside, gid outside and inside; of a file its own are those outside). */
+#define WIRE_LEND       "lend"
+#define WIRE_LEND_READ  "read"
+#define WIRE_LEND_WRITE "write"
+#define WIRE_LEND_FILE  "file"
+#define WIRE_LEND_FD    (WIRE_LAUNCH_CONTROL + 1)
 
 /* The first descriptor that is not standard: the sandbox's own socket, in worker and init numbering alike. */
 #define WIRE_SOCKET_FD 3
