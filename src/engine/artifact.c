@@ -262,6 +262,24 @@ why_not (const struct collection *collection, const char *path, const struct sta
   return -1;
 }
 
+/* Whether ST is that of the place of a file that is lent. The directories above it can be renamed, so its
+ * path does not tell. */
+static gboolean
+is_place (const struct collection *collection, const struct stat *st)
+{
+  GHashTableIter iter;
+  gpointer value;
+  if (st->st_size > 0)
+    return FALSE;
+  g_hash_table_iter_init (&iter, collection->known);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    const struct workspace_file *file = value;
+    if (file->lent && file->inode == st->st_ino)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 take_file (struct collection *collection, int directory, const char *name, const char *path)
 {
@@ -271,6 +289,8 @@ take_file (struct collection *collection, int directory, const char *name, const
     return leave_out (collection, REASON_UNREADABLE, path);
   if (!S_ISREG (st.st_mode))
     return leave_out (collection, REASON_KIND, path);
+  if (is_place (collection, &st))
+    return;
   const struct workspace_file *known = g_hash_table_lookup (collection->known, path);
   gboolean same = known && workspace_file_is (known, &st);
   if (same && !(known->recent && known->sha256))

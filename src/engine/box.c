@@ -87,8 +87,8 @@ new_box (struct pool *pool, const struct shape *shape, guint64 number)
   struct box *box = g_new0 (struct box, 1);
   box->pool = pool;
   box->shape = *shape;
-  for (int i = 0; i < MOUNTS_LENT; i++)
-    box->shape.lent_fd[i] = -1;
+  shape_init_lent (&box->shape);
+  box->shape.files = NULL;
   box->number = number;
   box->socket_fd = box->stdout_fd = box->stderr_fd = box->exit_fd = -1;
   box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = box->listener_fd = -1;
@@ -127,6 +127,7 @@ box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, 
   }
   for (int i = 0; i < MOUNTS_LENT; i++)
     spawn[WIRE_SPAWN_DIRECTORY + i] = shape->lent_fd[i];
+  box->shape.files = shape->files;
   (void)fcntl (box->exit_fd, F_SETPIPE_SZ, EXIT_PIPE_BYTES);
   channel_init (&box->channel, box->socket_fd);
   box->channel.takes_fd = shape->network == NETWORK_ALLOW;
@@ -355,6 +356,7 @@ box_free (struct box *box)
   gate_unref (box->gate);
   scratch_place_free (box->place);
   zygote_info_unref (box->info);
+  g_clear_pointer (&box->shape.files, g_ptr_array_unref);
   if (box->trunk && box->trunk->workspace_fd >= 0)
     remove_branch (box);
   g_free (box->branch);

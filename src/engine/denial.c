@@ -19,8 +19,8 @@ static const struct {
      "Of the host's files only those that are passed with the run are in the sandbox: pass it in with "
      "--file, and open it by its name in the current directory."},
     {"write",
-     "Only the current directory and the one for temporary files ($TMPDIR, or /tmp) can be written to: "
-     "write there."},
+     "Only the current directory and the one for temporary files ($TMPDIR, or /tmp) can be written to, "
+     "but for files that are lent: write there, to a name that is new."},
     {"call", "The sandbox does not allow this system call, and nothing in the run can change that: do "
              "without it."},
 };

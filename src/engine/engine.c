@@ -45,9 +45,11 @@ engine_new (struct config *config, GError **error)
   g_atomic_ref_count_init (&engine->references);
   engine->host = host;
   engine->proxy = proxy_new (host, error);
-  engine->sessions = engine->proxy ? sessions_new (host, error) : NULL;
+  engine->news = news_new ();
+  engine->sessions = engine->proxy ? sessions_new (host, engine->news, error) : NULL;
   if (!engine->sessions) {
     proxy_free (engine->proxy);
+    news_unref (engine->news);
     host_free (host);
     g_free (engine);
     return NULL;
@@ -72,6 +74,7 @@ engine_unref (struct engine *engine)
   sessions_free (engine->sessions);
   pools_free (engine->pools);
   proxy_free (engine->proxy);
+  news_unref (engine->news);
   host_free (engine->host);
   g_free (engine);
 }
@@ -96,16 +99,6 @@ engine_warm (struct engine *engine, const char *environment, GError **error)
 
 /* ---- status ---- */
 
-static json_t *
-runs_by_outcome (struct engine *engine)
-{
-  json_t *runs = json_object ();
-  for (gsize i = 0; i < G_N_ELEMENTS (engine->runs); i++)
-    json_object_set_new (runs, adder_outcome_name ((AdderOutcome)i),
-                         json_integer (g_atomic_int_get (&engine->runs[i])));
-  return runs;
-}
-
 json_t *
 engine_status (struct engine *engine)
 {
@@ -119,6 +112,7 @@ engine_status (struct engine *engine)
   json_object_update (status, pools);
   json_decref (pools);
   json_object_set_new (status, "sessions", sessions_status (engine->sessions));
-  json_object_set_new (status, "runs", runs_by_outcome (engine));
+  json_object_set_new (status, "runs", totals_outcomes (&engine->totals));
+  json_object_set_new (status, "totals", totals_to_json (&engine->totals));
   return status;
 }

@@ -6,9 +6,11 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "common/news.h"
 #include "engine/host.h"
 #include "engine/pool.h"
 #include "engine/result.h"
+#include "engine/totals.h"
 
 struct engine {
   gatomicrefcount references;
@@ -16,8 +18,9 @@ struct engine {
   struct pools *pools;
   struct sessions *sessions;
   struct proxy *proxy;
+  struct news *news; /* of sessions and files */
   gint64 started_us;
-  gint runs[ADDER_OUTCOME_FAILED + 1]; /* by outcome; atomic */
+  struct totals totals;
 };
 
 /* CONFIG becomes the engine's, also on failure. */

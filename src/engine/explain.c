@@ -145,17 +145,16 @@ explain_crash (const struct verdict *verdict)
   return make_error (types[ADDER_OUTCOME_CRASHED], message, hint_of_signal (verdict->signal));
 }
 
-/* Python's own error, but never without a hint where a limit is the reason. */
+/* Python's own error, with a hint that has the limit's number: nobody in the sandbox knows it. */
 static json_t *
-with_hint (json_t *error, enum limit limit, const struct limits *limits)
+with_advice (json_t *error, enum limit limit, const struct limits *limits, const struct limits *maxima)
 {
-  if (!json_is_null (json_object_get (error, "hint")))
-    return json_incref (error);
   json_t *copy = json_copy (error);
   g_autofree char *value = quantity_format (limits->value[limit], limit_table[limit].unit);
+  g_autofree char *advice =
+      explain_advice ("Work on the data in parts or with smaller types", limit, "", limits, maxima);
   g_autofree char *hint =
-      g_strdup_printf ("The run may use %s (%s). Work on the data in parts or with smaller types.", value,
-                       limit_table[limit].name);
+      g_strdup_printf ("The run may use %s (%s). %s", value, limit_table[limit].name, advice);
   json_object_set_new (copy, "hint", json_string (hint));
   return copy;
 }
@@ -191,7 +190,7 @@ explain_verdict (const struct verdict *verdict, const struct facts *facts, const
     return explain_left (verdict->exit_code,
                          "The process left by itself, without Python's clean-up (os._exit).");
   case CAUSE_MEMORY_ERROR:
-    return with_hint (python_error, LIMIT_MEMORY, limits);
+    return with_advice (python_error, LIMIT_MEMORY, limits, maxima);
   case CAUSE_OOM_KILL:
     return explain_stop (STOP_MEMORY, limits, maxima);
   case CAUSE_CPU:

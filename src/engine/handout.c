@@ -162,12 +162,13 @@ check_isolation (struct handout *handout, const struct engine *engine, const str
 struct shape
 handout_shape (const struct run_request *request, gboolean session)
 {
-  return (struct shape){
+  struct shape shape = {
       .limits = request->limits,
       .session = session,
       .network = network_rules_shape (request->network),
-      .lent_fd = {-1, -1, -1},
   };
+  shape_init_lent (&shape);
+  return shape;
 }
 
 /* The proxy stands in a namespace of the sandbox's own: elsewhere nothing would lead to it alone. */
@@ -205,12 +206,18 @@ put_file (struct handout *handout, struct box *box, const struct host *host, con
           struct interrupt *interrupt, gint64 deadline_us, GError **error)
 {
   const char *place = input_place_name (file->place);
-  struct workspace_file *put = file->linked && handout->lent[file->place]
-                                   ? workspace_file_below (place, file->name, file->bytes)
-                                   : workspace_put (box->workspace_fd, &host->owner, place, file->name,
-                                                    file->fd, interrupt, deadline_us, error);
-  if (!put)
+  struct workspace_file *put;
+  if (file->lent)
+    put = workspace_file_lent (box->workspace_fd, place, file->name, error);
+  else if (file->linked && handout->lent[file->place])
+    put = workspace_file_below (place, file->name, file->bytes);
+  else
+    put = workspace_put (box->workspace_fd, &host->owner, place, file->name, file->fd, interrupt, deadline_us,
+                         error);
+  if (!put) {
+    inputs_explain (file, error);
     return FALSE;
+  }
   put->sha256 = g_strdup (file->sha256);
   put->by_content = file->sha256 != NULL;
   workspace_files_add (handout->files, put);

@@ -2,6 +2,7 @@
 #include "engine/inputs.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "adder.h"
 #include "base/fd.h"
@@ -10,6 +11,7 @@
 #include "engine/lend.h"
 #include "engine/request.h"
 #include "engine/workspace.h"
+#include "runner/wire.h"
 
 static const struct {
   const char *name;
@@ -26,6 +28,7 @@ input_clear (struct input *input)
   g_free (input->name);
   g_free (input->sha256);
   g_free (input->key);
+  g_free (input->copied_for);
   fd_close (&input->fd);
 }
 
@@ -104,8 +107,75 @@ inputs_check (const struct run_request *request, GError **error)
 
 /* ---- lending ---- */
 
+/* Whether one is at the path of the other, or would be in it. */
+static gboolean
+collide (const struct input *a, const struct input *b)
+{
+  gsize length = MIN (strlen (a->name), strlen (b->name));
+  return a->place == b->place && strncmp (a->name, b->name, length) == 0 &&
+         (a->name[length] == '\0' || a->name[length] == '/') &&
+         (b->name[length] == '\0' || b->name[length] == '/');
+}
+
+static gboolean
+refuse (GError **error, const char *why)
+{
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, why);
+  return FALSE;
+}
+
+/* Whether the file at INDEX, in PATH, goes together with all else that SHAPE is to have. */
+static gboolean
+check_room (const struct run_request *request, guint index, const char *path, const struct shape *shape,
+            GError **error)
+{
+  const struct input *input = &g_array_index (request->files, struct input, index);
+  if (shape->files && shape->files->len == MOUNTS_FILES)
+    return refuse (error, "so many large files are lent already as a run can have");
+  if (strlen (path) >= WIRE_FILE_PATH_BYTES)
+    return refuse (error, "its name is too long for a file that is lent");
+  /* Which of the two is seen is settled by copying them one after the other. */
+  for (guint i = 0; i < request->files->len; i++)
+    if (i != index && collide (&g_array_index (request->files, struct input, i), input))
+      return refuse (error, "another file is to be in its place");
+  return TRUE;
+}
+
+/* Whether INPUT is one of the caller's that is worth it. */
+static gboolean
+is_large (const struct input *input)
+{
+  struct stat st;
+  return !input->key && input->fd >= 0 && fstat (input->fd, &st) == 0 && S_ISREG (st.st_mode) &&
+         (guint64)st.st_size >= INPUT_LENT_BYTES;
+}
+
+static gboolean
+lend_one (const struct run_request *request, guint index, const struct host *host, enum isolation isolation,
+          struct shape *shape, GError **error)
+{
+  const struct input *input = &g_array_index (request->files, struct input, index);
+  g_autofree char *path = g_strconcat (places[input->place].name, "/", input->name, NULL);
+  int mount_fd;
+  if (!check_room (request, index, path, shape, error) ||
+      !lend_check (host, isolation, "a file without a copy", error) ||
+      !lend_file (host, input->fd, input->name, &mount_fd, error))
+    return FALSE;
+  shape_lend_file (shape, path, mount_fd);
+  return TRUE;
+}
+
+/* Why INPUT is copied. */
+static void
+note (struct input *input, const GError *problem)
+{
+  log_info ("%s is copied for a run: %s", input->name, problem->message);
+  g_free (input->copied_for);
+  input->copied_for = g_strdup (problem->message);
+}
+
 void
-inputs_lend (const struct run_request *request, const struct host *host, enum isolation isolation,
+inputs_lend (struct run_request *request, const struct host *host, enum isolation isolation,
              struct shape *shape, gboolean ret_lent[INPUT_PLACES])
 {
   for (gsize i = 0; i < INPUT_PLACES; i++) {
@@ -121,10 +191,20 @@ inputs_lend (const struct run_request *request, const struct host *host, enum is
     } else
       log_debug ("stored files are copied for a run: %s", problem->message);
   }
+  for (guint i = 0; i < request->files->len; i++) {
+    g_autoptr (GError) problem = NULL;
+    struct input *input = &g_array_index (request->files, struct input, i);
+    if (!is_large (input))
+      continue;
+    input->lent = lend_one (request, i, host, isolation, shape, &problem);
+    if (problem)
+      note (input, problem);
+  }
 }
 
 gboolean
-inputs_unlend (struct shape *shape, gboolean lent[INPUT_PLACES])
+inputs_unlend (struct run_request *request, struct shape *shape, gboolean lent[INPUT_PLACES],
+               const GError *problem)
 {
   gboolean was_lent = FALSE;
   for (gsize i = 0; i < INPUT_PLACES; i++) {
@@ -132,7 +212,25 @@ inputs_unlend (struct shape *shape, gboolean lent[INPUT_PLACES])
     lent[i] = FALSE;
     fd_close (&shape->lent_fd[places[i].lent]);
   }
+  for (guint i = 0; i < request->files->len; i++) {
+    struct input *input = &g_array_index (request->files, struct input, i);
+    was_lent |= input->lent;
+    if (input->lent)
+      note (input, problem);
+    input->lent = FALSE;
+  }
+  shape_unlend_files (shape);
   if (shape->lent_fd[MOUNTS_DIRECTORY] < 0)
     shape->lent = 0;
   return was_lent;
+}
+
+void
+inputs_explain (const struct input *input, GError **error)
+{
+  if (!is_large (input) || !g_error_matches (*error, ADDER_ERROR, ADDER_ERROR_INVALID))
+    return;
+  g_autoptr (GError) cause = g_steal_pointer (error);
+  g_set_error (error, cause->domain, cause->code, "%s; it had to be copied: %s", cause->message,
+               input->copied_for ? input->copied_for : "a session has copies of all its files");
 }

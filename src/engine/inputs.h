@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that a run finds in its workspace before its code runs.
  *
- * Each comes as a descriptor, and is copied. One that is also in a directory of links (a large stored file)
- * is not, where the sandbox has mounts of its own and is no session's: that directory is lent to it as the
- * lower layer of an overlay of /work or /tmp, as work directories are. So a gigabyte is there at once and
- * takes nothing from the workspace; what the code changes of it is copied first, by the kernel, into the
- * workspace. The directory itself is seen by nobody in the sandbox: its mount is read-only, and only the
- * overlay refers to it. */
+ * Each comes as a descriptor, and is copied. A large one is lent instead, where the sandbox has mounts of its
+ * own and is no session's, so that a gigabyte is there at once and takes nothing from the workspace:
+ *
+ * One that is also in a directory of links (a stored file) with that directory, which is the lower layer of
+ * an overlay of /work or /tmp, as work directories are. What the code changes of it is copied first, by the
+ * kernel, into the workspace. The directory itself is seen by nobody in the sandbox: its mount is read-only,
+ * and only the overlay refers to it.
+ *
+ * One of the caller's as a mount of that file alone (sandbox/file.h), which cannot be written to, on an empty
+ * file of its name. It lies wherever the caller has it, and it is his to change, also while the code reads.
+ */
 #pragma once
 
 #include <glib.h>
@@ -20,12 +25,18 @@ struct input {
   char *name; /* below its place */
   int fd;     /* the request's */
   enum input_place place;
-  guint64 bytes;   /* of a stored file, as is the digest: what comes back is held against it */
-  char *sha256;    /* hexadecimal; NULL: not known */
-  char *key;       /* by which who stores it finds it again; NULL */
-  gboolean linked; /* it is also in the directory of links for its place, under its name */
+  guint64 bytes;    /* of a stored file, as is the digest: what comes back is held against it */
+  char *sha256;     /* hexadecimal; NULL: not known */
+  char *key;        /* by which who stores it finds it again; NULL */
+  gboolean lent;    /* the sandbox has a mount of it */
+  char *copied_for; /* why a large one is not; NULL: not known */
+  gboolean linked;  /* it is also in the directory of links for its place, under its name */
 };
 void input_clear (struct input *input);
+
+/* From here on a file is lent and not copied: a sandbox that is made for one run costs about as much as
+ * copying this. */
+#define INPUT_LENT_BYTES ((guint64)16 << 20)
 
 /* Directories of links, of a request's inputs; -1: there is none. Nothing in them is ever written to. */
 struct input_links {
@@ -45,10 +56,15 @@ struct run_request;
  * ADDER_ERROR_INVALID. */
 gboolean inputs_check (const struct run_request *request, GError **error);
 
-/* Takes that back: all is to be copied. FALSE when there was nothing. */
-gboolean inputs_unlend (struct shape *shape, gboolean lent[INPUT_PLACES]);
-
-/* Has SHAPE what the directories of links hold, where that can be done, *RET_LENT of each place; else its
- * files are to be copied. The descriptors are the caller's (shape_close). */
-void inputs_lend (const struct run_request *request, const struct host *host, enum isolation isolation,
+/* Has SHAPE what the directories of links hold, where that can be done, *RET_LENT of each place, and large
+ * files of the caller's, which are marked; all others are to be copied. The descriptors are the caller's
+ * (shape_close). */
+void inputs_lend (struct run_request *request, const struct host *host, enum isolation isolation,
                   struct shape *shape, gboolean ret_lent[INPUT_PLACES]);
+
+/* Takes that back because of PROBLEM: all is to be copied. FALSE when there was nothing. */
+gboolean inputs_unlend (struct run_request *request, struct shape *shape, gboolean lent[INPUT_PLACES],
+                        const GError *problem);
+
+/* Has ERROR, of INPUT that does not fit, say why it was to be copied at all. */
+void inputs_explain (const struct input *input, GError **error);

@@ -58,13 +58,13 @@ take_answer (int socket, const char *what, int *ret_mount_fd, GError **error)
 
 /* Root's sandboxes are another user's: the mount says that his files are theirs. */
 static char **
-arguments_of (const struct host *host, gboolean writable)
+arguments_of (const struct host *host, const char *word)
 {
   g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (g_free);
   const struct workspace_owner *owner = &host->owner;
   g_ptr_array_add (list, g_strdup ("adder-zygote"));
   g_ptr_array_add (list, g_strdup (WIRE_LEND));
-  g_ptr_array_add (list, g_strdup (writable ? WIRE_LEND_WRITE : "read"));
+  g_ptr_array_add (list, g_strdup (word));
   if (owner->assume) {
     const guint ids[] = {geteuid (), owner->uid, getegid (), owner->gid};
     for (gsize i = 0; i < G_N_ELEMENTS (ids); i++)
@@ -74,23 +74,36 @@ arguments_of (const struct host *host, gboolean writable)
   return (char **)g_ptr_array_free (g_steal_pointer (&list), FALSE);
 }
 
-gboolean
-lend_directory (const struct host *host, int directory_fd, gboolean writable, const char *what,
-                int *ret_mount_fd, GError **error)
+/* WORD is one of wire.h's. */
+static gboolean
+lend (const struct host *host, int fd, const char *word, const char *what, int *ret_mount_fd, GError **error)
 {
   int ends[2];
   if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
     return error_from_errno (error, errno, "cannot make a socket");
   autoclose int ours = ends[0];
   autoclose int theirs = ends[1];
-  const struct launcher_fd fds[] = {{theirs, WIRE_LAUNCH_CONTROL}, {directory_fd, WIRE_LEND_DIRECTORY}};
-  g_auto (GStrv) arguments = arguments_of (host, writable);
+  const struct launcher_fd fds[] = {{theirs, WIRE_LAUNCH_CONTROL}, {fd, WIRE_LEND_FD}};
+  g_auto (GStrv) arguments = arguments_of (host, word);
   int pidfd;
   if (!launcher_start (host->launcher, arguments, fds, G_N_ELEMENTS (fds), &pidfd, error))
     return FALSE;
   /* So that its end ends the wait. */
   fd_close (&theirs);
   gboolean made = take_answer (ours, what, ret_mount_fd, error);
-  launcher_reap (&pidfd, "the launcher that lends a directory");
+  launcher_reap (&pidfd, "the launcher that lends");
   return made;
+}
+
+gboolean
+lend_directory (const struct host *host, int directory_fd, gboolean writable, const char *what,
+                int *ret_mount_fd, GError **error)
+{
+  return lend (host, directory_fd, writable ? WIRE_LEND_WRITE : WIRE_LEND_READ, what, ret_mount_fd, error);
+}
+
+gboolean
+lend_file (const struct host *host, int file_fd, const char *name, int *ret_mount_fd, GError **error)
+{
+  return lend (host, file_fd, WIRE_LEND_FILE, name, ret_mount_fd, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lending a directory of the host to a sandbox: a mount of it that is attached nowhere, made by the launcher
- * (runner/lend.c), because the sandbox itself sees no mount of the host. */
+/* Lending a directory or a file of the host to a sandbox: a mount of it that is attached nowhere, made by the
+ * launcher (runner/lend.c), because the sandbox itself sees no mount of the host. */
 #pragma once
 
 #include <glib.h>
@@ -15,3 +15,8 @@ gboolean lend_check (const struct host *host, enum isolation isolation, const ch
  * *RET_MOUNT_FD is the caller's. Takes milliseconds. */
 gboolean lend_directory (const struct host *host, int directory_fd, gboolean writable, const char *what,
                          int *ret_mount_fd, GError **error);
+
+/* The same for the regular file FILE_FD, open for reading, NAME in errors: a mount of it alone, which can
+ * never be written to (sandbox/file.h). */
+gboolean lend_file (const struct host *host, int file_fd, const char *name, int *ret_mount_fd,
+                    GError **error);

@@ -620,13 +620,18 @@ add_code (json_t *object, const struct run_request *request)
   json_object_set_new (object, "code", json_stringn (request->code, request->code_length));
   if (request->svg)
     json_object_set_new (object, "svg", json_true ());
+  if (request->picture_bytes > 0 || request->picture_side > 0)
+    json_object_set_new (object, "pictures",
+                         json_pack ("{s:I, s:I}", "bytes", (json_int_t)request->picture_bytes, "side",
+                                    (json_int_t)request->picture_side));
   if (request->check)
     json_object_set_new (object, "check", json_true ());
   if (request->tables != TABLES_NONE)
     json_object_set_new (object, "tables",
-                         json_pack ("{s:s, s:I, s:I}", "format", request_tables_names[request->tables],
+                         json_pack ("{s:s, s:I, s:I, s:I}", "format", request_tables_names[request->tables],
                                     "most", (json_int_t)request->limits.value[LIMIT_TABLES], "bytes",
-                                    (json_int_t)request->limits.value[LIMIT_TABLE]));
+                                    (json_int_t)request->limits.value[LIMIT_TABLE], "cpu_ms",
+                                    (json_int_t)request->limits.value[LIMIT_CPU]));
 }
 
 static void
@@ -679,6 +684,8 @@ message_write_request (const struct run_request *request, gsize *ret_length)
   json_t *object = surroundings (request);
   add_code (object, request);
   add_values (object, request);
+  if (request->analysis)
+    json_object_set (object, "analysis", request->analysis);
   return write_with_guard (object, request, ret_length);
 }
 

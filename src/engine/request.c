@@ -65,6 +65,7 @@ request_free (struct run_request *request)
   g_free (request->workdir.path);
   g_free (request->guard);
   json_decref (request->values);
+  json_decref (request->analysis);
   g_free (request->approved);
   g_free (request->approval_id);
   g_free (request->description);
@@ -223,6 +224,15 @@ check_shell (const struct run_request *request, GError **error)
   return TRUE;
 }
 
+/* A session keeps what its code left; an analysis begins anew with the tables as they are. */
+static gboolean
+check_analysis (const struct run_request *request, GError **error)
+{
+  if (request->analysis && request->session)
+    return invalid (error, "an analysis", "is a run of its own: leave out the session");
+  return TRUE;
+}
+
 gboolean
 request_check (const struct run_request *request, GError **error)
 {
@@ -233,5 +243,5 @@ request_check (const struct run_request *request, GError **error)
   return check_limits (request, error) && check_code (request, error) &&
          workspace_check_name (request->name, error) && check_arguments (request, error) &&
          check_variables (request, error) && check_workdir (request, error) &&
-         inputs_check (request, error) && check_shell (request, error);
+         inputs_check (request, error) && check_shell (request, error) && check_analysis (request, error);
 }

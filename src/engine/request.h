@@ -92,14 +92,17 @@ struct run_request {
   int stdin_fd; /* -1: empty */
   int watch_fd; /* -1: none */
   char *owner, *conversation;
-  char *session;          /* name or id of the session whose next cell this is, or NULL */
-  gboolean session_wait;  /* for its turn there */
-  gboolean svg;           /* figures come as SVG as well */
+  char *session;         /* name or id of the session whose next cell this is, or NULL */
+  gboolean session_wait; /* for its turn there */
+  gboolean svg;          /* figures come as SVG as well */
+  guint64 picture_bytes; /* the most of a picture that is shown, and pixels on a side; 0: as they are */
+  guint64 picture_side;
   guint tables;           /* enum request_tables */
   struct workdir workdir; /* /work, where it is not the sandbox's own */
   char *guard;            /* its profile's rules, one JSON object; NULL: there are none */
   gboolean check;         /* the code is held against them and does not run */
   json_t *values;         /* variables of the code: an object; NULL: there are none */
+  json_t *analysis;       /* what is wanted of tables: an object (docs/analysis.md); NULL: nothing is */
   guint approval;         /* enum approval_mode of policy/, the profile's */
   gboolean accept_all;    /* whatever needs an approval has it */
   char *approved;         /* the approval that it had, such as its id; NULL: it needed none */

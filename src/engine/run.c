@@ -110,6 +110,12 @@ run_start (struct engine *engine, struct run_request *request)
   return run;
 }
 
+const char *
+run_id (const struct adder_run *run)
+{
+  return run->id;
+}
+
 void
 run_cancel (struct adder_run *run)
 {
@@ -588,7 +594,17 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
   result->workspace_fd = fd_steal (&run->workspace_fd);
   result->place = g_steal_pointer (&run->place);
   result->artifacts = g_steal_pointer (&run->artifacts);
-  g_atomic_int_inc (&run->engine->runs[verdict->outcome]);
+  const struct totals_run counted = {
+      .outcome = verdict->outcome,
+      .had_sandbox = handout->has_isolation,
+      .queue_us = parts.queue_us,
+      .wall_us = parts.wall_us,
+      .cpu_us = (gint64)run->usage.cpu_us,
+      .output_bytes = parts.output->total + parts.errors->total,
+      .denials = denials,
+      .violations = parts.violations,
+  };
+  totals_add (&run->engine->totals, &counted);
   const struct request_observer *observer = &run->request->observer;
   const struct request_end end = {verdict->outcome, error, run->attempt};
   if (observer->ended)

@@ -13,4 +13,5 @@ struct adder_run *run_start (struct engine *engine, struct run_request *request)
 /* As adder_run_next, adder_run_cancel and adder_run_free. */
 gboolean run_next (struct adder_run *run, AdderEvent *event);
 void run_cancel (struct adder_run *run);
+const char *run_id (const struct adder_run *run);
 void run_free (struct adder_run *run);

@@ -2,6 +2,7 @@
 /* A run in a sandbox of its own: taken from the pool, used once. */
 #include "base/fd.h"
 #include "common/log.h"
+#include "engine/processor.h"
 #include "engine/read_input.h"
 #include "engine/run_private.h"
 
@@ -57,8 +58,8 @@ take (struct adder_run *run, struct pool *pool, struct shape *shape)
   struct box *box =
       handout_take (&run->handout, run->engine, pool, run->request, shape, &run->interrupt, &problem);
   if (!box && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_FAILED) &&
-      inputs_unlend (shape, run->handout.lent)) {
-    log_info ("stored files are copied for a run: %s", problem->message);
+      inputs_unlend (run->request, shape, run->handout.lent, problem)) {
+    log_info ("files are copied for a run: %s", problem->message);
     g_clear_error (&problem);
     box = handout_take (&run->handout, run->engine, pool, run->request, shape, &run->interrupt, &problem);
   }
@@ -68,11 +69,24 @@ take (struct adder_run *run, struct pool *pool, struct shape *shape)
 }
 
 static gboolean
+send_request (struct adder_run *run, int *stdin_fd)
+{
+  const struct run_request *request = run->request;
+  gboolean is_shell = request_is_shell (request);
+  struct processor_hold hold;
+  gsize length;
+  char *text = is_shell ? message_write_command (request, &length) : message_write_request (request, &length);
+  processor_hold (&hold, run->box->worker_pid);
+  gboolean sent = run_send (run, is_shell ? WIRE_COMMAND : WIRE_REQUEST, text, length, stdin_fd);
+  processor_release (&hold);
+  return sent;
+}
+
+static gboolean
 begin (struct adder_run *run)
 {
   struct run_request *request = run->request;
   autoclose int stdin_fd = -1;
-  gsize length;
   if (!request_check (request, &run->failure))
     return FALSE;
   struct pool *pool = handout_pool (&run->handout, run->engine, request, &run->failure);
@@ -88,12 +102,7 @@ begin (struct adder_run *run)
     g_ptr_array_add (run->warnings, g_strdup (run->box->info->warnings[i]));
   handout_warn (&run->handout, run->warnings);
   run_hand_out (run);
-  if (request_is_shell (request)) {
-    char *command = message_write_command (request, &length);
-    return run_send (run, WIRE_COMMAND, command, length, &stdin_fd);
-  }
-  char *text = message_write_request (request, &length);
-  return run_send (run, WIRE_REQUEST, text, length, &stdin_fd);
+  return send_request (run, &stdin_fd);
 }
 
 static gboolean

@@ -156,6 +156,8 @@ sessions_end_locked (struct session *session, char *reason)
   else if (session->box)
     box_strike (session->box);
   trim_ended (sessions, session->owner);
+  news_tell (sessions->news, NEWS_SESSION, session->owner, session->id);
+  news_tell (sessions->news, NEWS_SESSION_LIST, session->owner, session->id);
 }
 
 void
@@ -242,6 +244,17 @@ enter (struct sessions *sessions, struct session *session)
   session->state = SESSION_BUSY;
   g_hash_table_insert (sessions->by_id, session->id, session_ref (session));
   g_queue_push_tail_link (&sessions->live, &session->link);
+  news_tell (sessions->news, NEWS_SESSION_LIST, session->owner, session->id);
+}
+
+/* With the lock held: SESSION goes on as STATE. */
+static void
+set_state (struct session *session, enum session_state state)
+{
+  gboolean changes = session->state != state;
+  session->state = state;
+  if (changes)
+    news_tell (session->sessions->news, NEWS_SESSION, session->owner, session->id);
 }
 
 static gboolean
@@ -390,7 +403,7 @@ ask (struct session *session, gboolean wait, struct turn_place *place, struct in
     return FALSE;
   }
   if (turn_try (&session->turn)) {
-    session->state = SESSION_BUSY;
+    set_state (session, SESSION_BUSY);
     return TRUE;
   }
   if (!wait && !session->looked_after) {
@@ -420,7 +433,7 @@ settle (struct session *session, struct turn_place *place, enum wait end, GError
   else if (!place->served && end == WAIT_DEADLINE)
     set_busy (session, TRUE, error);
   else if ((over = place->served))
-    session->state = SESSION_BUSY;
+    set_state (session, SESSION_BUSY);
   if (over && !place->served)
     turn_leave (&session->turn, place);
   else if (ended) {
@@ -480,7 +493,7 @@ sessions_leave_locked (struct session *session, char *reason)
   if (session->state == SESSION_ENDED)
     give_up_box (session);
   else {
-    session->state = SESSION_IDLE;
+    set_state (session, SESSION_IDLE);
     watch (session, EPOLL_CTL_MOD); /* what happened meanwhile is seen now */
   }
   turn_pass (&session->turn);

@@ -14,7 +14,7 @@
 
 struct sessions;
 
-struct sessions *sessions_new (struct host *host, GError **error);
+struct sessions *sessions_new (struct host *host, struct news *news, GError **error);
 
 /* Starts the registry's thread, unless it runs: a program that makes no sessions has none. */
 gboolean sessions_start (struct sessions *sessions, GError **error);

@@ -7,6 +7,7 @@
 
 struct sessions {
   struct host *host;
+  struct news *news;
   GMutex lock;
   GThread *thread;
   int epoll_fd, wake_fd;

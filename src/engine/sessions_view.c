@@ -26,10 +26,11 @@ begin_waiting (struct sessions *sessions, GError **error)
 }
 
 struct sessions *
-sessions_new (struct host *host, GError **error)
+sessions_new (struct host *host, struct news *news, GError **error)
 {
   struct sessions *sessions = g_new0 (struct sessions, 1);
   sessions->host = host;
+  sessions->news = news;
   sessions->epoll_fd = sessions->wake_fd = -1;
   sessions->planned_us = G_MAXINT64;
   g_mutex_init (&sessions->lock);

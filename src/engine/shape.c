@@ -9,12 +9,13 @@
 struct shape
 shape_of_kind (enum shape_kind kind, enum network network)
 {
-  return (struct shape){
+  struct shape shape = {
       .limits = limits_default (),
       .session = kind == SHAPE_SESSION,
       .network = kind == SHAPE_NETWORK ? NETWORK_ALLOW : network,
-      .lent_fd = {-1, -1, -1},
   };
+  shape_init_lent (&shape);
+  return shape;
 }
 
 /* Where the sandbox itself holds limits, they cannot be set from outside. */
@@ -50,6 +51,13 @@ shape_kind (const struct shape *shape, enum isolation isolation)
 /* ---- lent ---- */
 
 void
+shape_init_lent (struct shape *shape)
+{
+  for (int i = 0; i < MOUNTS_LENT; i++)
+    shape->lent_fd[i] = -1;
+}
+
+void
 shape_lend (struct shape *shape, enum mounts_lent which, int fd)
 {
   static gint64 lent;
@@ -59,8 +67,27 @@ shape_lend (struct shape *shape, enum mounts_lent which, int fd)
 }
 
 void
+shape_lend_file (struct shape *shape, const char *path, int fd)
+{
+  if (!shape->files)
+    shape->files = g_ptr_array_new_with_free_func (g_free);
+  shape_lend (shape, (enum mounts_lent) (MOUNTS_FILE + shape->files->len), fd);
+  g_ptr_array_add (shape->files, g_strdup (path));
+}
+
+void
+shape_unlend_files (struct shape *shape)
+{
+  for (int i = MOUNTS_FILE; i < MOUNTS_LENT; i++)
+    fd_close (&shape->lent_fd[i]);
+  g_clear_pointer (&shape->files, g_ptr_array_unref);
+}
+
+void
 shape_keep (struct shape *shape)
 {
+  if (shape->files)
+    g_ptr_array_ref (shape->files);
   for (int i = 0; i < MOUNTS_LENT; i++)
     if (shape->lent_fd[i] >= 0) {
       int own = fcntl (shape->lent_fd[i], F_DUPFD_CLOEXEC, 3);
@@ -71,6 +98,7 @@ shape_keep (struct shape *shape)
 void
 shape_close (struct shape *shape)
 {
-  for (int i = 0; i < MOUNTS_LENT; i++)
+  for (int i = 0; i < MOUNTS_PLACES; i++)
     fd_close (&shape->lent_fd[i]);
+  shape_unlend_files (shape);
 }

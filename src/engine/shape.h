@@ -20,11 +20,21 @@ struct shape {
    * caller's; the pool duplicates them when it makes the sandbox. */
   guint64 lent;
   int lent_fd[MOUNTS_LENT]; /* -1: not there; SHAPE_LOST */
-  gboolean overlay;         /* what is changed in the directory stays in the workspace */
+  GPtrArray *files; /* paths below the workspace, of the single files among them; NULL: there are none */
+  gboolean overlay; /* what is changed in the directory stays in the workspace */
 };
 
 /* SHAPE is made for one caller from now on: FD, his, is what is lent as WHICH. */
 void shape_lend (struct shape *shape, enum mounts_lent which, int fd);
+
+/* The same for the file that shall be at PATH ("work/data.csv"). There must be room (MOUNTS_FILES). */
+void shape_lend_file (struct shape *shape, const char *path, int fd);
+
+/* Takes all of these back. */
+void shape_unlend_files (struct shape *shape);
+
+/* What a shape without anything lent has for LENT_FD. */
+void shape_init_lent (struct shape *shape);
 
 /* Has SHAPE descriptors of its own, or closes those. What cannot be had is SHAPE_LOST: a sandbox without it
  * would be another than was asked for. */

@@ -96,6 +96,23 @@ workspace_file_below (const char *place, const char *name, guint64 bytes)
   return file;
 }
 
+struct workspace_file *
+workspace_file_lent (int root_fd, const char *place, const char *name, GError **error)
+{
+  g_autofree char *path = g_strconcat (place, "/", name, NULL);
+  struct stat st;
+  autoclose int fd = sys_openat2 (root_fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+  if (fd < 0 || fstat (fd, &st) < 0) {
+    error_from_errno (error, errno, "cannot find the place of the file %s", name);
+    return NULL;
+  }
+  struct workspace_file *file = workspace_file_new (path, &st);
+  /* Nobody can write to it. */
+  file->recent = FALSE;
+  file->lent = TRUE;
+  return file;
+}
+
 gboolean
 workspace_measure (int root_fd, struct workspace_mark *ret_mark)
 {

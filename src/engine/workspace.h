@@ -42,6 +42,7 @@ struct workspace_file {
   gboolean by_content; /* it is unchanged as long as that is, whatever its times are */
   gboolean below;      /* it is not in the workspace, but in a layer below: what is there in its place was
                           made by the sandbox */
+  gboolean lent;       /* it is a mount in the sandbox, and here an empty file in its place */
 };
 void workspace_file_free (struct workspace_file *file);
 
@@ -57,6 +58,9 @@ gint64 workspace_changed_ns (const struct stat *st);
 struct workspace_file *workspace_file_new (const char *path, const struct stat *st);
 /* One of BYTES that is below, PLACE/NAME. */
 struct workspace_file *workspace_file_below (const char *place, const char *name, guint64 bytes);
+
+/* The place of one that is lent; NULL with ERROR. */
+struct workspace_file *workspace_file_lent (int root_fd, const char *place, const char *name, GError **error);
 
 gboolean workspace_measure (int root_fd, struct workspace_mark *ret_mark);
 
