@@ -7,9 +7,9 @@
 
 #include "adder.h"
 #include "base/fd.h"
+#include "common/module.h"
 #include "common/text.h"
 #include "store/blobs_private.h"
-#include "store/module.h"
 
 #define DIGEST_LETTERS 64
 

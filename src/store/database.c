@@ -6,9 +6,9 @@
 
 #include "adder.h"
 #include "common/error.h"
+#include "common/module.h"
 #include "common/text.h"
 #include "store/database_private.h"
-#include "store/module.h"
 #include "store/schema.h"
 
 /* Of values of one statement, unless it is a question over all rows. */
@@ -509,10 +509,15 @@ connect_anew (struct transaction *transaction, GError **error)
       database->backend->connect (database->where, statement_time (transaction), &transaction->failure);
   if (!transaction->connection)
     return set_failure (error, database, &transaction->failure);
-  if (prepare (transaction, error) && transaction->connection)
+  g_autoptr (GError) problem = NULL;
+  if (prepare (transaction, &problem) && transaction->connection)
     return TRUE;
   if (transaction->connection)
     database->backend->disconnect (g_steal_pointer (&transaction->connection));
+  /* It may have been lost after its tables were found to be well. */
+  if (!problem)
+    return set_failure (error, database, &transaction->failure);
+  g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
 }
 

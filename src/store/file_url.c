@@ -103,7 +103,9 @@ files_url (struct store *store, const char *id, const char *name)
   gint64 expires_s = file_now_ms () / 1000 + (gint64)(config->store_url_age_ms / 1000);
   g_autofree char *signature = sign (key, id, expires_s);
   g_autofree char *shown = file_name_clean (name);
-  g_autofree char *escaped = g_uri_escape_string (shown, NULL, FALSE);
+  /* The name is for people alone, and this one is the path of another question (/v1/files/{file}/content). */
+  gboolean is_taken = strcmp (shown, "content") == 0;
+  g_autofree char *escaped = g_uri_escape_string (is_taken ? "content_" : shown, NULL, FALSE);
   const char *base = config->store_url ? config->store_url : "";
   gsize length = strlen (base);
   while (length > 0 && base[length - 1] == '/')

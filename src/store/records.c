@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adding a record: the next row of this node's chain. The head of the chain is a row of its own, which is
- * locked first, so that two daemons of one node, or of one name, make one chain and not two. */
+ * moved on, and so locked, first: two daemons of one node, or of one name, make one chain and not two. */
 #include "store/records.h"
 
 #include <string.h>
@@ -186,33 +186,126 @@ insert_row (struct transaction *transaction, const struct sql_value *row, guint6
   return transaction_run (transaction, sql, row, RECORD_COLUMNS, NULL, NULL, ret_added, error);
 }
 
+/* The head that this process wrote last is most often still the one: then the row is made for it at once, and
+ * moving the head on shows whether it was. It is only remembered, never believed. */
+struct record_memory {
+  GMutex lock;
+  gboolean is_known;
+  struct record_head head;
+};
+
+struct record_memory *
+record_memory_new (void)
+{
+  struct record_memory *memory = g_new0 (struct record_memory, 1);
+  g_mutex_init (&memory->lock);
+  return memory;
+}
+
+void
+record_memory_free (struct record_memory *memory)
+{
+  g_mutex_clear (&memory->lock);
+  g_free (memory);
+}
+
+static gboolean
+recall_head (struct record_memory *memory, struct record_head *ret_head)
+{
+  g_mutex_lock (&memory->lock);
+  gboolean is_known = memory->is_known;
+  if (is_known)
+    *ret_head = memory->head;
+  g_mutex_unlock (&memory->lock);
+  return is_known;
+}
+
+static void
+remember_head (struct record_memory *memory, const struct record_head *head)
+{
+  g_mutex_lock (&memory->lock);
+  memory->is_known = TRUE;
+  memory->head = *head;
+  g_mutex_unlock (&memory->lock);
+}
+
+/* From FROM to TO. *RET_MOVED FALSE: FROM is not the head. */
+static gboolean
+move_head (struct transaction *transaction, const char *node, const struct record_head *from,
+           const struct record_head *to, gboolean *ret_moved, GError **error)
+{
+  const struct sql_value values[] = {SQL_STR (node),         SQL_INT (to->seq),       SQL_STR (to->digest),
+                                     SQL_INT (to->records),  SQL_INT (to->bytes),     SQL_INT (from->seq),
+                                     SQL_STR (from->digest), SQL_INT (from->records), SQL_INT (from->bytes)};
+  guint64 changed = 0;
+  if (!transaction_run (transaction,
+                        "UPDATE chains SET seq = $2, digest = $3, records = $4, bytes = $5 "
+                        "WHERE node = $1 AND seq = $6 AND digest = $7 AND records = $8 AND bytes = $9",
+                        values, G_N_ELEMENTS (values), NULL, NULL, &changed, error))
+    return FALSE;
+  *ret_moved = changed == 1;
+  return TRUE;
+}
+
+/* A row and the heads before and after it. */
+struct link {
+  struct sql_value row[RECORD_COLUMNS];
+  struct record_head before, after;
+  GPtrArray *made;
+};
+
+static void
+make_link (struct link *link, const struct record *record, const char *node)
+{
+  fill_row (record, node, link->before.seq + 1, link->row, link->made);
+  link->after = (struct record_head){.seq = link->before.seq + 1,
+                                     .records = link->before.records + 1,
+                                     .bytes = link->before.bytes + link->row[RECORD_BYTES].integer};
+  chain_digest (link->before.digest, link->row, RECORD_DIGEST, link->after.digest);
+  link->row[RECORD_DIGEST] = SQL_STR (link->after.digest);
+}
+
+/* Makes LINK for the head that there is, which is moved on. */
+static gboolean
+join_chain (struct link *link, struct store *store, struct transaction *transaction,
+            const struct record *record, GError **error)
+{
+  const char *node = store_node (store);
+  gboolean moved = FALSE;
+  if (recall_head (store_record_memory (store), &link->before)) {
+    make_link (link, record, node);
+    if (!move_head (transaction, node, &link->before, &link->after, &moved, error))
+      return FALSE;
+  }
+  if (moved)
+    return TRUE;
+  if (!lock_or_make_head (transaction, node, &link->before, error))
+    return FALSE;
+  make_link (link, record, node);
+  if (!move_head (transaction, node, &link->before, &link->after, &moved, error))
+    return FALSE;
+  if (!moved)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the head of the records of node %s cannot be moved",
+                 node);
+  return moved;
+}
+
 gboolean
 records_add (struct store *store, struct transaction *transaction, const struct record *record,
              GError **error)
 {
   g_return_val_if_fail (record->run_id && record->outcome, FALSE);
-  const char *node = store_node (store);
-  struct record_head head;
-  if (!lock_or_make_head (transaction, node, &head, error))
-    return FALSE;
-
-  struct sql_value row[RECORD_COLUMNS];
-  char digest[CHAIN_DIGEST_BYTES];
   g_autoptr (GPtrArray) made = g_ptr_array_new_with_free_func (g_free);
-  fill_row (record, node, head.seq + 1, row, made);
-  chain_digest (head.digest, row, RECORD_DIGEST, digest);
-  row[RECORD_DIGEST] = SQL_STR (digest);
-
+  struct link link = {.made = made};
   guint64 added = 0;
-  if (!insert_row (transaction, row, &added, error))
+  if (!join_chain (&link, store, transaction, record, error) ||
+      !insert_row (transaction, link.row, &added, error))
     return FALSE;
-  /* A commit whose answer was lost is done again: then the record is there, and the chain stays as it is. */
-  if (added == 0)
+  if (added > 0) {
+    remember_head (store_record_memory (store), &link.after);
     return TRUE;
-  const struct sql_value values[] = {SQL_STR (node), SQL_INT (head.seq + 1), SQL_STR (digest),
-                                     row[RECORD_BYTES]};
-  return transaction_run (transaction,
-                          "UPDATE chains SET seq = $2, digest = $3, records = records + 1, "
-                          "bytes = bytes + $4 WHERE node = $1",
-                          values, G_N_ELEMENTS (values), NULL, NULL, NULL, error);
+  }
+  /* A commit whose answer was lost is done again: then the record is there, and the chain stays as it is. */
+  gboolean moved;
+  return move_head (transaction, store_node (store), &link.after, &link.before, &moved, error);
 }

@@ -53,6 +53,11 @@ struct record_head {
 gboolean record_head_lock (struct transaction *transaction, const char *node, struct record_head *ret_head,
                            GError **error);
 
+/* What a store remembers of the chain that it adds to. */
+struct record_memory;
+struct record_memory *record_memory_new (void);
+void record_memory_free (struct record_memory *memory);
+
 /* ---- reading ---- */
 
 /* A transaction for a question of a person, which may have to look at all rows and so may take longer than

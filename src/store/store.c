@@ -15,7 +15,7 @@
 #include "store/database.h"
 #include "store/file_url.h"
 #include "store/files.h"
-#include "store/records.h"
+#include "store/records_private.h"
 #include "store/writers.h"
 
 #define NODE_MOST 100
@@ -32,6 +32,7 @@ struct store {
   struct blobs *blobs;
   struct file_signer *signer;
   struct writers *writers;
+  struct record_memory *record_memory;
   GThread *thread;
   gboolean is_woken, is_closed;
 };
@@ -102,6 +103,7 @@ store_new (const struct config *config, GError **error)
   store->writers = writers_new (node);
   store->node = g_steal_pointer (&node);
   store->signer = file_signer_new ();
+  store->record_memory = record_memory_new ();
   g_mutex_init (&store->lock);
   g_cond_init (&store->changed);
   g_autoptr (GError) problem = NULL;
@@ -252,6 +254,12 @@ store_signer (struct store *store)
   return store->signer;
 }
 
+struct record_memory *
+store_record_memory (struct store *store)
+{
+  return store->record_memory;
+}
+
 /* ---- the thread ---- */
 
 /* FALSE: the store is closed. Each wake is one look. */
@@ -330,6 +338,7 @@ clear_store (gpointer data)
   blobs_close (store->blobs);
   file_signer_free (store->signer);
   writers_free (store->writers);
+  record_memory_free (store->record_memory);
   g_mutex_clear (&store->lock);
   g_cond_clear (&store->changed);
   g_free (store->node);

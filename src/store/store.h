@@ -12,6 +12,7 @@ struct store;
 struct database;
 struct blobs;
 struct file_signer;
+struct record_memory;
 
 /* NULL only when the configuration is wrong (a URL that is none). CONFIG must outlive it. */
 struct store *store_new (const struct config *config, GError **error);
@@ -39,6 +40,9 @@ gboolean store_writer_lives (struct store *store, const char *writer);
 
 /* What URLs of files are signed with (file_url.h). The store's. */
 struct file_signer *store_signer (struct store *store);
+
+/* What it remembers of its records (records_private.h). The store's. */
+struct record_memory *store_record_memory (struct store *store);
 
 /* Wakes the store's thread before its time: something is to be removed. */
 void store_wake (struct store *store);
