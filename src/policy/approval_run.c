@@ -227,6 +227,17 @@ bind_values (const struct run_request *request, struct approval_digest *digest, 
   json_object_set_new (shown, "values", request->values ? json_deep_copy (request->values) : json_object ());
 }
 
+/* Which tables are read how, and what the result is held against. */
+static void
+bind_analysis (const struct run_request *request, struct approval_digest *digest, json_t *shown)
+{
+  g_autofree char *text =
+      request->analysis ? json_dumps (request->analysis, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+  approval_digest_add (digest, "analysis", text, -1);
+  json_object_set_new (shown, "analysis",
+                       request->analysis ? json_deep_copy (request->analysis) : json_null ());
+}
+
 static void
 bind_arguments (const struct run_request *request, struct approval_digest *digest, json_t *shown)
 {
@@ -346,6 +357,7 @@ approval_run_make (struct run_request *request, const struct run_request *settle
   bind_arguments (settled ? settled : request, digest, run.shown);
   bind_variables (settled ? settled : request, digest, run.shown);
   bind_values (request, digest, run.shown);
+  bind_analysis (request, digest, run.shown);
   bind_limits (request, digest, run.shown);
   gboolean ok = bind_files (request, digest, run.shown, error);
   show_code (request, run.shown);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who asks, once that is known: what a way in that is open to more than one user passes on with each
+ * request. */
+#pragma once
+
+#include <glib.h>
+
+#include "policy/roles.h"
+
+struct principal {
+  gint references;
+  char *owner; /* whose runs, sessions and files these are: "uid:1000", "token:NAME", "oauth:SUBJECT" */
+  enum role role;
+  char *toolset;       /* the only one that he may use, or NULL: any */
+  char **profiles;     /* patterns of those that he may use, beside what his role says; NULL: any */
+  char **roots;        /* names of directories that the configuration lists; NULL: none */
+  gboolean read_only;  /* may look but not act */
+  gboolean may_decide; /* about approvals and reviews: speaks for a person */
+  guint64 rate;        /* requests in a minute; 0: the configuration's */
+  guint64 concurrent;  /* and at once; 0: the configuration's */
+};
+
+/* With one reference, for OWNER, and the role that the configuration gives to a caller that names none. */
+struct principal *principal_new (const struct config *config, const char *owner);
+struct principal *principal_ref (struct principal *principal);
+/* NULL is allowed. */
+void principal_unref (struct principal *principal);
+
+/* For adder_request_set_profiles_allowed of what he runs himself, not by a tool: none where he was given a
+ * toolset and no profiles, since he would get around the toolset. His. */
+const char *const *principal_run_profiles (const struct principal *principal);

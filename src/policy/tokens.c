@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens by the digests of their secrets. That a digest is looked up in a table tells by its time nothing
+ * that helps: who wants digests that begin alike has to find preimages of SHA-256. */
+#include "policy/tokens.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "common/log.h"
+#include "policy/tokens_file.h"
+
+/* No secret of ours is longer, and what is needs no digest. */
+#define SECRET_MOST 128
+
+struct known {
+  struct principal *who;
+  gint64 expires_ms;
+};
+
+struct tokens {
+  char *path;
+  const struct config *config;
+  GMutex lock; /* what follows */
+  struct stat status;
+  GHashTable *known; /* digest -> struct known */
+  GError *problem;   /* why the file cannot be trusted: then nobody is known */
+};
+
+static void
+known_free (gpointer data)
+{
+  struct known *known = data;
+  principal_unref (known->who);
+  g_free (known);
+}
+
+static struct known *
+known_new (const struct config *config, const struct token *token)
+{
+  g_autofree char *owner = g_strconcat ("token:", token->name, NULL);
+  struct principal *who = principal_new (config, owner);
+  who->role = token->role;
+  who->toolset = g_strdup (token->toolset);
+  who->profiles = g_strdupv (token->profiles);
+  who->roots = g_strdupv (token->roots);
+  who->read_only = token->read_only;
+  who->may_decide = token->may_decide;
+  who->rate = token->rate;
+  who->concurrent = token->concurrent;
+  struct known *known = g_new0 (struct known, 1);
+  known->who = who;
+  known->expires_ms = token->expires_ms;
+  return known;
+}
+
+static void
+read_again (struct tokens *tokens)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (GPtrArray) list = tokens_file_read (tokens->path, &tokens->status, &problem);
+  g_hash_table_remove_all (tokens->known);
+  for (guint i = 0; list && i < list->len; i++) {
+    struct token *token = list->pdata[i];
+    g_hash_table_insert (tokens->known, g_steal_pointer (&token->digest), known_new (tokens->config, token));
+  }
+  if (problem && (!tokens->problem || strcmp (problem->message, tokens->problem->message) != 0))
+    log_error ("%s; until then no token is good", problem->message);
+  g_clear_error (&tokens->problem);
+  tokens->problem = g_steal_pointer (&problem);
+}
+
+/* The file is never written to but replaced, so its inode tells; the rest is for who edits it by hand. */
+static gboolean
+has_changed (struct tokens *tokens)
+{
+  struct stat now;
+  if (stat (tokens->path, &now) < 0)
+    memset (&now, 0, sizeof now);
+  const struct stat *then = &tokens->status;
+  return tokens->problem || now.st_ino != then->st_ino || now.st_dev != then->st_dev ||
+         now.st_size != then->st_size || now.st_mode != then->st_mode || now.st_uid != then->st_uid ||
+         now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec ||
+         now.st_ctim.tv_sec != then->st_ctim.tv_sec || now.st_ctim.tv_nsec != then->st_ctim.tv_nsec;
+}
+
+struct tokens *
+tokens_new (const struct config *config, GError **error)
+{
+  g_autofree char *path = tokens_file (config, error);
+  if (!path)
+    return NULL;
+  struct tokens *tokens = g_new0 (struct tokens, 1);
+  tokens->path = g_steal_pointer (&path);
+  tokens->config = config;
+  g_mutex_init (&tokens->lock);
+  tokens->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, known_free);
+  read_again (tokens);
+  if (!tokens->problem)
+    return tokens;
+  g_propagate_error (error, g_steal_pointer (&tokens->problem));
+  tokens_free (tokens);
+  return NULL;
+}
+
+void
+tokens_free (struct tokens *tokens)
+{
+  if (!tokens)
+    return;
+  g_hash_table_unref (tokens->known);
+  g_clear_error (&tokens->problem);
+  g_mutex_clear (&tokens->lock);
+  g_free (tokens->path);
+  g_free (tokens);
+}
+
+static gboolean
+is_over (const struct known *known)
+{
+  return known->expires_ms > 0 && g_get_real_time () / 1000 >= known->expires_ms;
+}
+
+guint
+tokens_count (struct tokens *tokens)
+{
+  guint count = 0;
+  GHashTableIter iter;
+  gpointer known;
+  g_mutex_lock (&tokens->lock);
+  if (has_changed (tokens))
+    read_again (tokens);
+  g_hash_table_iter_init (&iter, tokens->known);
+  while (g_hash_table_iter_next (&iter, NULL, &known))
+    count += !is_over (known);
+  g_mutex_unlock (&tokens->lock);
+  return count;
+}
+
+struct principal *
+tokens_find (struct tokens *tokens, const char *secret, gboolean *ret_expired, GError **error)
+{
+  struct principal *who = NULL;
+  *ret_expired = FALSE;
+  g_autofree char *digest = strnlen (secret, SECRET_MOST + 1) > SECRET_MOST ? NULL : token_digest (secret);
+  g_mutex_lock (&tokens->lock);
+  if (has_changed (tokens))
+    read_again (tokens);
+  const struct known *known = digest ? g_hash_table_lookup (tokens->known, digest) : NULL;
+  if (tokens->problem)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "the file of tokens cannot be read; the server's log says why");
+  else if (known && is_over (known))
+    *ret_expired = TRUE;
+  else if (known)
+    who = principal_ref (known->who);
+  g_mutex_unlock (&tokens->lock);
+  return who;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of tokens. Whatever it has that is not understood is an error: a setting that a later Adder
+ * narrows a token by must not be passed over by this one. */
+#include "policy/tokens_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/paths.h"
+#include "common/replace.h"
+#include "common/text.h"
+
+#define VERSION       1
+#define DIGEST_DIGITS 64
+
+void
+token_free (struct token *token)
+{
+  if (!token)
+    return;
+  g_free (token->name);
+  g_free (token->digest);
+  g_free (token->toolset);
+  g_strfreev (token->profiles);
+  g_strfreev (token->roots);
+  g_free (token);
+}
+
+gboolean
+token_has_expired (const struct token *token)
+{
+  return token->expires_ms > 0 && g_get_real_time () / 1000 >= token->expires_ms;
+}
+
+/* ---- names and secrets ---- */
+
+static gboolean
+is_name (const char *name)
+{
+  /* A letter first: who comes by the local socket is "uid:1000", and no token may look like him anywhere. */
+  if (!g_ascii_isalpha (name[0]) || strlen (name) > TOKEN_NAME_MOST)
+    return FALSE;
+  for (; *name; name++)
+    if (!g_ascii_isalnum (*name) && !strchr ("_-.", *name))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+token_check_name (const char *name, GError **error)
+{
+  if (is_name (name))
+    return TRUE;
+  g_autofree char *shown = text_one_line (name, TOKEN_NAME_MOST);
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_INVALID,
+      "\"%s\" is no name of a token: a letter, then letters, digits, \"_\", \"-\" and \".\", at most %d",
+      shown, TOKEN_NAME_MOST);
+  return FALSE;
+}
+
+char *
+token_digest (const char *secret)
+{
+  return g_compute_checksum_for_string (G_CHECKSUM_SHA256, secret, -1);
+}
+
+char *
+token_new_secret (GError **error)
+{
+  guint8 bytes[TOKEN_SECRET_BYTES];
+  if (getrandom (bytes, sizeof bytes, 0) != sizeof bytes) {
+    error_from_errno (error, errno, "cannot get random bytes for a token");
+    return NULL;
+  }
+  char *text = g_base64_encode (bytes, sizeof bytes);
+  explicit_bzero (bytes, sizeof bytes);
+  /* As in URLs, so that it needs no quotes anywhere. */
+  g_strdelimit (text, "+", '-');
+  g_strdelimit (text, "/", '_');
+  text[strcspn (text, "=")] = '\0';
+  char *secret = g_strconcat (TOKEN_PREFIX, text, NULL);
+  explicit_bzero (text, strlen (text));
+  g_free (text);
+  return secret;
+}
+
+/* ---- to JSON ---- */
+
+static json_t *
+words_json (char *const *words)
+{
+  if (!words)
+    return json_null ();
+  json_t *list = json_array ();
+  for (; *words; words++)
+    json_array_append_new (list, json_text_or_null (*words));
+  return list;
+}
+
+/* What a person may see of TOKEN and the file has of it. */
+static json_t *
+common_json (const struct token *token)
+{
+  return json_pack ("{s:s, s:s, s:o, s:o, s:o, s:b, s:b, s:I, s:I}", "name", token->name, "role",
+                    role_name (token->role), "toolset", json_text_or_null (token->toolset), "profiles",
+                    words_json (token->profiles), "roots", words_json (token->roots), "read_only",
+                    token->read_only, "may_decide", token->may_decide, "rate", (json_int_t)token->rate,
+                    "concurrent", (json_int_t)token->concurrent);
+}
+
+static json_t *
+time_json (gint64 ms)
+{
+  g_autofree char *text = ms > 0 ? text_time (ms * 1000) : NULL;
+  return json_text_or_null (text);
+}
+
+json_t *
+token_to_json (const struct token *token)
+{
+  json_t *value = common_json (token);
+  json_object_set_new (value, "created", time_json (token->created_ms));
+  json_object_set_new (value, "expires", time_json (token->expires_ms));
+  json_object_set_new (value, "expired", json_boolean (token_has_expired (token)));
+  return value;
+}
+
+static json_t *
+row_json (const struct token *token)
+{
+  json_t *value = common_json (token);
+  json_object_set_new (value, "digest", json_string (token->digest));
+  json_object_set_new (value, "created_ms", json_integer (token->created_ms));
+  json_object_set_new (value, "expires_ms", json_integer (token->expires_ms));
+  return value;
+}
+
+static char *
+to_text (const GPtrArray *tokens)
+{
+  g_autoptr (json_t) rows = json_array ();
+  for (guint i = 0; i < tokens->len; i++)
+    json_array_append_new (rows, row_json (tokens->pdata[i]));
+  g_autoptr (json_t) file = json_pack ("{s:i, s:O}", "schema_version", VERSION, "tokens", rows);
+  return json_dumps (file, JSON_INDENT (1));
+}
+
+/* ---- from JSON ---- */
+
+static gboolean
+get_text (const json_t *value, void *field)
+{
+  if (json_is_null (value))
+    return TRUE;
+  *(char **)field = g_strdup (json_string_value (value));
+  return json_is_string (value);
+}
+
+static gboolean
+get_words (const json_t *value, void *field)
+{
+  if (json_is_null (value))
+    return TRUE;
+  g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
+  gsize index;
+  json_t *word;
+  json_array_foreach ((json_t *)(guintptr)value, index, word)
+  {
+    if (!json_is_string (word))
+      return FALSE;
+    g_ptr_array_add (words, g_strdup (json_string_value (word)));
+  }
+  g_ptr_array_add (words, NULL);
+  *(GStrv *)field = (GStrv)g_ptr_array_free (g_steal_pointer (&words), FALSE);
+  return json_is_array (value);
+}
+
+static gboolean
+get_flag (const json_t *value, void *field)
+{
+  *(gboolean *)field = json_is_true (value);
+  return json_is_boolean (value);
+}
+
+static gboolean
+get_number (const json_t *value, void *field)
+{
+  *(gint64 *)field = json_integer_value (value);
+  return json_is_integer (value) && json_integer_value (value) >= 0;
+}
+
+static gboolean
+get_role (const json_t *value, void *field)
+{
+  return json_is_string (value) && role_parse (json_string_value (value), field, NULL);
+}
+
+/* Each of them must be there. */
+static const struct {
+  const char *name;
+  gboolean (*get) (const json_t *value, void *field);
+  gsize offset;
+} members[] = {
+    {"name", get_text, offsetof (struct token, name)},
+    {"digest", get_text, offsetof (struct token, digest)},
+    {"created_ms", get_number, offsetof (struct token, created_ms)},
+    {"expires_ms", get_number, offsetof (struct token, expires_ms)},
+    {"role", get_role, offsetof (struct token, role)},
+    {"toolset", get_text, offsetof (struct token, toolset)},
+    {"profiles", get_words, offsetof (struct token, profiles)},
+    {"roots", get_words, offsetof (struct token, roots)},
+    {"read_only", get_flag, offsetof (struct token, read_only)},
+    {"may_decide", get_flag, offsetof (struct token, may_decide)},
+    {"rate", get_number, offsetof (struct token, rate)},
+    {"concurrent", get_number, offsetof (struct token, concurrent)},
+};
+
+static gboolean
+is_digest (const char *text)
+{
+  return text && strlen (text) == DIGEST_DIGITS && strspn (text, "0123456789abcdef") == DIGEST_DIGITS;
+}
+
+/* NULL: *RET_WRONG is the member that is wrong. */
+static struct token *
+parse_row (const json_t *row, const char **ret_wrong)
+{
+  g_autoptr (token_auto) token = NULL;
+  token = g_new0 (struct token, 1);
+  for (gsize i = 0; i < G_N_ELEMENTS (members); i++) {
+    *ret_wrong = members[i].name;
+    const json_t *value = json_object_get (row, members[i].name);
+    if (!value || !members[i].get (value, (char *)token + members[i].offset))
+      return NULL;
+  }
+  *ret_wrong = "name";
+  if (!token->name || !is_name (token->name))
+    return NULL;
+  *ret_wrong = "digest";
+  if (!is_digest (token->digest))
+    return NULL;
+  *ret_wrong = "members that are not known";
+  return json_object_size (row) == G_N_ELEMENTS (members) ? g_steal_pointer (&token) : NULL;
+}
+
+static gint
+by_name (gconstpointer left, gconstpointer right)
+{
+  const struct token *const *one = left, *const *other = right;
+  return strcmp ((*one)->name, (*other)->name);
+}
+
+/* Two of one name would be one owner with two sets of rights; two of one digest, one secret with two. */
+static gboolean
+are_different (const GPtrArray *tokens, GError **error)
+{
+  g_autoptr (GHashTable) digests = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint i = 0; i < tokens->len; i++) {
+    struct token *token = tokens->pdata[i];
+    const struct token *before = i > 0 ? tokens->pdata[i - 1] : NULL;
+    if ((before && strcmp (before->name, token->name) == 0) || !g_hash_table_add (digests, token->digest)) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the token %s stands there twice", token->name);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+GPtrArray *
+tokens_parse (const char *text, gsize length, GError **error)
+{
+  g_autoptr (json_t) file = json_parse_object (text, length, "it", error);
+  if (!file)
+    return NULL;
+  json_t *rows = json_object_get (file, "tokens"), *row;
+  if (json_integer_value (json_object_get (file, "schema_version")) != VERSION || !json_is_array (rows) ||
+      json_object_size (file) != 2 || json_array_size (rows) > TOKENS_MOST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "it has not {\"schema_version\": %d, \"tokens\": [...]} with at most %d tokens", VERSION,
+                 TOKENS_MOST);
+    return NULL;
+  }
+  g_autoptr (GPtrArray) tokens = g_ptr_array_new_with_free_func ((GDestroyNotify)token_free);
+  gsize index;
+  json_array_foreach (rows, index, row)
+  {
+    const char *wrong = NULL;
+    struct token *token = parse_row (row, &wrong);
+    if (!token) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "of its token %" G_GSIZE_FORMAT ", wrong: %s",
+                   index + 1, wrong);
+      return NULL;
+    }
+    g_ptr_array_add (tokens, token);
+  }
+  g_ptr_array_sort (tokens, by_name);
+  return are_different (tokens, error) ? g_steal_pointer (&tokens) : NULL;
+}
+
+/* ---- the file ---- */
+
+char *
+tokens_file (const struct config *config, GError **error)
+{
+  if (config->http_tokens)
+    return g_strdup (config->http_tokens);
+  g_autofree char *directory = paths_state_dir (error);
+  return directory ? g_build_filename (directory, "tokens.json", NULL) : NULL;
+}
+
+static gboolean
+is_private (const char *path, const struct stat *status, GError **error)
+{
+  const char *wrong = NULL, *remedy = NULL;
+  if (!S_ISREG (status->st_mode)) {
+    wrong = "is no regular file";
+    remedy = "name another one as [http] tokens in adder.conf";
+  } else if (status->st_uid != geteuid () && status->st_uid != 0) {
+    wrong = "belongs to another user";
+    remedy = "chown it to who runs adder";
+  } else if (status->st_mode & (S_IRWXG | S_IRWXO)) {
+    wrong = "is open to others";
+    remedy = "chmod 600, and rotate its tokens if others may have written to it";
+  } else if (status->st_size > TOKENS_FILE_BYTES) {
+    wrong = "is too long";
+    remedy = "remove tokens that nobody uses";
+  }
+  if (!wrong)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the file of tokens %s %s: %s", path, wrong, remedy);
+  return FALSE;
+}
+
+GPtrArray *
+tokens_file_read (const char *path, struct stat *ret_status, GError **error)
+{
+  struct stat status = {0};
+  autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0 && errno == ENOENT) {
+    if (ret_status)
+      *ret_status = status;
+    return g_ptr_array_new_with_free_func ((GDestroyNotify)token_free);
+  }
+  if (fd < 0 || fstat (fd, &status) < 0) {
+    error_from_errno (error, errno, "cannot open the file of tokens %s", path);
+    return NULL;
+  }
+  if (!is_private (path, &status, error))
+    return NULL;
+  gsize length = (gsize)status.st_size;
+  g_autofree char *text = g_malloc (length + 1);
+  int r = fd_read_all (fd, text, length);
+  if (r < 0) {
+    error_from_errno (error, r, "cannot read the file of tokens %s", path);
+    return NULL;
+  }
+  GPtrArray *tokens = tokens_parse (text, length, error);
+  if (!tokens)
+    g_prefix_error (error, "the file of tokens %s cannot be understood: ", path);
+  else if (ret_status)
+    *ret_status = status;
+  return tokens;
+}
+
+struct token *
+tokens_by_name (const GPtrArray *tokens, const char *name)
+{
+  for (guint i = 0; i < tokens->len; i++)
+    if (strcmp (((struct token *)tokens->pdata[i])->name, name) == 0)
+      return tokens->pdata[i];
+  return NULL;
+}
+
+gboolean
+tokens_file_change (const char *path, gboolean (*change) (GPtrArray *tokens, gpointer data, GError **error),
+                    gpointer data, GError **error)
+{
+  /* Beside it: the file itself is another one after each change. */
+  g_autofree char *beside = g_strconcat (path, ".lock", NULL);
+  autoclose int lock = open (beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (lock < 0 || flock (lock, LOCK_EX) < 0)
+    return error_from_errno (error, errno, "cannot lock %s", beside);
+  g_autoptr (GPtrArray) tokens = tokens_file_read (path, NULL, error);
+  if (!tokens || !change (tokens, data, error))
+    return FALSE;
+  if (tokens->len > TOKENS_MOST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are %d tokens, which is the most",
+                 TOKENS_MOST);
+    return FALSE;
+  }
+  g_ptr_array_sort (tokens, by_name);
+  char *text = to_text (tokens);
+  g_autofree char *shown = g_strdup_printf ("the file of tokens %s", path);
+  gboolean ok = replace_file (path, shown, text, error);
+  free (text);
+  return ok;
+}

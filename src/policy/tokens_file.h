@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of tokens: names, what each may, and digests of the secrets; never a secret. It is replaced whole
+ * under a lock, so that a reader finds the old file or the new one. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+#include <sys/stat.h>
+
+#include "common/config.h"
+#include "policy/roles.h"
+
+/* So that programs that look for secrets in files know one. */
+#define TOKEN_PREFIX       "adder_"
+#define TOKEN_SECRET_BYTES 32 /* random ones: 256 bits */
+#define TOKEN_NAME_MOST    64
+#define TOKENS_MOST        100000
+#define TOKENS_FILE_BYTES  (64 << 20)
+
+struct token {
+  char *name;                    /* a letter, then letters, digits, "_", "-" and "." */
+  char *digest;                  /* SHA-256 of the secret, in hexadecimal digits */
+  gint64 created_ms, expires_ms; /* since 1970; 0: it does not expire */
+  enum role role;
+  char *toolset;         /* or NULL */
+  GStrv profiles, roots; /* or NULL */
+  gboolean read_only, may_decide;
+  guint64 rate, concurrent; /* 0: the configuration's */
+};
+void token_free (struct token *token);
+typedef struct token token_auto; /* for g_autoptr */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (token_auto, token_free)
+
+/* As `adder token show --json` has it, without the digest. The caller's. */
+json_t *token_to_json (const struct token *token);
+gboolean token_has_expired (const struct token *token);
+
+gboolean token_check_name (const char *name, GError **error);
+
+/* The digest by which the file has SECRET. The caller's. */
+char *token_digest (const char *secret);
+/* A new secret. The caller's, who shows it once. */
+char *token_new_secret (GError **error);
+
+/* Where the file is: as configured, else in the state directory. The caller's. */
+char *tokens_file (const struct config *config, GError **error);
+
+/* The tokens of the file PATH (struct token, the array's), in order of their names; none where there is no
+ * file. *RET_STATUS (may be NULL) is of the very file that was read, st_ino 0 of none. ADDER_ERROR_INVALID
+ * says what is wrong with it, and what to do about it. */
+GPtrArray *tokens_file_read (const char *path, struct stat *ret_status, GError **error);
+
+/* The same for TEXT, which is what stands in such a file. */
+GPtrArray *tokens_parse (const char *text, gsize length, GError **error);
+
+/* Has CHANGE change the tokens of PATH (it may add to and remove from TOKENS), and writes them, all while
+ * nobody else does. FALSE when CHANGE says so, or they could not be written: then the file is as it was. */
+gboolean tokens_file_change (const char *path,
+                             gboolean (*change) (GPtrArray *tokens, gpointer data, GError **error),
+                             gpointer data, GError **error);
+
+/* The token called NAME, TOKENS'; NULL: there is none. */
+struct token *tokens_by_name (const GPtrArray *tokens, const char *name);
