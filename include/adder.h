@@ -103,7 +103,9 @@ ADDER_PUBLIC gboolean adder_request_set_limit (AdderRequest *request, const char
                                                GError **error);
 /* Puts the file behind FD (readable, regular or a pipe) into the workspace as /work/NAME before the code
  * runs; of a directory, all regular files below it, as /work/NAME/... NAME may have directories; one that is
- * absolute, empty or leads out is ADDER_ERROR_INVALID. */
+ * absolute, empty or leads out is ADDER_ERROR_INVALID, and so is an FD that is not open for reading. Where it
+ * can be, a large file is lent to the run and not copied: it is there at once, takes nothing from
+ * workspace_bytes, and can only be read; what changes in it while the code runs is seen by the code. */
 ADDER_PUBLIC gboolean adder_request_add_file (AdderRequest *request, const char *name, int fd,
                                               GError **error);
 /* Puts the stored file FILE_ID (of the request's owner) into the workspace as NAME (NULL: its own name) in
@@ -121,6 +123,9 @@ ADDER_PUBLIC void adder_request_set_description (AdderRequest *request, const ch
 /* The approval (the `approval_id` of a result) that the request was given. Without one, a yes to exactly the
  * same request counts as well. */
 ADDER_PUBLIC void adder_request_set_approval (AdderRequest *request, const char *approval_id);
+/* The profiles that the request may use, beside what its role says: patterns with "*" and "?",
+ * NULL-terminated; NULL: any. Another one is the outcome `refused`. */
+ADDER_PUBLIC void adder_request_set_profiles_allowed (AdderRequest *request, const char *const *patterns);
 /* Says yes to everything that would need an approval; the log says that it did. */
 ADDER_PUBLIC void adder_request_set_accept_all (AdderRequest *request, gboolean accept_all);
 /* Who asks, and in which conversation: kept in the record. Callers queue fairly by owner. CONVERSATION has at
@@ -146,6 +151,11 @@ ADDER_PUBLIC void adder_request_set_session (AdderRequest *request, const char *
 /* Whether figures come as SVG beside PNG. */
 ADDER_PUBLIC void adder_request_set_svg (AdderRequest *request, gboolean svg);
 
+/* The most that a picture which the code shows may have: BYTES, as it stands in a result, and pixels on a
+ * SIDE. A larger one is shown smaller, where the environment can make it so (Pillow), and comes whole as a
+ * file. 0: 4 MiB, and any number of pixels. */
+ADDER_PUBLIC void adder_request_set_pictures (AdderRequest *request, guint64 bytes, guint64 side);
+
 /* Whether each table (DataFrame, Series) that the code shows is written to a file as well, whole: "csv",
  * "parquet", "json" or "none"; NULL: as the profile, or the session, says. They come back as
  * tmp/output/table-1.csv and so on, within the limits tables and table_bytes. Another word is said by the
@@ -165,6 +175,12 @@ ADDER_PUBLIC gboolean adder_request_set_workdir (AdderRequest *request, int dire
  * A name is a letter, then letters, digits and underscores. */
 ADDER_PUBLIC gboolean adder_request_set_value (AdderRequest *request, const char *name, const char *json,
                                                GError **error);
+
+/* Makes it an analysis of tables, which JSON describes (docs/analysis.md): how the files that are put in are
+ * read, how much of them and of the result is shown, and what the result is expected to be. The result's last
+ * display is the report. For profiles whose guard has `tables = true`, such as analysis. NULL: it is none.
+ * The error names all that is wrong. */
+ADDER_PUBLIC gboolean adder_request_set_analysis (AdderRequest *request, const char *json, GError **error);
 
 /* Whether the code is only held against its profile's guard, in a sandbox, and does not run. */
 ADDER_PUBLIC void adder_request_set_check (AdderRequest *request, gboolean check);
@@ -191,6 +207,9 @@ typedef struct {
 /* Never fails: what is wrong with the request is the result of the run, outcome `failed`. REQUEST may be
  * freed at once. */
 ADDER_PUBLIC AdderRun *adder_run_start (AdderEngine *engine, const AdderRequest *request);
+
+/* Its id, which stands in its result and its record as well; the run's. */
+ADDER_PUBLIC const char *adder_run_id (const AdderRun *run);
 
 /* Waits for the next event. Returns FALSE once the result was given. */
 ADDER_PUBLIC gboolean adder_run_next (AdderRun *run, AdderEvent *event);
@@ -417,6 +436,10 @@ ADDER_PUBLIC char *adder_file_show (AdderEngine *engine, const char *owner, cons
  * adder_file_show. */
 ADDER_PUBLIC int adder_file_open (AdderEngine *engine, const char *owner, const char *file_id,
                                   char **ret_json, GError **error);
+/* The same by the signed URL that adder_file_show told: whoever has it may, until it expires. EXPIRES_S and
+ * SIGNATURE are its parts. ADDER_ERROR_NOT_FOUND also where they are wrong. */
+ADDER_PUBLIC int adder_file_open_signed (AdderEngine *engine, const char *file_id, gint64 expires_s,
+                                         const char *signature, char **ret_json, GError **error);
 ADDER_PUBLIC gboolean adder_file_remove (AdderEngine *engine, const char *owner, const char *file_id,
                                          GError **error);
 

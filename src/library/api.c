@@ -34,7 +34,7 @@ adder_engine_new (const char *config_file, GError **error)
   struct adder_engine *public = g_new0 (struct adder_engine, 1);
   public->engine = engine;
   public->store = store;
-  public->keeper = keeper_new (store);
+  public->keeper = keeper_new (store, engine->news);
   public->approvals = approvals_new (engine->host->config);
   public->loops = loops_new (engine->host->config);
   profile_cache_init (&public->profiles);
@@ -93,6 +93,13 @@ adder_run_start (AdderEngine *engine, const AdderRequest *request)
   library_fetch_inputs (engine, resolved, FALSE);
   library_set_keeper (engine, resolved);
   return run_start (engine->engine, resolved);
+}
+
+const char *
+adder_run_id (const AdderRun *run)
+{
+  g_return_val_if_fail (run != NULL, NULL);
+  return run_id (run);
 }
 
 gboolean

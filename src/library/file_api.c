@@ -9,6 +9,7 @@
 #include "library/library.h"
 #include "store/check.h"
 #include "store/file_upload.h"
+#include "store/files.h"
 
 #define LISTED             100
 #define CONVERSATION_BYTES 200 /* as of runs: adder_request_set_owner */
@@ -131,6 +132,8 @@ adder_file_put (AdderEngine *engine, const char *owner, const char *conversation
     return NULL;
   gboolean kept = file_upload (engine->store, &upload, &interrupt, id, error);
   interrupt_clear (&interrupt);
+  if (kept)
+    news_tell (engine->engine->news, NEWS_FILE, upload.owner, id);
   return kept ? adder_file_show (engine, NULL, id, error) : NULL;
 }
 
@@ -147,11 +150,27 @@ adder_file_open (AdderEngine *engine, const char *owner, const char *file_id, ch
   return fd;
 }
 
+int
+adder_file_open_signed (AdderEngine *engine, const char *file_id, gint64 expires_s, const char *signature,
+                        char **ret_json, GError **error)
+{
+  g_return_val_if_fail (engine != NULL && file_id != NULL && signature != NULL, -1);
+  if (files_url_is_good (engine->store, file_id, expires_s, signature))
+    return adder_file_open (engine, NULL, file_id, ret_json, error);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "the URL is not right, or has expired");
+  return -1;
+}
+
 gboolean
 adder_file_remove (AdderEngine *engine, const char *owner, const char *file_id, GError **error)
 {
   g_return_val_if_fail (engine != NULL && file_id != NULL, FALSE);
-  return files_remove (engine->store, owner, file_id, error);
+  struct file_row *row = files_find (engine->store, owner, file_id, NULL);
+  gboolean removed = files_remove (engine->store, owner, file_id, error);
+  if (row && removed)
+    news_tell (engine->engine->news, NEWS_FILE, row->owner, row->id);
+  file_row_free (row);
+  return removed;
 }
 
 /* ---- the store ---- */

@@ -27,6 +27,7 @@
 struct keeper {
   gatomicrefcount references;
   struct store *store;
+  struct news *news;
   GMutex lock;
   guint64 kept, lost; /* runs: whole, and those of which something was not kept */
   char *problem;      /* why the last one was not kept that was not, or NULL */
@@ -284,6 +285,15 @@ find_loss (const struct account *account, guint warned)
   return NULL;
 }
 
+/* Files, that is: long output is no news. */
+static void
+tell_news (struct news *news, const struct keeping *keeping)
+{
+  for (gsize i = 0; i < keeping->count; i++)
+    if (keeping->artifacts[i] && keeping->files[i].written)
+      news_tell (news, NEWS_FILE, keeping->files[i].owner, keeping->files[i].id);
+}
+
 static void
 keep (gpointer data, const struct run_request *request, struct account *account)
 {
@@ -308,8 +318,10 @@ keep (gpointer data, const struct run_request *request, struct account *account)
   tell_files (&keeping, TRUE);
   (void)commit (&keeping, &problem);
   count (keeper, problem ? problem->message : lost);
-  if (!problem)
+  if (!problem) {
+    tell_news (keeper->news, &keeping);
     return;
+  }
   tell_files (&keeping, FALSE);
   if (written)
     files_abandon (keeping.store, files, keeping.count);
@@ -319,11 +331,12 @@ keep (gpointer data, const struct run_request *request, struct account *account)
 /* ---- the keeper ---- */
 
 struct keeper *
-keeper_new (struct store *store)
+keeper_new (struct store *store, struct news *news)
 {
   struct keeper *keeper = g_new0 (struct keeper, 1);
   g_atomic_ref_count_init (&keeper->references);
   keeper->store = store_ref (store);
+  keeper->news = news_ref (news);
   g_mutex_init (&keeper->lock);
   return keeper;
 }
@@ -334,6 +347,7 @@ keeper_unref (struct keeper *keeper)
   if (!keeper || !g_atomic_ref_count_dec (&keeper->references))
     return;
   store_unref (keeper->store);
+  news_unref (keeper->news);
   g_mutex_clear (&keeper->lock);
   g_free (keeper->problem);
   g_free (keeper);

@@ -107,6 +107,15 @@ tell_inputs (const struct telling *telling)
   return names;
 }
 
+/* Names of columns and what is expected of their values may be secrets as much as code. */
+static json_t *
+tell_analysis (const struct telling *telling)
+{
+  struct json_bounds bounds = bounds_new ();
+  const json_t *analysis = telling->request->analysis;
+  return analysis && tells_code (telling) ? json_brief (analysis, &bounds) : NULL;
+}
+
 static json_t *
 tell_files (const struct telling *telling)
 {
@@ -207,20 +216,11 @@ static const struct {
   const char *name;
   json_t *(*tell) (const struct telling *telling);
 } members[] = {
-    {"description", tell_description},
-    {"arguments", tell_arguments},
-    {"argv", tell_argv},
-    {"variables", tell_variables},
-    {"inputs", tell_inputs},
-    {"workdir", tell_workdir},
-    {"limits", tell_limits},
-    {"missing", tell_missing},
-    {"output", tell_output},
-    {"files", tell_files},
-    {"error", tell_error},
-    {"signal", tell_signal},
-    {"denials", tell_denials},
-    {"network", tell_network},
+    {"description", tell_description}, {"arguments", tell_arguments}, {"argv", tell_argv},
+    {"variables", tell_variables},     {"inputs", tell_inputs},       {"analysis", tell_analysis},
+    {"workdir", tell_workdir},         {"limits", tell_limits},       {"missing", tell_missing},
+    {"output", tell_output},           {"files", tell_files},         {"error", tell_error},
+    {"signal", tell_signal},           {"denials", tell_denials},     {"network", tell_network},
     {"waits_for", tell_waits},
 };
 

@@ -54,8 +54,8 @@ struct run_request *library_resolve_like (AdderEngine *engine, const AdderReques
  * its `invalid` then. Its files become copies, since a yes is for what they hold now. */
 void library_gate (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved);
 
-/* What outlives the runs of one engine goes by it. STORE is referenced. */
-struct keeper *keeper_new (struct store *store);
+/* What outlives the runs of one engine goes by it. STORE and NEWS are referenced. */
+struct keeper *keeper_new (struct store *store, struct news *news);
 void keeper_unref (struct keeper *keeper);
 /* {"records", "files": kinds of places, "runs_kept", "runs_not_kept", "last_problem", "last_problem_at"}.
  * Asks nobody, so that it is never waited for. */

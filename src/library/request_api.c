@@ -12,6 +12,7 @@
 #include "common/text.h"
 #include "engine/sessions.h"
 #include "engine/workspace.h"
+#include "library/analysis_form.h"
 #include "library/library.h"
 #include "policy/profile_workdir.h"
 
@@ -41,8 +42,11 @@ struct adder_request {
   json_t *tool_arguments; /* an object, or NULL */
   guint64 keep_over;
   gboolean session_wait, svg, check, accept_all;
-  json_t *values; /* an object, or NULL */
+  guint64 picture_bytes, picture_side;
+  json_t *values;   /* an object, or NULL */
+  json_t *analysis; /* likewise */
   GStrv arguments;
+  GStrv profiles; /* patterns of those that it may use; NULL: any */
   GHashTable *variables;
   gboolean limit_is_set[LIMIT_COUNT];
   guint64 limit[LIMIT_COUNT];
@@ -107,8 +111,10 @@ adder_request_free (AdderRequest *request)
   json_decref (request->tool_arguments);
   g_free (request->tables);
   g_strfreev (request->arguments);
+  g_strfreev (request->profiles);
   g_hash_table_unref (request->variables);
   json_decref (request->values);
+  json_decref (request->analysis);
   g_array_unref (request->files);
   g_ptr_array_unref (request->stored);
   fd_close (&request->stdin_fd);
@@ -154,6 +160,13 @@ adder_request_set_role (AdderRequest *request, const char *role)
 }
 
 void
+adder_request_set_profiles_allowed (AdderRequest *request, const char *const *patterns)
+{
+  g_strfreev (request->profiles);
+  request->profiles = g_strdupv ((GStrv)(guintptr)patterns);
+}
+
+void
 adder_request_set_name (AdderRequest *request, const char *name)
 {
   set_text (&request->name, name);
@@ -196,10 +209,25 @@ adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value
   return TRUE;
 }
 
+/* Files are opened anew through their descriptors, with the rights of this process: so that one is not read
+ * whose caller may not, he must have opened it for reading. */
+static gboolean
+check_readable (const char *name, int fd, GError **error)
+{
+  int flags = fcntl (fd, F_GETFL);
+  if (flags < 0)
+    return error_from_errno (error, errno, "cannot look at the descriptor of %s", name);
+  if (!(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "the file for %s is not open for reading: open it with O_RDONLY", name);
+  return FALSE;
+}
+
 gboolean
 adder_request_add_file (AdderRequest *request, const char *name, int fd, GError **error)
 {
-  if (!workspace_check_name (name, error))
+  if (!workspace_check_name (name, error) || !check_readable (name, fd, error))
     return FALSE;
   int own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
   if (own < 0)
@@ -298,6 +326,13 @@ adder_request_set_svg (AdderRequest *request, gboolean svg)
 }
 
 void
+adder_request_set_pictures (AdderRequest *request, guint64 bytes, guint64 side)
+{
+  request->picture_bytes = bytes;
+  request->picture_side = side;
+}
+
+void
 adder_request_set_tables (AdderRequest *request, const char *format)
 {
   set_text (&request->tables, format);
@@ -344,28 +379,6 @@ is_variable (const char *name)
          name[strspn (name, letters)] == '\0';
 }
 
-/* Whether VALUE is nested no deeper than LEFT: the reader on the other side has a stack of its own. */
-static gboolean
-is_flat (json_t *value, int left)
-{
-  gsize index;
-  const char *name;
-  json_t *item;
-  if (left == 0)
-    return !json_is_array (value) && !json_is_object (value);
-  json_array_foreach (value, index, item)
-  {
-    if (!is_flat (item, left - 1))
-      return FALSE;
-  }
-  json_object_foreach (value, name, item)
-  {
-    if (!is_flat (item, left - 1))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 adder_request_set_value (AdderRequest *request, const char *name, const char *json, GError **error)
 {
@@ -383,7 +396,7 @@ adder_request_set_value (AdderRequest *request, const char *name, const char *js
     error_make_printable (error);
     return FALSE;
   }
-  if (!is_flat (value, VALUE_DEPTH)) {
+  if (!json_is_flat (value, VALUE_DEPTH)) {
     json_decref (value);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value %s is nested deeper than %d levels",
                  shown, VALUE_DEPTH);
@@ -397,6 +410,17 @@ adder_request_set_value (AdderRequest *request, const char *name, const char *js
     return FALSE;
   }
   json_object_set_new (request->values, name, value);
+  return TRUE;
+}
+
+gboolean
+adder_request_set_analysis (AdderRequest *request, const char *json, GError **error)
+{
+  json_t *analysis = json ? analysis_form_read (json, error) : NULL;
+  if (json && !analysis)
+    return FALSE;
+  json_decref (request->analysis);
+  request->analysis = analysis;
   return TRUE;
 }
 
@@ -455,12 +479,32 @@ copy_variables (struct run_request *resolved, const AdderRequest *request)
 /* ---- the profile ---- */
 
 static gboolean
+is_allowed (const AdderRequest *request, const char *profile, GError **error)
+{
+  if (!request->profiles)
+    return TRUE;
+  for (GStrv pattern = request->profiles; *pattern; pattern++)
+    if (g_pattern_match_simple (*pattern, profile))
+      return TRUE;
+  if (!request->profiles[0]) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+                 "this caller may run code by the tools of his toolset alone: no profile is allowed to him");
+    return FALSE;
+  }
+  g_autofree char *allowed = g_strjoinv (" ", request->profiles);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+               "the profile %s is not among those that this caller may use: %s", profile, allowed);
+  return FALSE;
+}
+
+static gboolean
 may_use (AdderEngine *engine, const AdderRequest *request, const char *profile, guint needed, GError **error)
 {
   const struct config *config = engine->engine->host->config;
   enum role role = role_default (config);
   return (!request->role || role_parse (request->role, &role, error)) &&
-         role_may_use_profile (config, role, profile, (enum role)needed, error);
+         role_may_use_profile (config, role, profile, (enum role)needed, error) &&
+         is_allowed (request, profile, error);
 }
 
 static void
@@ -508,6 +552,12 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   if (request->check && profile && !profile->guard.text && !request_is_shell (resolved) && !resolved->invalid)
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the profile %s has no guard: there is nothing to hold the code against", name);
+  if (request->analysis && profile && !profile->guard.tables && !resolved->invalid)
+    g_set_error (
+        &resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+        "the profile %s takes no analysis: its guard lacks tables = true, which the profile analysis "
+        "has",
+        name);
   profile_entry_unref (entry);
 }
 
@@ -590,8 +640,11 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   resolved->session = g_strdup (request->session);
   resolved->session_wait = request->session_wait;
   resolved->svg = request->svg;
+  resolved->picture_bytes = request->picture_bytes;
+  resolved->picture_side = request->picture_side;
   resolved->check = request->check;
   resolved->values = json_deep_copy (request->values);
+  resolved->analysis = json_deep_copy (request->analysis);
   resolved->accept_all = request->accept_all;
   resolved->description = g_strdup (request->description);
   resolved->keep_over = request->keep_over;
@@ -678,6 +731,7 @@ library_cell (const AdderRequest *options, const char *session, const char *code
   adder_request_set_owner (cell, options->owner, options->conversation);
   adder_request_set_watch (cell, options->watch_fd);
   adder_request_set_role (cell, options->role);
+  adder_request_set_profiles_allowed (cell, (const char *const *)options->profiles);
   adder_request_set_session (cell, session, TRUE);
   adder_request_set_accept_all (cell, options->accept_all);
   adder_request_set_origin (cell, options->front_end, NULL, NULL);
@@ -692,6 +746,7 @@ library_request_like (const AdderRequest *options, const char *code)
   adder_request_set_owner (request, options->owner, options->conversation);
   adder_request_set_watch (request, options->watch_fd);
   adder_request_set_role (request, options->role);
+  adder_request_set_profiles_allowed (request, (const char *const *)options->profiles);
   adder_request_set_environment (request, options->environment);
   set_text (&request->front_end, options->front_end);
   set_text (&request->tool, options->tool);

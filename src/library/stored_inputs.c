@@ -9,10 +9,6 @@
 #include "store/blobs.h"
 #include "store/files.h"
 
-/* From here on a file is lent and not copied: a sandbox that is made for one run costs about as much as
- * copying this. */
-#define LENT_BYTES ((guint64)16 << 20)
-
 /* ---- finding ---- */
 
 void
@@ -85,7 +81,7 @@ fetch_one (struct fetched *fetched, struct input *input, GError **error)
   input->fd = blobs_get (fetched->blobs, input->key, input->bytes, input->sha256, error);
   if (input->fd < 0)
     return FALSE;
-  if (!fetched->may_link || input->bytes < LENT_BYTES)
+  if (!fetched->may_link || input->bytes < INPUT_LENT_BYTES)
     return TRUE;
   input->linked = link_one (fetched, input, &problem);
   if (!input->linked) {
