@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/talk.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "analysis/prompts.h"
+#include "common/json.h"
+
+#define TRIES          3
+
+#define BYTES_OF_TOKEN 4
+
+struct talk {
+  struct model *model;
+  const char *instructions;
+  json_t *tools;
+  int cancel_fd;
+  json_t *messages;
+  json_t *pending; /* calls that wait for their results */
+  gint64 input_tokens, output_tokens;
+  guint64 spent_tokens, most_tokens; /* the second 0: any */
+  const char *setting;
+  double cost;
+  gboolean is_priced; /* the cost of every answer is known */
+};
+
+struct talk *
+talk_new (struct model *model, const char *instructions, const json_t *tools, int cancel_fd)
+{
+  struct talk *talk = g_new0 (struct talk, 1);
+  talk->model = model;
+  talk->instructions = instructions;
+  talk->tools = json_deep_copy (tools);
+  talk->cancel_fd = cancel_fd;
+  talk->messages = json_array ();
+  talk->is_priced = TRUE;
+  return talk;
+}
+
+void
+talk_limit (struct talk *talk, guint64 tokens, const char *setting)
+{
+  talk->most_tokens = tokens;
+  talk->setting = setting;
+}
+
+void
+talk_free (struct talk *talk)
+{
+  if (!talk)
+    return;
+  json_decref (talk->tools);
+  json_decref (talk->messages);
+  json_decref (talk->pending);
+  g_free (talk);
+}
+
+gboolean
+talk_is_new (const struct talk *talk)
+{
+  return json_array_size (talk->messages) == 0;
+}
+
+void
+talk_tell (struct talk *talk, const char *text, gboolean is_error)
+{
+  g_autoptr (json_t) pending = g_steal_pointer (&talk->pending);
+  gsize index;
+  json_t *call;
+  if (json_array_size (pending) == 0)
+    json_array_append_new (talk->messages, message_user (text));
+  /* APIs want a result of each call; the first is the one that counted. */
+  json_array_foreach (pending, index, call)
+  {
+    json_t *content = json_pack ("[o]", message_text (index == 0 ? text : prompt_one_call));
+    json_array_append_new (talk->messages, message_result (call, content, index > 0 || is_error));
+  }
+}
+
+/* ---- asking ---- */
+
+static void
+count (struct talk *talk, const struct model_usage *usage)
+{
+  talk->input_tokens += MAX (usage->input_tokens, 0);
+  talk->output_tokens += MAX (usage->output_tokens, 0);
+  if (usage->cost < 0)
+    talk->is_priced = FALSE;
+  else
+    talk->cost += usage->cost;
+}
+
+/* What its server says, or a guess by VALUE. */
+static guint64
+tokens_of (gint64 told, const json_t *value)
+{
+  if (told >= 0)
+    return (guint64)told;
+  g_autofree char *text = json_to_text (value);
+  return strlen (text) / BYTES_OF_TOKEN + 1;
+}
+
+static void
+spend (struct talk *talk, const struct model_answer *answer)
+{
+  talk->spent_tokens += tokens_of (answer->usage.input_tokens, talk->messages) +
+                        tokens_of (answer->usage.output_tokens, answer->message);
+}
+
+static gboolean
+may_ask (const struct talk *talk, GError **error)
+{
+  if (talk->most_tokens == 0 || talk->spent_tokens < talk->most_tokens)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+               "the %" G_GUINT64_FORMAT
+               " tokens that one question may cost are used up (%s): ask for less at a "
+               "time, or write the code",
+               talk->most_tokens, talk->setting);
+  return FALSE;
+}
+
+/* TOOL "none": it says something. The answer's message, borrowed, is the last of the conversation. */
+static const json_t *
+ask (struct talk *talk, const char *tool, GError **error)
+{
+  struct model_answer answer = {0};
+  const struct model_question question = {
+      .instructions = talk->instructions,
+      .messages = talk->messages,
+      .tools = talk->tools,
+      .tool = tool,
+      .cancel_fd = talk->cancel_fd,
+  };
+  if (!may_ask (talk, error) || !model_ask (talk->model, &question, &answer, error))
+    return NULL;
+  spend (talk, &answer);
+  count (talk, &answer.usage);
+  const json_t *message = answer.message;
+  json_array_append (talk->messages, answer.message);
+  model_answer_clear (&answer);
+  return message;
+}
+
+/* ---- calls that were written as text ---- */
+
+/* The first fenced block of TEXT, or NULL. The caller's. */
+static char *
+fenced (const char *text)
+{
+  const char *begin = strstr (text, "```");
+  const char *line = begin ? strchr (begin, '\n') : NULL;
+  const char *end = line ? strstr (line + 1, "```") : NULL;
+  return end ? g_strndup (line + 1, (gsize)(end - line - 1)) : NULL;
+}
+
+static json_t *
+from_text (const char *text, const char *text_member)
+{
+  g_autofree char *block = fenced (text);
+  const char *written = block ? block : text;
+  json_t *object = json_parse_object (written, strlen (written), "the answer", NULL);
+  if (!object && block && text_member)
+    object = json_pack ("{s:s}", text_member, block);
+  return object;
+}
+
+/* ---- a forced call ---- */
+
+/* The arguments of the call of TOOL in MESSAGE, or NULL with what is wrong in *RET_WHY. */
+static json_t *
+take_call (struct talk *talk, const json_t *message, const char *tool, const char *text_member,
+           char **ret_why)
+{
+  g_autoptr (json_t) calls = message_calls (message);
+  const json_t *first = json_array_get (calls, 0);
+  if (!first) {
+    g_autofree char *text = message_all_text (message);
+    json_t *arguments = from_text (text, text_member);
+    if (!arguments)
+      *ret_why = prompt_with (prompt_no_call, tool);
+    return arguments;
+  }
+  talk->pending = json_incref (calls);
+  json_t *arguments = json_object_get (first, "arguments");
+  if (strcmp (json_member_text (first, "name"), tool) != 0)
+    *ret_why = prompt_with (prompt_other_call, tool);
+  else if (!json_is_object (arguments))
+    *ret_why = g_strdup (prompt_no_json);
+  return *ret_why ? NULL : json_incref (arguments);
+}
+
+json_t *
+talk_call (struct talk *talk, const char *tool, talk_check check, const char *text_member, GError **error)
+{
+  for (guint i = 0; i < TRIES; i++) {
+    const json_t *message = ask (talk, tool, error);
+    g_autofree char *why = NULL;
+    if (!message)
+      return NULL;
+    g_autoptr (json_t) arguments = take_call (talk, message, tool, text_member, &why);
+    if (arguments && check (arguments, &why))
+      return g_steal_pointer (&arguments);
+    talk_tell (talk, why, TRUE);
+  }
+  g_set_error (
+      error, MODEL_ERROR, MODEL_ERROR_MALFORMED,
+      "%s did not call the tool %s as it was asked to, %d times: try another model (adder model list)",
+      model_facts (talk->model)->name, tool, TRIES);
+  return NULL;
+}
+
+char *
+talk_say (struct talk *talk, GError **error)
+{
+  const json_t *message = ask (talk, NULL, error);
+  if (!message)
+    return NULL;
+  g_autofree char *text = message_all_text (message);
+  g_autoptr (json_t) calls = message_calls (message);
+  talk->pending = json_array_size (calls) > 0 ? json_incref (calls) : NULL;
+  g_strstrip (text);
+  if (text[0] != '\0')
+    return g_steal_pointer (&text);
+  g_set_error (error, MODEL_ERROR, MODEL_ERROR_MALFORMED,
+               "%s gave an empty answer: try another model (adder model list)",
+               model_facts (talk->model)->name);
+  return NULL;
+}
+
+/* ---- who was asked ---- */
+
+json_t *
+talk_model (const struct talk *talk)
+{
+  const struct model_facts *facts = model_facts (talk->model);
+  return json_pack ("{s:o, s:o, s:b}", "name", json_text_or_null (facts->name), "provider",
+                    json_text_or_null (facts->provider), "replay", facts->is_replay);
+}
+
+json_t *
+talk_usage (const struct talk *talk)
+{
+  return json_pack ("{s:I, s:I, s:o}", "input_tokens", (json_int_t)talk->input_tokens, "output_tokens",
+                    (json_int_t)talk->output_tokens, "cost",
+                    talk->is_priced ? json_real (talk->cost) : json_null ());
+}

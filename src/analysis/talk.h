@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The conversation of one analysis with a model, as forced calls of tools that exist for their schemas alone:
+ * what the model writes into a call is the step's outcome, and what came of it is the call's result. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "models/model.h"
+
+struct talk;
+
+/* INSTRUCTIONS and TOOLS ([{"name", "description", "parameters"}]) hold for all of it; TOOLS is copied.
+ * CANCEL_FD as struct model_question has it. */
+struct talk *talk_new (struct model *model, const char *instructions, const json_t *tools, int cancel_fd);
+/* No more than so many TOKENS for all of it, read and written, by what the model's server says or else by a
+ * guess: whoever wants to ask beyond that gets ADDER_ERROR_REFUSED, which names SETTING as what bounds it. */
+void talk_limit (struct talk *talk, guint64 tokens, const char *setting);
+/* NULL is allowed. */
+void talk_free (struct talk *talk);
+
+/* Whether nothing was said yet. */
+gboolean talk_is_new (const struct talk *talk);
+
+/* What the model hears next: the result of its last call, IS_ERROR where it has to be made again, or, where
+ * it made none, a message. */
+void talk_tell (struct talk *talk, const char *text, gboolean is_error);
+
+/* Whether ARGUMENTS of a call are what its schema says; *RET_WHY, the caller's, what is wrong. */
+typedef gboolean (*talk_check) (const json_t *arguments, char **ret_why);
+
+/* Has the model call TOOL, and returns the arguments, the caller's. What is no such call goes back to it,
+ * twice; where it writes the arguments as text, which models do that know no tools, they are taken from
+ * there. TEXT_MEMBER (may be NULL): the one argument that may be written as a block of code.
+ * MODEL_ERROR_MALFORMED when there is none even then. */
+json_t *talk_call (struct talk *talk, const char *tool, talk_check check, const char *text_member,
+                   GError **error);
+
+/* What the model says, without a call; never empty. The caller's. */
+char *talk_say (struct talk *talk, GError **error);
+
+/* {"name", "provider", "replay"} and {"input_tokens", "output_tokens", "cost"}, the last null where it is not
+ * known. The caller's. */
+json_t *talk_model (const struct talk *talk);
+json_t *talk_usage (const struct talk *talk);
