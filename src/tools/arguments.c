@@ -16,7 +16,7 @@
 struct check {
   GString *problems;
   guint count;
-  gboolean lost; /* a name was like none that there is */
+  const struct field *lost; /* a name was like none of these; or NULL */
 };
 
 static void complain (struct check *check, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -96,65 +96,104 @@ whole_value (const json_t *value)
 
 /* WHAT: " characters", " items", or a unit with its blank. */
 static void
-check_bounds (struct check *check, const struct field *field, gint64 value, const char *what)
+check_bounds (struct check *check, const char *name, const struct field *field, gint64 value,
+              const char *what)
 {
   if (field->minimum == 0 && field->maximum == 0)
     return;
   if (value < field->minimum)
-    complain (check, "%s must be at least %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, field->name,
+    complain (check, "%s must be at least %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, name,
               field->minimum, what, value);
   else if (value > field->maximum)
-    complain (check, "%s must be at most %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, field->name,
-              field->maximum, what, value);
+    complain (check, "%s must be at most %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, name, field->maximum,
+              what, value);
 }
 
 static void
-check_text (struct check *check, const struct field *field, const char *text)
+check_text (struct check *check, const char *name, const struct field *field, const char *text)
 {
   guint before = check->count;
-  check_bounds (check, field, (gint64)g_utf8_strlen (text, -1), " characters");
+  check_bounds (check, name, field, (gint64)g_utf8_strlen (text, -1), " characters");
   if (check->count > before || !field->pattern)
     return;
   g_autoptr (GRegex) regex = g_regex_new (field->pattern, G_REGEX_DOLLAR_ENDONLY, 0, NULL);
   if (g_regex_match (regex, text, 0, NULL))
     return;
   g_autofree char *shown = text_one_line (text, SHOWN_BYTES);
-  complain (check, "%s must be %s, not \"%s\"", field->name, field->pattern_words, shown);
+  complain (check, "%s must be %s, not \"%s\"", name, field->pattern_words, shown);
 }
 
-static void
-check_items (struct check *check, const struct field *field, const json_t *list)
+static json_t *check_object (struct check *check, const char *path, const struct field *fields,
+                             const json_t *object);
+
+/* The caller's, or NULL with a complaint. */
+static json_t *
+check_items (struct check *check, const char *name, const struct field *field, const json_t *list)
 {
   gsize index;
   json_t *item;
-  check_bounds (check, field, (gint64)json_array_size (list), " items");
+  guint before = check->count;
+  check_bounds (check, name, field, (gint64)json_array_size (list), " items");
+  if (check->count > before)
+    return NULL;
+  g_autoptr (json_t) normal = json_array ();
   json_array_foreach (list, index, item)
   {
-    if (type_of (item) & field->items)
+    if (!(type_of (item) & field->items)) {
+      complain (check, "each item of %s must be %s, not %s", name, words_of (field->items),
+                words_of (type_of (item)));
+      return NULL;
+    }
+    if (field->members && json_is_object (item)) {
+      g_autofree char *path = g_strdup_printf ("%s[%" G_GSIZE_FORMAT "].", name, index);
+      json_t *checked = check_object (check, path, field->members, item);
+      if (!checked)
+        return NULL;
+      json_array_append_new (normal, checked);
+    } else
+      json_array_append (normal, item);
+  }
+  return g_steal_pointer (&normal);
+}
+
+/* An object whose names the caller chooses. */
+static void
+check_map (struct check *check, const char *name, const struct field *field, const json_t *map)
+{
+  const char *key;
+  json_t *item;
+  check_bounds (check, name, field, (gint64)json_object_size (map), " names");
+  json_object_foreach ((json_t *)(guintptr)map, key, item)
+  {
+    if (field->items == 0 || (type_of (item) & field->items))
       continue;
-    complain (check, "each item of %s must be %s, not %s", field->name, words_of (field->items),
+    complain (check, "each value of %s must be %s, not %s", name, words_of (field->items),
               words_of (type_of (item)));
     return;
   }
 }
 
-/* VALUE of FIELD in its normal form, or NULL with a complaint. The caller's. */
+/* VALUE of FIELD, called NAME, in its normal form, or NULL with a complaint. The caller's. */
 static json_t *
-check_value (struct check *check, const struct field *field, json_t *value)
+check_value (struct check *check, const char *name, const struct field *field, json_t *value)
 {
   guint before = check->count, type = type_of (value) & field->types;
   g_autofree char *unit = field->unit ? g_strdup_printf (" %s", field->unit) : g_strdup ("");
   json_t *normal = NULL;
   if (type == 0)
-    complain (check, "%s must be %s, not %s", field->name, words_of (field->types),
-              words_of (type_of (value)));
+    complain (check, "%s must be %s, not %s", name, words_of (field->types), words_of (type_of (value)));
   else if (type & FIELD_TEXT)
-    check_text (check, field, json_string_value (value));
+    check_text (check, name, field, json_string_value (value));
   else if (type & FIELD_INTEGER) {
-    check_bounds (check, field, whole_value (value), unit);
+    check_bounds (check, name, field, whole_value (value), unit);
     normal = json_integer (whole_value (value));
   } else if (type & FIELD_LIST)
-    check_items (check, field, value);
+    normal = check_items (check, name, field, value);
+  else if ((type & FIELD_OBJECT) && field->members) {
+    g_autofree char *path = g_strdup_printf ("%s.", name);
+    normal = check_object (check, path, field->members, value);
+  } else if (type & FIELD_OBJECT)
+    check_map (check, name, field, value);
   if (check->count == before)
     return normal ? normal : json_incref (value);
   json_decref (normal);
@@ -164,62 +203,80 @@ check_value (struct check *check, const struct field *field, json_t *value)
 /* ---- names ---- */
 
 static void
-complain_of_name (struct check *check, const struct tool *tool, const char *name)
+complain_of_name (struct check *check, const char *path, const struct field *fields, const char *name)
 {
   struct text_guess guess = TEXT_GUESS_NONE;
-  for (const struct field *field = tool->parameters; field->name; field++)
+  for (const struct field *field = fields; field->name; field++)
     text_consider (&guess, name, field->name);
   g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
   if (guess.best)
-    complain (check, "there is no parameter \"%s\", did you mean %s?", shown, guess.best);
+    complain (check, "there is no parameter \"%s%s\", did you mean %s?", path, shown, guess.best);
   else
-    complain (check, "there is no parameter \"%s\"", shown);
-  check->lost = check->lost || !guess.best;
+    complain (check, "there is no parameter \"%s%s\"", path, shown);
+  if (!guess.best && !check->lost)
+    check->lost = fields;
 }
 
 /* Once, for whoever named a parameter that is like none. */
 static void
-name_parameters (struct check *check, const struct tool *tool)
+name_parameters (struct check *check)
 {
   g_string_append (check->problems, "; the parameters are");
-  for (const struct field *field = tool->parameters; field->name; field++)
-    g_string_append_printf (check->problems, "%s %s", field == tool->parameters ? "" : ",", field->name);
-  if (!tool->parameters->name)
+  for (const struct field *field = check->lost; field->name; field++)
+    g_string_append_printf (check->problems, "%s %s", field == check->lost ? "" : ",", field->name);
+  if (!check->lost->name)
     g_string_append (check->problems, " none");
 }
 
-json_t *
-arguments_check (const struct tool *tool, const json_t *arguments, GError **error)
+/* OBJECT with each of FIELDS in its place, or NULL with complaints. PATH stands before the names in them. The
+ * caller's. */
+static json_t *
+check_object (struct check *check, const char *path, const struct field *fields, const json_t *object)
 {
   g_autoptr (json_t) normal = json_object ();
-  g_autoptr (GString) problems = g_string_new (NULL);
-  struct check check = {problems, 0, FALSE};
+  guint before = check->count;
   const char *name;
   json_t *value;
-  json_object_foreach ((json_t *)arguments, name, value)
+  json_object_foreach ((json_t *)(guintptr)object, name, value)
   {
-    if (!field_find (tool->parameters, name))
-      complain_of_name (&check, tool, name);
+    if (!field_find (fields, name))
+      complain_of_name (check, path, fields, name);
   }
-  for (const struct field *field = tool->parameters; field->name; field++) {
-    value = json_object_get (arguments, field->name);
+  for (const struct field *field = fields; field->name; field++) {
+    g_autofree char *full = *path ? g_strconcat (path, field->name, NULL) : NULL;
+    value = json_object_get (object, field->name);
     if (value && !(field->optional && json_is_null (value)))
-      value = check_value (&check, field, value);
+      value = check_value (check, full ? full : field->name, field, value);
     else if (field->optional)
       value = field->standard ? json_loads (field->standard, JSON_DECODE_ANY, NULL) : json_null ();
     else {
-      complain (&check, "%s is missing", field->name);
+      complain (check, "%s is missing", full ? full : field->name);
       value = NULL;
     }
     if (value)
       json_object_set_new (normal, field->name, value);
   }
-  if (check.count == 0)
-    return g_steal_pointer (&normal);
+  return check->count == before ? g_steal_pointer (&normal) : NULL;
+}
+
+json_t *
+arguments_check_fields (const struct field *fields, const char *what, const json_t *arguments, GError **error)
+{
+  g_autoptr (GString) problems = g_string_new (NULL);
+  struct check check = {problems, 0, NULL};
+  json_t *normal = check_object (&check, "", fields, arguments);
+  if (normal)
+    return normal;
   if (check.count > PROBLEMS_MOST)
     g_string_append_printf (problems, "; and %u more", check.count - PROBLEMS_MOST);
   if (check.lost)
-    name_parameters (&check, tool);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: %s", tool->name, problems->str);
+    name_parameters (&check);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: %s", what, problems->str);
   return NULL;
+}
+
+json_t *
+arguments_check (const struct tool *tool, const json_t *arguments, GError **error)
+{
+  return arguments_check_fields (tool->parameters, tool->name, arguments, error);
 }

@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "engine/outcome.h"
 #include "library/library.h"
+#include "policy/rates.h"
 #include "tools/arguments.h"
 #include "tools/loaded.h"
 #include "tools/switches.h"
@@ -14,6 +15,9 @@
 #define EXIT_OF_FAILED_CODE 1
 #define VIOLATIONS_SHOWN    20
 #define STANDARD_PROFILE    "standard"
+
+/* Whose questions to a model are counted. */
+#define OWNERS_MOST 4096
 
 struct tools *
 tools_new (AdderEngine *engine)
@@ -24,6 +28,7 @@ tools_new (AdderEngine *engine)
   tools->switches = switches_new ();
   tools->contexts = contexts_new (tools->config, "value");
   tools->loaded = contexts_new (tools->config, "loaded file");
+  tools->questions = rates_new (OWNERS_MOST, RATES_HOUR_US);
   return tools;
 }
 
@@ -35,6 +40,7 @@ tools_free (struct tools *tools)
   switches_free (tools->switches);
   contexts_free (tools->contexts);
   contexts_free (tools->loaded);
+  rates_free (tools->questions);
   g_free (tools);
 }
 
@@ -42,6 +48,12 @@ guint
 tools_living_contexts (struct tools *tools)
 {
   return contexts_living (tools->contexts) + contexts_living (tools->loaded);
+}
+
+void
+tools_reread_switches (struct tools *tools)
+{
+  switches_reread (tools->switches);
 }
 
 void
@@ -104,12 +116,25 @@ outcome_of (const GError *problem)
   return ADDER_OUTCOME_FAILED;
 }
 
+static gboolean
+is_fault (const GError *problem)
+{
+  static const AdderError of_callers[] = {ADDER_ERROR_INVALID,   ADDER_ERROR_NOT_FOUND, ADDER_ERROR_BUSY,
+                                          ADDER_ERROR_CANCELLED, ADDER_ERROR_ENDED,     ADDER_ERROR_REFUSED,
+                                          ADDER_ERROR_APPROVAL};
+  for (gsize i = 0; i < G_N_ELEMENTS (of_callers); i++)
+    if (g_error_matches (problem, ADDER_ERROR, (gint)of_callers[i]))
+      return FALSE;
+  return TRUE;
+}
+
 void
 call_fail (struct call *call, const GError *problem)
 {
   call_reply (call, json_pack ("{s:o}", "error", json_text_or_null (problem->message)), NULL);
   call->reply->is_error = TRUE;
   call->reply->exit_code = outcome_exit_code (outcome_of (problem));
+  call->reply->is_fault = is_fault (problem);
 }
 
 void
@@ -134,10 +159,12 @@ call_request (const struct call *call, const char *code, const char *profile)
   g_autofree char *tool = g_strdup_printf ("%s.%s", call->toolset->name, call->tool->name);
   library_set_origin (request, call->caller->front_end, tool, call->arguments);
   adder_request_set_role (request, call->caller->role);
+  adder_request_set_profiles_allowed (request, call->caller->profiles);
   adder_request_set_description (request, call_text (call, "description"));
   adder_request_set_approval (request, call->caller->approval);
   adder_request_set_accept_all (request, call->caller->accept_all);
   adder_request_set_watch (request, call->caller->watch_fd);
+  adder_request_set_pictures (request, call->caller->picture_bytes, call->caller->picture_side);
   return request;
 }
 
@@ -284,6 +311,7 @@ reply_not_run (struct call *call, const struct ran *ran)
     json_object_set (value, "approval_id", approval);
   call_reply (call, value, ran);
   call->reply->exit_code = ran->exit_code;
+  call->reply->is_fault = ran->outcome == ADDER_OUTCOME_FAILED;
 }
 
 gboolean
@@ -303,11 +331,23 @@ call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
 }
 
 gboolean
+call_next (struct call *call, AdderRun *run, AdderEvent *event)
+{
+  gboolean more = adder_run_next (run, event) && event->kind != ADDER_EVENT_RESULT;
+  if (more && call->caller->saw)
+    call->caller->saw (call->caller->saw_data, run, event);
+  return more;
+}
+
+gboolean
 call_run (struct call *call, AdderRequest *request, struct ran *ret_ran)
 {
-  AdderResult *result = adder_run (call->tools->engine, request);
+  g_autoptr (AdderRun) run = adder_run_start (call->tools->engine, request);
+  AdderEvent event;
   adder_request_free (request);
-  return call_take_result (call, result, ret_ran);
+  while (call_next (call, run, &event))
+    ;
+  return call_take_result (call, event.result, ret_ran);
 }
 
 /* ---- the call ---- */
@@ -341,13 +381,27 @@ parse_caller (const struct config *config, const struct tool_caller *caller, str
   return TRUE;
 }
 
+/* Who was given one toolset has no other, whatever it is called by. */
+static gboolean
+may_use_toolset (const struct tool_caller *caller, const struct toolset *toolset, GError **error)
+{
+  if (!caller->toolset || strcmp (caller->toolset, toolset->name) == 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+               "this caller may use the toolset %s alone, and the tool is of the toolset %s", caller->toolset,
+               toolset->name);
+  return FALSE;
+}
+
 static gboolean
 find (struct tools *tools, const char *toolset, const char *name, const struct tool_caller *caller,
       struct call *call, GError **error)
 {
   struct role_caller parsed;
-  const struct toolset *chosen = toolset ? toolset_find (toolset, error) : NULL;
-  return (chosen || !toolset) && tool_find (chosen, name, &call->toolset, &call->tool, error) &&
+  const char *wanted = toolset ? toolset : caller->toolset;
+  const struct toolset *chosen = wanted ? toolset_find (wanted, error) : NULL;
+  return (chosen || !wanted) && tool_find (chosen, name, &call->toolset, &call->tool, error) &&
+         may_use_toolset (caller, call->toolset, error) &&
          parse_caller (tools->config, caller, &parsed, error) &&
          tool_is_available (tools->config, tools->switches, &parsed, call->toolset, call->tool, error);
 }

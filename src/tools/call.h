@@ -16,6 +16,7 @@ struct tools {
   struct switches *switches;
   struct contexts *contexts;
   struct contexts *loaded; /* files: id by name (loaded.h) */
+  struct rates *questions; /* of each owner to the daemon's own model */
 };
 
 struct call {
@@ -63,7 +64,9 @@ gboolean ran_is_timeout (const struct ran *ran);
  * Adder's or of the input) is answered as error_reply, whatever the tool. */
 gboolean call_run (struct call *call, AdderRequest *request, struct ran *ret_ran);
 
-/* The second half of it, for handlers that pull a run's events themselves. Takes RESULT. */
+/* Its two halves, for handlers that want a run's events: the next one, which the caller of the tool is told
+ * of as well; FALSE when it is the result, which is this caller's. Then what came of it; takes RESULT. */
+gboolean call_next (struct call *call, AdderRun *run, AdderEvent *event);
 gboolean call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran);
 
 /* A member of the result's error, "" where there is none. */

@@ -78,6 +78,16 @@ write_parameters (GString *text, const struct field *fields)
   g_string_append_c (text, '\n');
 }
 
+/* What an object has, or each of a list. */
+static void
+append_members (GString *text, const struct field *fields)
+{
+  for (const struct field *field = fields; field && field->name; field++)
+    g_string_append_printf (text, "%s`%s`", field == fields ? " With " : ", ", field->name);
+  if (fields)
+    g_string_append_c (text, '.');
+}
+
 static void
 write_reply (GString *text, const struct field *fields)
 {
@@ -85,7 +95,9 @@ write_reply (GString *text, const struct field *fields)
   for (const struct field *field = fields; field->name; field++) {
     g_string_append_printf (text, "| `%s` | ", field->name);
     append_types (text, field);
-    g_string_append_printf (text, " | %s |\n", field->text);
+    g_string_append_printf (text, " | %s", field->text);
+    append_members (text, field->members);
+    g_string_append (text, " |\n");
   }
   g_string_append_c (text, '\n');
 }

@@ -59,6 +59,13 @@ is_stored (struct call *call, const char *file_id)
   return !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
 }
 
+json_t *
+loaded_list (struct call *call, const char *session, GError **error)
+{
+  g_autofree char *key = key_of (call, session, error);
+  return key ? contexts_get (call->tools->loaded, call->caller->owner, key) : NULL;
+}
+
 gboolean
 loaded_put (struct call *call, const char *session, AdderRequest *request, GError **error)
 {

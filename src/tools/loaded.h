@@ -10,6 +10,9 @@
 gboolean loaded_add (struct call *call, const char *session, const char *file_id, char **ret_name,
                      GError **error);
 
+/* {name: file_id} of those that are loaded for runs in SESSION (NULL: in none). The caller's. */
+json_t *loaded_list (struct call *call, const char *session, GError **error);
+
 /* Has REQUEST, a run in SESSION (NULL: in none), the files that were loaded for it. Those that are no longer
  * stored are forgotten. */
 gboolean loaded_put (struct call *call, const char *session, AdderRequest *request, GError **error);

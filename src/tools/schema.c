@@ -24,7 +24,7 @@ static const struct {
     {FIELD_LIST, "array"},  {FIELD_OBJECT, "object"},   {FIELD_NULL, "null"},
 };
 
-/* "string", or ["string", "null"]. */
+/* "string"; in the strict form also ["string", "null"]. */
 static json_t *
 type_of (guint types)
 {
@@ -54,19 +54,61 @@ add_bounds (json_t *schema, const struct field *field, const char *least, const 
 static void
 add_members (json_t *schema, const struct field *field, enum form form)
 {
-  if (!field->members)
-    return;
-  g_autoptr (json_t) members = object_schema (field->members, form);
-  json_object_update_missing (schema, members);
+  if (field->members) {
+    g_autoptr (json_t) members = object_schema (field->members, form);
+    json_object_update_missing (schema, members);
+  }
 }
 
-static json_t *
-items_schema (const struct field *field, enum form form)
+static json_t *value_schema (const struct field *field, guint types, enum form form, gboolean inner);
+
+/* Of an object whose names are the caller's. */
+static void
+add_values (json_t *schema, const struct field *field, enum form form)
 {
-  json_t *items = json_pack ("{s:o}", "type", type_of (field->items));
-  if (field->items & FIELD_OBJECT)
-    add_members (items, field, form);
-  return items;
+  add_bounds (schema, field, "minProperties", "maxProperties");
+  if (field->items != 0)
+    json_object_set_new (schema, "additionalProperties", value_schema (field, field->items, form, TRUE));
+}
+
+/* A value of TYPES, with what bounds it: FIELD's own, or (INNER) one in the list or the map that FIELD is,
+ * which has no bounds but its members. */
+static json_t *
+plain_schema (const struct field *field, guint types, enum form form, gboolean inner)
+{
+  json_t *schema = json_pack ("{s:o}", "type", type_of (types));
+  if ((types & FIELD_OBJECT) && (inner || !(field->types & FIELD_LIST)) && field->members)
+    add_members (schema, field, form);
+  if (inner)
+    return schema;
+  if (types & (FIELD_INTEGER | FIELD_NUMBER))
+    add_bounds (schema, field, "minimum", "maximum");
+  if ((types & FIELD_TEXT) && form != FORM_STRICT)
+    add_bounds (schema, field, "minLength", "maxLength");
+  if ((types & FIELD_TEXT) && field->pattern)
+    json_object_set_new (schema, "pattern", json_string (field->pattern));
+  if (types & FIELD_LIST) {
+    add_bounds (schema, field, "minItems", "maxItems");
+    json_object_set_new (schema, "items", value_schema (field, field->items, form, TRUE));
+  } else if ((types & FIELD_OBJECT) && !field->members)
+    add_values (schema, field, form);
+  return schema;
+}
+
+/* A "type" of several names is legal and understood by few who translate schemas for models: each type has a
+ * schema of its own. The strict form is for those who know it. */
+static json_t *
+value_schema (const struct field *field, guint types, enum form form, gboolean inner)
+{
+  if (types == 0)
+    return json_object (); /* anything */
+  if (form == FORM_STRICT || (types & (types - 1)) == 0)
+    return plain_schema (field, types, form, inner);
+  json_t *choices = json_array ();
+  for (gsize i = 0; i < G_N_ELEMENTS (type_names); i++)
+    if (types & type_names[i].type)
+      json_array_append_new (choices, plain_schema (field, type_names[i].type, form, inner));
+  return json_pack ("{s:o}", "anyOf", choices);
 }
 
 /* What a person reads of FIELD: what it is, its unit, and in the strict form what may not be said otherwise.
@@ -86,18 +128,7 @@ static json_t *
 field_schema (const struct field *field, enum form form)
 {
   gboolean nullable = form != FORM_OUTPUT && field->optional;
-  json_t *schema = json_pack ("{s:o}", "type", type_of (field->types | (nullable ? FIELD_NULL : 0)));
-  if (field->types & (FIELD_INTEGER | FIELD_NUMBER))
-    add_bounds (schema, field, "minimum", "maximum");
-  if ((field->types & FIELD_TEXT) && form != FORM_STRICT)
-    add_bounds (schema, field, "minLength", "maxLength");
-  if (field->types & FIELD_LIST) {
-    add_bounds (schema, field, "minItems", "maxItems");
-    json_object_set_new (schema, "items", items_schema (field, form));
-  } else if (field->types & FIELD_OBJECT)
-    add_members (schema, field, form);
-  if (field->pattern)
-    json_object_set_new (schema, "pattern", json_string (field->pattern));
+  json_t *schema = value_schema (field, field->types | (nullable ? FIELD_NULL : 0), form, FALSE);
   if (form == FORM_INPUT && field->standard)
     json_object_set_new (schema, "default", json_loads (field->standard, JSON_DECODE_ANY, NULL));
   g_autofree char *description = describe (field, form);
@@ -142,4 +173,10 @@ schema_output (const struct tool *tool)
     json_array_append_new (shapes, object_schema (tool->replies[i], FORM_OUTPUT));
   json_array_append_new (shapes, object_schema (error_reply, FORM_OUTPUT));
   return json_pack ("{s:s, s:s, s:o}", "$schema", SCHEMA_DIALECT, "type", "object", "anyOf", shapes);
+}
+
+json_t *
+schema_fields (const struct field *fields, gboolean reply)
+{
+  return object_schema (fields, reply ? FORM_OUTPUT : FORM_INPUT);
 }

@@ -129,6 +129,14 @@ switches_are_on (struct switches *switches, const struct toolset *toolset, const
   return on;
 }
 
+void
+switches_reread (struct switches *switches)
+{
+  g_mutex_lock (&switches->lock);
+  switches->read_us = 0;
+  g_mutex_unlock (&switches->lock);
+}
+
 gboolean
 switches_set (const struct toolset *toolset, const struct tool *tool, gboolean on, GError **error)
 {

@@ -21,5 +21,8 @@ void switches_free (struct switches *switches);
 gboolean switches_are_on (struct switches *switches, const struct toolset *toolset, const struct tool *tool,
                           GError **error);
 
+/* The next question reads the file, however lately it was read. */
+void switches_reread (struct switches *switches);
+
 /* Writes the file anew, with the tool on or off. Two writers at once: the later one wins. */
 gboolean switches_set (const struct toolset *toolset, const struct tool *tool, gboolean on, GError **error);

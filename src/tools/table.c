@@ -10,7 +10,13 @@
 #define SHOWN_BYTES 64
 
 const struct toolset *const toolsets[] = {
-    &toolset_adder, &toolset_workbench, &toolset_compute, &toolset_code_executor, &toolset_assistant, NULL,
+    &toolset_adder,
+    &toolset_workbench,
+    &toolset_compute,
+    &toolset_code_executor,
+    &toolset_assistant,
+    &toolset_analyst,
+    NULL,
 };
 
 const struct toolset *

@@ -24,11 +24,12 @@ struct field {
   guint types;
   gboolean optional;           /* it may be left out; a parameter may be null as well, which means the same */
   const char *standard;        /* a parameter that is left out, as JSON: "60", "\"\""; NULL: null */
-  gint64 minimum, maximum;     /* an integer; characters of a text; items of a list. Both 0: no bound */
+  gint64 minimum, maximum;     /* an integer; characters of a text; items of a list; names of an object that
+                                * has no members of ours. Both 0: no bound */
   const char *unit;            /* of an integer, for people: "s" */
   const char *pattern;         /* of a text: a regular expression that JSON Schema and PCRE agree on */
   const char *pattern_words;   /* what it stands for: "letters, digits, _ and -" */
-  guint items;                 /* of a list: what its items are */
+  guint items;                 /* of a list: what its items are; of an object without members: its values */
   const struct field *members; /* of an object, and of the objects in a list; NULL: any */
   const char *text;            /* what it is */
 };
@@ -64,6 +65,7 @@ struct toolset {
   /* The profile whose runs work in the caller's own directory, with the variables of his that it lets pass;
    * NULL: none do. */
   const char *directory_profile;
+  const char *ending; /* the tool that ends what a conversation keeps, called without arguments; NULL: none */
   const struct tool *tools;
   gsize count;
 };
@@ -85,4 +87,4 @@ const struct field *field_find (const struct field *fields, const char *name);
 
 /* The toolsets, one file each. */
 extern const struct toolset toolset_adder, toolset_workbench, toolset_compute, toolset_code_executor,
-    toolset_assistant;
+    toolset_assistant, toolset_analyst;

@@ -27,12 +27,22 @@ struct tool_caller {
   const char *directory;    /* its path, for people */
   const json_t *variables;  /* {NAME: text} of his environment, for the same tools; NULL: none */
   int watch_fd;             /* its run is cancelled when the peer of this socket hangs up; -1: none */
+  /* Told of the events of its runs as they come, but not of results, in the thread of the call; NULL: nobody.
+   */
+  void (*saw) (gpointer data, AdderRun *run, const AdderEvent *event);
+  gpointer saw_data;
+  guint64 picture_bytes; /* the most of a picture in a reply, as adder_request_set_pictures has it; 0: any */
+  guint64 picture_side;
+  const char *const *profiles; /* patterns of those that he may use, beside what his role says; NULL: any */
+  const char *toolset;         /* the only one whose tools he may call; NULL: any */
 };
 
 struct tool_reply {
   json_t *value; /* an object of the tool's reply schema, or error_reply; the caller's */
   gboolean is_error;
-  int exit_code; /* 0; 1 of code that failed; otherwise as docs/results.md says of what was never run */
+  gboolean is_fault; /* nothing is wrong with the call: Adder or its host could not carry it out */
+  guint again_s;     /* after so many seconds it may be otherwise; 0: nobody knows */
+  int exit_code;     /* 0; 1 of code that failed; otherwise as docs/results.md says of what was never run */
 };
 void tool_reply_clear (struct tool_reply *reply);
 
@@ -45,6 +55,9 @@ void tools_call (struct tools *tools, const char *toolset, const char *name, con
 
 /* Contexts of conversations that have not expired: they would be lost with the process. */
 guint tools_living_contexts (struct tools *tools);
+
+/* The file of switches is another now: it is read again, whatever its age. */
+void tools_reread_switches (struct tools *tools);
 
 /* ---- without an engine ---- */
 

@@ -242,7 +242,7 @@ run_and_reply (struct call *call, AdderRequest *request, const char *lost)
   AdderEvent event;
   struct ran ran;
   adder_request_free (request);
-  while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
+  while (call_next (call, run, &event))
     transcript_add (transcript, &event);
   if (call_take_result (call, event.result, &ran)) {
     reply_ran (call, transcript, &ran, lost);
@@ -353,13 +353,13 @@ session_variables (struct call *call, const char *name, GError **error)
 
 /* Runs the replay's cells as long as they end well. How many did; *RET_OUTCOME is that of the last. */
 static guint
-replay_cells (AdderReplay *replay, AdderOutcome *ret_outcome)
+replay_cells (struct call *call, AdderReplay *replay, AdderOutcome *ret_outcome)
 {
   guint done = 0;
   *ret_outcome = ADDER_OUTCOME_OK;
   for (AdderRun *run; (run = adder_replay_next (replay)); adder_run_free (run)) {
     AdderEvent event;
-    while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
+    while (call_next (call, run, &event))
       ;
     *ret_outcome = adder_result_outcome (event.result);
     adder_result_free (event.result);
@@ -388,7 +388,7 @@ session_replay (struct call *call, const char *name, GError **error)
   adder_request_free (options);
   if (!replay)
     return FALSE;
-  guint done = replay_cells (replay, &outcome);
+  guint done = replay_cells (call, replay, &outcome);
   g_autoptr (GString) text = g_string_new (NULL);
   g_string_append_printf (text, "%u cell%s run again in a fresh interpreter.", done, done == 1 ? "" : "s");
   if (outcome != ADDER_OUTCOME_OK)
@@ -527,6 +527,7 @@ static const struct tool tools[] = {
 
 const struct toolset toolset_assistant = {
     .name = "assistant",
+    .ending = "python_end",
     .title = "Chat assistant: snippets, and a session for each conversation",
     .prompt = "You can run Python for the person you chat with.",
     .tools = tools,

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tools of the toolset `analyst` share: the tables that a call names, and runs with them. */
+#pragma once
+
+#include "analysis/host.h"
+#include "analysis/state.h"
+#include "models/model.h"
+#include "tools/call.h"
+
+/* ---- tables (analyst_tables.c) ---- */
+
+struct analyst_table {
+  char *file_id; /* a stored file; NULL: a text of the call's own */
+  int fd;        /* all of it, from the beginning on */
+  int head_fd;
+};
+
+/* The tables that CALL's arguments files and csv name, or else those that were loaded in its conversation:
+ * into ANALYSIS, and in the same order into an array of struct analyst_table, the caller's. NULL with ERROR:
+ * a file that is not there is ADDER_ERROR_NOT_FOUND, none at all ADDER_ERROR_INVALID. */
+GArray *analyst_tables (struct call *call, struct analysis *analysis, GError **error);
+
+/* ---- runs (analyst_host.c) ---- */
+
+struct analyst_host {
+  struct call *call;
+  const GArray *tables;
+};
+
+/* The function of a struct analysis_host. */
+json_t *analyst_host_run (gpointer data, const struct analysis_run *run, GError **error);
+
+/* Whether the caller is still there, as a descriptor that can be read once he is not: a thread looks. */
+struct analyst_watch;
+struct analyst_watch *analyst_watch_new (int watch_fd);
+int analyst_watch_fd (const struct analyst_watch *watch);
+void analyst_watch_free (struct analyst_watch *watch);
+
+/* ---- the model (analyst_model.c) ---- */
+
+/* The model of the daemon's own for one question of CALL's owner; it must be closed. ADDER_ERROR_UNSUPPORTED:
+ * there is none. ADDER_ERROR_BUSY: he has asked so often, or so much at once, that he has to wait. */
+struct model *analyst_model_open (struct call *call, GError **error);
+/* NULL is allowed. */
+void analyst_model_close (struct call *call, struct model *model);
+
+/* ---- handlers (analyst_tools.c) ---- */
+
+void analyst_scan_tool (struct call *call);
+void analyst_check_tool (struct call *call);
+void analyst_run_tool (struct call *call);
+void analyst_ask_tool (struct call *call);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of the analyst's tools in the engine of this process. */
+#include "tools/analyst.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+
+/* A stored file that is large is lent to the run; a head, and a text of the call's own, are copied. */
+static gboolean
+add_file (AdderRequest *request, const struct analyst_table *table, const char *name, gboolean whole,
+          GError **error)
+{
+  int fd = whole ? table->fd : table->head_fd;
+  if (whole && table->file_id)
+    return adder_request_add_stored_file (request, table->file_id, name, "work", error);
+  if (lseek (fd, 0, SEEK_SET) < 0)
+    return error_from_errno (error, errno, "cannot pass the table on");
+  return adder_request_add_file (request, name, fd, error);
+}
+
+/* The profile lets none come back. */
+static gboolean
+ask_for_table (AdderRequest *request, GError **error)
+{
+  adder_request_set_tables (request, ANALYSIS_TABLE_FORMAT);
+  return adder_request_set_limit (request, "files", ANALYSIS_FILES, error);
+}
+
+static gboolean
+fill (AdderRequest *request, const struct analyst_host *host, const struct analysis_run *run, GError **error)
+{
+  gsize index;
+  json_t *table;
+  adder_request_set_name (request, "code.py");
+  adder_request_set_check (request, run->kind == ANALYSIS_KIND_CHECK);
+  if (run->kind == ANALYSIS_KIND_CHECK)
+    return TRUE;
+  g_autofree char *spec = json_to_text (run->spec);
+  json_array_foreach (json_object_get (run->spec, "tables"), index, table)
+  {
+    if (!add_file (request, &g_array_index (host->tables, struct analyst_table, index),
+                   json_member_text (table, "file"), run->kind == ANALYSIS_KIND_RUN, error))
+      return FALSE;
+  }
+  return adder_request_set_analysis (request, spec, error) &&
+         (run->kind != ANALYSIS_KIND_RUN || ask_for_table (request, error));
+}
+
+static json_t *
+run_to_end (struct call *call, const AdderRequest *request)
+{
+  g_autoptr (AdderRun) run = adder_run_start (call->tools->engine, request);
+  AdderEvent event;
+  while (call_next (call, run, &event))
+    ;
+  json_t *result = json_loads (adder_result_json (event.result), 0, NULL);
+  adder_result_free (event.result);
+  return result;
+}
+
+json_t *
+analyst_host_run (gpointer data, const struct analysis_run *run, GError **error)
+{
+  struct analyst_host *host = data;
+  g_autoptr (AdderRequest) request = call_request (host->call, run->code, ANALYSIS_PROFILE);
+  return fill (request, host, run, error) ? run_to_end (host->call, request) : NULL;
+}
+
+/* ---- the caller ---- */
+
+struct analyst_watch {
+  int watch_fd; /* the caller's, or -1 */
+  int gone_fd;  /* can be read once he is gone */
+  int end_fd;   /* can be read once nobody wants to know any more */
+  GThread *thread;
+};
+
+static gpointer
+watch_thread (gpointer data)
+{
+  struct analyst_watch *watch = data;
+  struct pollfd fds[] = {{watch->watch_fd, POLLRDHUP, 0}, {watch->end_fd, POLLIN, 0}};
+  while (poll (fds, G_N_ELEMENTS (fds), -1) < 0 && errno == EINTR)
+    ;
+  if (fds[0].revents)
+    (void)eventfd_write (watch->gone_fd, 1);
+  return NULL;
+}
+
+struct analyst_watch *
+analyst_watch_new (int watch_fd)
+{
+  struct analyst_watch *watch = g_new0 (struct analyst_watch, 1);
+  watch->watch_fd = watch_fd;
+  watch->gone_fd = eventfd (0, EFD_CLOEXEC);
+  watch->end_fd = eventfd (0, EFD_CLOEXEC);
+  if (watch_fd >= 0 && watch->gone_fd >= 0 && watch->end_fd >= 0)
+    watch->thread = g_thread_new ("analyst", watch_thread, watch);
+  return watch;
+}
+
+int
+analyst_watch_fd (const struct analyst_watch *watch)
+{
+  return watch->gone_fd;
+}
+
+void
+analyst_watch_free (struct analyst_watch *watch)
+{
+  if (watch->thread) {
+    (void)eventfd_write (watch->end_fd, 1);
+    g_thread_join (watch->thread);
+  }
+  fd_close (&watch->gone_fd);
+  fd_close (&watch->end_fd);
+  g_free (watch);
+}

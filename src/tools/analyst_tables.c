@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of a call: stored files of the caller's, and text that came with it. */
+#include "tools/analyst.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analysis/head.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "tools/loaded.h"
+
+#define CSV_NAME "csv"
+
+static void
+clear_table (gpointer data)
+{
+  struct analyst_table *table = data;
+  fd_close (&table->fd);
+  fd_close (&table->head_fd);
+  g_free (table->file_id);
+}
+
+/* What is left out, or null, is found out. The caller's. */
+static json_t *
+reading_of (const struct call *call)
+{
+  json_t *given = json_object ();
+  const char *name;
+  json_t *value;
+  json_object_foreach (json_object_get (call->arguments, "options"), name, value)
+  {
+    if (!json_is_null (value))
+      json_object_set (given, name, value);
+  }
+  return given;
+}
+
+/* Takes FD. */
+static gboolean
+add (struct call *call, struct analysis *analysis, GArray *tables, const char *name, const char *file_id,
+     int *fd, GError **error)
+{
+  struct analyst_table table = {g_strdup (file_id), fd_steal (fd), -1};
+  g_autoptr (json_t) reading = reading_of (call);
+  gboolean is_cut;
+  table.head_fd = head_open (table.fd, &is_cut, error);
+  off_t bytes = lseek (table.fd, 0, SEEK_END);
+  g_array_append_val (tables, table);
+  return table.head_fd >= 0 && analysis_add_table (analysis, name, file_id, (guint64)bytes, reading, error);
+}
+
+/* "sales" of "sales.csv". The caller's. */
+static char *
+without_ending (const char *file)
+{
+  char *name = g_strdup (file);
+  char *dot = strrchr (name, '.');
+  if (dot && dot != name)
+    *dot = '\0';
+  return name;
+}
+
+/* NAME NULL: the file's own. */
+static gboolean
+add_stored (struct call *call, struct analysis *analysis, GArray *tables, const char *file_id,
+            const char *name, GError **error)
+{
+  g_autofree char *text = NULL;
+  autoclose int fd = adder_file_open (call->tools->engine, call->caller->owner, file_id, &text, error);
+  if (fd < 0)
+    return FALSE;
+  g_autoptr (json_t) row = json_loads (text, 0, NULL);
+  g_autofree char *own = without_ending (json_member_text (row, "name"));
+  return add (call, analysis, tables, name ? name : own, file_id, &fd, error);
+}
+
+static gboolean
+add_text (struct call *call, struct analysis *analysis, GArray *tables, const char *csv, GError **error)
+{
+  autoclose int fd = memfd_create (CSV_NAME, MFD_CLOEXEC);
+  int r = fd < 0 ? -errno : fd_write_all (fd, csv, strlen (csv));
+  if (r < 0)
+    return error_from_errno (error, r, "cannot keep the table");
+  return add (call, analysis, tables, CSV_NAME, NULL, &fd, error);
+}
+
+static gboolean
+add_named (struct call *call, struct analysis *analysis, GArray *tables, GError **error)
+{
+  const char *csv = call_text (call, "csv");
+  gsize index;
+  json_t *file;
+  json_array_foreach (json_object_get (call->arguments, "files"), index, file)
+  {
+    if (!add_stored (call, analysis, tables, json_member_text (file, "file_id"),
+                     json_string_value (json_object_get (file, "name")), error))
+      return FALSE;
+  }
+  return !csv || add_text (call, analysis, tables, csv, error);
+}
+
+static gboolean
+add_loaded (struct call *call, struct analysis *analysis, GArray *tables, GError **error)
+{
+  g_autoptr (json_t) files = loaded_list (call, NULL, error);
+  const char *name;
+  json_t *id;
+  if (!files)
+    return FALSE;
+  json_object_foreach (files, name, id)
+  {
+    if (!add_stored (call, analysis, tables, json_string_value (id), NULL, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+GArray *
+analyst_tables (struct call *call, struct analysis *analysis, GError **error)
+{
+  g_autoptr (GArray) tables = g_array_new (FALSE, TRUE, sizeof (struct analyst_table));
+  g_array_set_clear_func (tables, clear_table);
+  if (!add_named (call, analysis, tables, error) ||
+      (tables->len == 0 && !add_loaded (call, analysis, tables, error)))
+    return NULL;
+  if (tables->len > 0)
+    return g_steal_pointer (&tables);
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_INVALID,
+      "no table: give files (ids from list_files) or csv (the text itself), or load one with load_file in "
+      "this conversation");
+  return NULL;
+}
