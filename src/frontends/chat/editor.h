@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Editing a line at a terminal: what lines.h and the module adder-edit.so, which has libedit, have between
+ * them. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+#define EDITOR_MODULE "adder-edit"
+#define EDITOR_SYMBOL "adder_editor"
+
+enum editor_end {
+  EDITOR_LINE,
+  EDITOR_CANCELLED, /* Ctrl-C */
+  EDITOR_OVER,      /* Ctrl-D in an empty line, or the terminal is gone */
+};
+
+struct editor;
+
+struct editor_class {
+  /* Remembers at most MOST lines. NULL: the terminal cannot be used. */
+  struct editor *(*open) (FILE *in, FILE *out, int most);
+  /* Offers LINE, one line, when somebody looks for what was typed before. */
+  void (*remember) (struct editor *editor, const char *line);
+  /* *RET_LINE is the caller's (g_free), without the line's end. */
+  enum editor_end (*read) (struct editor *editor, const char *prompt, char **ret_line);
+  void (*close) (struct editor *editor);
+};
