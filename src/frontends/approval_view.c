@@ -103,6 +103,15 @@ say_arguments (FILE *stream, const json_t *approval)
   say (stream, "arguments", text->len > 0 ? text->str : NULL);
 }
 
+/* What is wanted of tables, where it is an analysis. */
+static void
+say_analysis (FILE *stream, const json_t *approval)
+{
+  const json_t *analysis = json_object_get (approval, "analysis");
+  g_autofree char *text = json_is_object (analysis) ? json_to_text (analysis) : NULL;
+  say (stream, "analysis", text);
+}
+
 static void
 say_variables (FILE *stream, const json_t *approval)
 {
@@ -187,6 +196,7 @@ say_facts (FILE *stream, const json_t *approval)
   say (stream, "session", member (approval, "session"));
   say (stream, "conversation", conversation);
   say_arguments (stream, approval);
+  say_analysis (stream, approval);
   say_variables (stream, approval);
   say_limits (stream, approval);
   json_array_foreach (json_object_get (approval, "files"), i, file) say_file (stream, "file", file);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "adder.h"
@@ -16,6 +17,9 @@
 #include "frontends/server_tools.h"
 
 struct call_target {
+  GMutex lock; /* of the two below */
+  int calling; /* hanging up here cancels the call under way; -1: there is none */
+  gboolean cancelled;
   char *socket; /* of the daemon; NULL: the engine */
   char *owner;
   AdderEngine *engine;
@@ -26,6 +30,8 @@ struct call_target *
 call_target_new (gboolean no_daemon, GError **error)
 {
   struct call_target *target = g_new0 (struct call_target, 1);
+  g_mutex_init (&target->lock);
+  target->calling = -1;
   if (no_daemon && (target->engine = adder_engine_new (NULL, error))) {
     target->tools = tools_new (target->engine);
     target->owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
@@ -45,44 +51,112 @@ call_target_free (struct call_target *target)
   adder_engine_free (target->engine);
   g_free (target->socket);
   g_free (target->owner);
+  g_mutex_clear (&target->lock);
   g_free (target);
+}
+
+/* ---- cancelling ---- */
+
+void
+call_target_cancel (struct call_target *target)
+{
+  g_mutex_lock (&target->lock);
+  target->cancelled = TRUE;
+  if (target->calling >= 0)
+    (void)shutdown (target->calling, SHUT_RDWR);
+  g_mutex_unlock (&target->lock);
+}
+
+void
+call_target_resume (struct call_target *target)
+{
+  g_mutex_lock (&target->lock);
+  target->cancelled = FALSE;
+  g_mutex_unlock (&target->lock);
+}
+
+/* FALSE: no call may begin. */
+static gboolean
+calling_begin (struct call_target *target, int fd, GError **error)
+{
+  g_mutex_lock (&target->lock);
+  gboolean may = !target->cancelled;
+  if (may)
+    target->calling = fd;
+  g_mutex_unlock (&target->lock);
+  if (!may)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the call was cancelled");
+  return may;
+}
+
+/* What a call that was cancelled failed with is no news. */
+static void
+calling_end (struct call_target *target, GError **error)
+{
+  g_mutex_lock (&target->lock);
+  target->calling = -1;
+  gboolean cancelled = target->cancelled;
+  g_mutex_unlock (&target->lock);
+  if (cancelled && error && *error) {
+    g_clear_error (error);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the call was cancelled");
+  }
 }
 
 /* ---- calls ---- */
 
 static json_t *
-call_once (const char *socket, const json_t *question, int directory_fd, GError **error)
+call_once (struct call_target *target, const json_t *question, int directory_fd, GError **error)
 {
   struct client client;
-  if (!client_open (socket, &client, error))
+  json_t *answer = NULL;
+  if (!client_open (target->socket, &client, error))
     return NULL;
-  json_t *answer =
-      client_ask (&client, PROTOCOL_CALL, question, &directory_fd, directory_fd >= 0 ? 1 : 0, error);
+  if (calling_begin (target, client.fd, error)) {
+    answer = client_ask (&client, PROTOCOL_CALL, question, &directory_fd, directory_fd >= 0 ? 1 : 0, error);
+    calling_end (target, error);
+  }
   client_close (&client);
   return answer;
 }
 
 static json_t *
-call_daemon (const char *socket, const json_t *question, int directory_fd, GError **error)
+call_daemon (struct call_target *target, const json_t *question, int directory_fd, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  json_t *answer = call_once (socket, question, directory_fd, &problem);
+  json_t *answer = call_once (target, question, directory_fd, &problem);
   /* A daemon that is about to end has begun nothing: the next one is asked, once. */
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY))
-    return call_once (socket, question, directory_fd, error);
+    return call_once (target, question, directory_fd, error);
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
+  return answer;
+}
+
+/* The engine watches one end of a pair, as a daemon does its client's connection. */
+static json_t *
+call_engine (struct call_target *target, const json_t *question, int directory_fd, GError **error)
+{
+  int pair[2];
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+    error_from_errno (error, errno, "cannot make a pair of sockets");
+    return NULL;
+  }
+  autoclose int watched = pair[0], held = pair[1];
+  const struct tool_caller caller = {
+      .owner = target->owner, .front_end = "cli", .watch_fd = watched, .directory_fd = directory_fd};
+  if (!calling_begin (target, held, error))
+    return NULL;
+  json_t *answer = server_tools_call (target->tools, &caller, question, error);
+  calling_end (target, error);
   return answer;
 }
 
 json_t *
 call_target_call (struct call_target *target, const json_t *question, int directory_fd, GError **error)
 {
-  if (target->socket)
-    return call_daemon (target->socket, question, directory_fd, error);
-  const struct tool_caller caller = {
-      .owner = target->owner, .front_end = "cli", .watch_fd = -1, .directory_fd = directory_fd};
-  return server_tools_call (target->tools, &caller, question, error);
+  return target->socket ? call_daemon (target, question, directory_fd, error)
+                        : call_engine (target, question, directory_fd, error);
 }
 
 /* ---- approvals ---- */

@@ -18,6 +18,11 @@ void call_target_free (struct call_target *target);
 json_t *call_target_call (struct call_target *target, const json_t *question, int directory_fd,
                           GError **error);
 
+/* From any thread: ends the call under way, and those that follow, as ADDER_ERROR_CANCELLED, until
+ * call_target_resume. */
+void call_target_cancel (struct call_target *target);
+void call_target_resume (struct call_target *target);
+
 /* Asks about what is kept (server_store.h), with COUNT descriptors, which stay the caller's. *RET_FD (may be
  * NULL): the descriptor that comes with the answer, the caller's, or -1. The answer is the caller's. */
 json_t *call_target_ask_store (struct call_target *target, const json_t *question, const int *fds,

@@ -4,6 +4,7 @@
 #include "frontends/canceller.h"
 
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "frontends/cli.h"
@@ -11,7 +12,9 @@
 struct canceller {
   GMutex lock;
   struct run_source *source;
-  gboolean asked;
+  gboolean asked, interrupted, cancelled;
+  int signal;    /* the last one */
+  int fd;        /* the same, as an event; -1: the process had no more descriptors */
   gboolean idle; /* nothing is under way that would have to be ended first */
 };
 
@@ -31,6 +34,8 @@ canceller_ask (struct canceller *canceller)
 {
   g_mutex_lock (&canceller->lock);
   canceller->asked = TRUE;
+  if (canceller->fd >= 0)
+    (void)eventfd_write (canceller->fd, 1);
   if (canceller->source)
     canceller->source->cancel (canceller->source);
   g_mutex_unlock (&canceller->lock);
@@ -45,13 +50,27 @@ canceller_interrupt (struct canceller *canceller)
   return done;
 }
 
+/* Takes note of SIGNAL; whether nobody wants to wait any more. */
 static gboolean
-is_idle (struct canceller *canceller)
+is_last (struct canceller *canceller, int signal)
 {
   g_mutex_lock (&canceller->lock);
-  gboolean idle = canceller->idle;
+  gboolean last = canceller->cancelled || canceller->idle;
+  canceller->signal = signal;
   g_mutex_unlock (&canceller->lock);
-  return idle;
+  return last;
+}
+
+/* Whether SIGNAL was no more than an interrupt. */
+static gboolean
+has_interrupted (struct canceller *canceller, int signal)
+{
+  gboolean first = signal == SIGINT && !canceller->interrupted && canceller_interrupt (canceller);
+  g_mutex_lock (&canceller->lock);
+  canceller->interrupted = canceller->interrupted || first;
+  canceller->cancelled = canceller->cancelled || !first;
+  g_mutex_unlock (&canceller->lock);
+  return first;
 }
 
 static gpointer
@@ -59,20 +78,15 @@ canceller_thread (gpointer data)
 {
   struct canceller *canceller = data;
   sigset_t signals = ending_signals ();
-  gboolean interrupted = FALSE, cancelled = FALSE;
   for (;;) {
     int signal;
     if (sigwait (&signals, &signal) != 0)
       continue;
     /* Who asks once more does not want to wait for the result. */
-    if (cancelled || is_idle (canceller))
+    if (is_last (canceller, signal))
       _exit (CLI_CANCELLED);
-    if (signal == SIGINT && !interrupted && canceller_interrupt (canceller)) {
-      interrupted = TRUE;
-      continue;
-    }
-    cancelled = TRUE;
-    canceller_ask (canceller);
+    if (!has_interrupted (canceller, signal))
+      canceller_ask (canceller);
   }
   return NULL;
 }
@@ -83,6 +97,7 @@ canceller_start (void)
   struct canceller *canceller = g_new0 (struct canceller, 1);
   sigset_t signals = ending_signals ();
   g_mutex_init (&canceller->lock);
+  canceller->fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   pthread_sigmask (SIG_BLOCK, &signals, NULL);
   g_thread_unref (g_thread_new ("signals", canceller_thread, canceller));
   return canceller;
@@ -98,6 +113,12 @@ canceller_set (struct canceller *canceller, struct run_source *source)
   g_mutex_unlock (&canceller->lock);
 }
 
+int
+canceller_fd (const struct canceller *canceller)
+{
+  return canceller->fd;
+}
+
 void
 canceller_rest (struct canceller *canceller)
 {
@@ -105,4 +126,19 @@ canceller_rest (struct canceller *canceller)
   canceller->source = NULL;
   canceller->idle = TRUE;
   g_mutex_unlock (&canceller->lock);
+}
+
+gboolean
+canceller_again (struct canceller *canceller)
+{
+  eventfd_t events;
+  g_mutex_lock (&canceller->lock);
+  gboolean ends = canceller->cancelled && canceller->signal != SIGINT;
+  canceller->asked = canceller->interrupted = canceller->cancelled = FALSE;
+  canceller->idle = FALSE;
+  canceller->source = NULL;
+  if (canceller->fd >= 0)
+    (void)eventfd_read (canceller->fd, &events);
+  g_mutex_unlock (&canceller->lock);
+  return !ends;
 }

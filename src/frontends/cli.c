@@ -16,9 +16,15 @@
 static const struct cli_command commands[] = {
     {"run", "[FILE | - | -c CODE] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run},
     {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session},
+    {"agent", "TASK", "have a model work on a task with tools", cli_agent},
+    {"chat", "", "talk with a model that can call tools", cli_chat},
+    {"ask", "[FILE.csv \"QUESTION\"]", "answer a question about a table, with the code that found it out",
+     cli_ask},
     {"tools", "[enable TOOL | disable TOOL]", "list the tools for agents, as a person or a model reads them",
      cli_tools},
     {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call},
+    {"mcp", "[install --client NAME]", "speak MCP on standard input and output, for clients that start it",
+     cli_mcp},
     {"approval", "COMMAND", "say yes or no to code that waits for it", cli_approval},
     {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review},
     {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record},
@@ -31,6 +37,8 @@ static const struct cli_command commands[] = {
     {"doctor", "", "check what this host offers, and how to get what it lacks", cli_doctor},
     {"env", "COMMAND", "list, show, create and remove environments", cli_env},
     {"profile", "COMMAND", "list, show and check profiles: named sets of limits and rules", cli_profile},
+    {"model", "COMMAND", "say which language models there are to ask", cli_model},
+    {"token", "COMMAND", "make and take back tokens for HTTP", cli_token},
     {"guard", "[FILE | - | -c CODE]", "check code against a profile's rules, without running it", cli_guard},
     {"config", "COMMAND", "show and document the configuration", cli_config},
     {"bench", "[load]", "measure Adder beside plain Python, or under load", cli_bench},
@@ -212,9 +220,15 @@ cli_colour (FILE *stream, enum cli_colour colour)
       [CLI_GREEN] = "\033[32m", [CLI_DIM] = "\033[2m",
   };
   const char *none = g_getenv ("NO_COLOR");
-  if ((none && none[0] != '\0') || g_strcmp0 (g_getenv ("TERM"), "dumb") == 0 || !isatty (fileno (stream)))
+  if ((none && none[0] != '\0') || !cli_is_screen (stream))
     return "";
   return sequences[colour];
+}
+
+gboolean
+cli_is_screen (FILE *stream)
+{
+  return isatty (fileno (stream)) && g_strcmp0 (g_getenv ("TERM"), "dumb") != 0;
 }
 
 guint

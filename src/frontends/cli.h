@@ -44,11 +44,15 @@ enum cli_colour { CLI_PLAIN, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_DIM };
  * NO_COLOR is set, or the terminal is dumb. */
 const char *cli_colour (FILE *stream, enum cli_colour colour);
 
+/* Whether STREAM is a terminal on which a line can be written over; one that is dumb is not. */
+gboolean cli_is_screen (FILE *stream);
+
 /* How many columns the terminal STREAM has; 0: it is none, or does not say. */
 guint cli_width (FILE *stream);
 
 /* Commands, one file each. */
 int cli_run (int argc, char **argv);
+int cli_ask (int argc, char **argv);
 int cli_approval (int argc, char **argv);
 int cli_record (int argc, char **argv);
 int cli_file (int argc, char **argv);
@@ -56,8 +60,11 @@ int cli_store (int argc, char **argv);
 int cli_session (int argc, char **argv);
 int cli_review (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);
+int cli_agent (int argc, char **argv);
 int cli_tools (int argc, char **argv);
 int cli_call (int argc, char **argv);
+int cli_mcp (int argc, char **argv);
+int cli_mcp_install (int argc, char **argv);
 int cli_result (int argc, char **argv);
 int cli_serve (int argc, char **argv);
 int cli_status (int argc, char **argv);
@@ -65,6 +72,9 @@ int cli_stop (int argc, char **argv);
 int cli_doctor (int argc, char **argv);
 int cli_env (int argc, char **argv);
 int cli_profile (int argc, char **argv);
+int cli_token (int argc, char **argv);
+int cli_chat (int argc, char **argv);
+int cli_model (int argc, char **argv);
 int cli_guard (int argc, char **argv);
 int cli_config (int argc, char **argv);
 int cli_bench (int argc, char **argv);

@@ -15,8 +15,8 @@
 #include "frontends/approval_prompt.h"
 #include "frontends/call_target.h"
 #include "frontends/cli.h"
-#include "frontends/run_options.h"
 #include "frontends/server_tools.h"
+#include "frontends/surroundings.h"
 
 #define ARGUMENTS_MOST (8u << 20) /* bytes */
 
@@ -74,47 +74,6 @@ parse_arguments (const char *given, GError **error)
   return read_given (given, text, error)
              ? json_parse_object (text->str, text->len, "the text of the arguments", error)
              : NULL;
-}
-
-/* ---- the directory ---- */
-
-/* What tools that work in the caller's directory get of this process; nothing where the tool is none of them.
- */
-struct surroundings {
-  int fd;
-  char *path;
-  json_t *variables;
-};
-
-static void
-surroundings_clear (struct surroundings *surroundings)
-{
-  fd_close (&surroundings->fd);
-  g_free (surroundings->path);
-  json_decref (surroundings->variables);
-}
-
-static const char *
-directory_profile (const struct call_options *options)
-{
-  const struct toolset *toolset = options->toolset ? toolset_find (options->toolset, NULL) : NULL;
-  const struct tool *tool;
-  return tool_find (toolset, options->tool, &toolset, &tool, NULL) ? toolset->directory_profile : NULL;
-}
-
-static gboolean
-take_surroundings (const struct call_options *options, struct surroundings *surroundings, GError **error)
-{
-  const char *profile = directory_profile (options);
-  if (!profile)
-    return TRUE;
-  surroundings->fd = open (".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (surroundings->fd < 0)
-    return error_from_errno (error, errno, "cannot open the current directory");
-  surroundings->path = g_get_current_dir ();
-  surroundings->variables = json_object ();
-  run_options_pass_variables (surroundings->variables, profile);
-  return TRUE;
 }
 
 /* ---- the question ---- */
@@ -200,12 +159,12 @@ call_somewhere (const struct call_options *options, json_t *question, int direct
 static json_t *
 call (struct call_options *options, GError **error)
 {
-  struct surroundings surroundings = {.fd = -1};
+  struct surroundings surroundings = SURROUNDINGS_NONE;
   g_autoptr (json_t) question = NULL;
   json_t *answer = NULL;
   if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &options->wait_ms, error))
     g_prefix_error (error, "--wait-approval: ");
-  else if (take_surroundings (options, &surroundings, error) &&
+  else if (surroundings_take (&surroundings, options->toolset, options->tool, error) &&
            (question = make_question (options, &surroundings, error)))
     answer = call_somewhere (options, question, surroundings.fd, error);
   surroundings_clear (&surroundings);

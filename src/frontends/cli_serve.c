@@ -17,6 +17,7 @@
 #include "common/size.h"
 #include "frontends/cli.h"
 #include "frontends/client.h"
+#include "frontends/http/http_server.h"
 #include "frontends/server.h"
 #include "library/library.h"
 
@@ -33,7 +34,9 @@
 struct serve_options {
   char *socket, *idle_exit;
   gboolean background;
-  int ready_fd; /* where client_start_daemon waits; -1: nobody does */
+  gboolean http;     /* as --http says, */
+  char *http_listen; /* there; NULL: as the configuration has it */
+  int ready_fd;      /* where client_start_daemon waits; -1: nobody does */
 };
 
 /* ---- telling that we are ready ---- */
@@ -93,6 +96,46 @@ max_connections (const struct config *config)
   return (guint)MAX (most, CONNECTIONS_FEWEST);
 }
 
+/* Where there is no token, one is made and shown to who started us: on standard output. In the background
+ * that is the log, and a log has no tokens: none is made. */
+static void
+tell_http (struct http_server *http)
+{
+  g_autofree char *addresses = g_strjoinv (" ", (char **)http_server_addresses (http));
+  log_info ("http: listens on %s", addresses);
+  const char *token = http_server_startup_token (http);
+  if (!token)
+    return;
+  printf ("There is no token yet (adder token create NAME makes one). This one holds until the daemon "
+          "ends:\n%s\n",
+          token);
+  fflush (stdout);
+}
+
+/* TRUE with *RET_HTTP NULL where nobody asks for it. */
+static gboolean
+start_http (const struct serve_options *options, struct service *service, struct server *server,
+            struct http_server **ret_http, GError **error)
+{
+  const struct config *config = service->config;
+  gboolean configured = strcmp (config->http_listen, "none") != 0;
+  const struct http_server_options http_options = {
+      .tables = http_all_routes,
+      .listen = options->http_listen ? options->http_listen
+                : configured         ? NULL
+                                     : HTTP_USUAL_ADDRESS,
+      .shown = !options->background,
+      .changed = server_look,
+      .data = server,
+  };
+  if (!configured && !options->http)
+    return TRUE;
+  *ret_http = http_server_new (service, &http_options, error);
+  if (*ret_http)
+    tell_http (*ret_http);
+  return *ret_http != NULL;
+}
+
 static gboolean
 serve (struct serve_options *options, const struct config *config, const char *socket, GError **error)
 {
@@ -114,15 +157,26 @@ serve (struct serve_options *options, const struct config *config, const char *s
     server_free (server);
     return FALSE;
   }
+  struct service *service = service_new (engine);
+  struct http_server *http = NULL;
+  if (!start_http (options, service, server, &http, error)) {
+    service_free (service);
+    adder_engine_free (engine);
+    server_free (server);
+    return FALSE;
+  }
   log_info ("adder %s listens on %s", adder_version (), socket);
   tell_ready (options, "R");
   notify_systemd ("READY=1");
   GThread *warming = g_thread_new ("warm", warm, engine);
-  gboolean ok = server_loop (server, engine, error);
+  server_set_http (server, http);
+  gboolean ok = server_loop (server, service, error);
   notify_systemd ("STOPPING=1");
+  http_server_free (http);
   /* Ends the warming as well, which may be in the middle of imports. */
   engine_close (engine->engine);
   g_thread_join (warming);
+  service_free (service);
   adder_engine_free (engine);
   server_free (server);
   log_info ("ended");
@@ -183,8 +237,25 @@ start_in_background (const struct serve_options *options, GError **error)
   if (!config)
     return FALSE;
   g_autofree char *socket = socket_of (options, config, error);
+  g_autofree char *http = !options->http         ? NULL
+                          : options->http_listen ? g_strdup_printf ("--http=%s", options->http_listen)
+                                                 : g_strdup ("--http");
   config_free (config);
-  return socket && nobody_serves (socket, error) && client_start_daemon (socket, options->idle_exit, error);
+  return socket && nobody_serves (socket, error) &&
+         client_start_daemon (socket, options->idle_exit, http, error);
+}
+
+/* An option whose argument may be left out is taken by a callback, which has no data but what is static. */
+static struct serve_options *taking;
+
+static gboolean
+take_http (G_GNUC_UNUSED const char *name, const char *value, G_GNUC_UNUSED gpointer data,
+           G_GNUC_UNUSED GError **error)
+{
+  taking->http = TRUE;
+  g_free (taking->http_listen);
+  taking->http_listen = g_strdup (value);
+  return TRUE;
 }
 
 int
@@ -201,10 +272,13 @@ cli_serve (int argc, char **argv)
        "End after so long without a connection, in seconds or as in 10min; 0: never (the default in the "
        "foreground)",
        "TIME"},
+      {"http", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)take_http,
+       "Answer HTTP as well (default: where [http] listen says, else on " HTTP_USUAL_ADDRESS ")", "ADDRESS"},
       {"ready-fd", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &options.ready_fd, NULL, NULL},
       {NULL},
   };
   int code = 0;
+  taking = &options;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else if (options.background && options.ready_fd < 0 ? !start_in_background (&options, &problem)
@@ -214,5 +288,6 @@ cli_serve (int argc, char **argv)
   }
   g_free (options.socket);
   g_free (options.idle_exit);
+  g_free (options.http_listen);
   return code;
 }

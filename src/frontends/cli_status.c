@@ -97,10 +97,13 @@ print_value (const char *name, const json_t *value, int depth)
 static void
 print_status (json_t *status, gboolean json)
 {
-  if (json)
+  if (json) {
     cli_print_json (status);
-  else
-    print_members (status, 0);
+    return;
+  }
+  /* What monitoring wants, bucket by bucket. */
+  json_object_del (json_object_get (status, "engine"), "totals");
+  print_members (status, 0);
 }
 
 static int

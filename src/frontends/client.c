@@ -238,7 +238,7 @@ wait_ready (int fd, GError **error)
 }
 
 gboolean
-client_start_daemon (const char *socket, const char *idle_exit, GError **error)
+client_start_daemon (const char *socket, const char *idle_exit, const char *http, GError **error)
 {
   int ready[2];
   autoclose int null_fd = open ("/dev/null", O_RDWR | O_CLOEXEC);
@@ -257,7 +257,8 @@ client_start_daemon (const char *socket, const char *idle_exit, GError **error)
                        (char *)"--background",
                        ready_option,
                        socket_option,
-                       idle_option,
+                       idle_option ? idle_option : (char *)http,
+                       idle_option ? (char *)http : NULL,
                        NULL};
 
   pid_t child = fork ();
@@ -389,7 +390,8 @@ client_open (const char *socket, struct client *ret_client, GError **error)
   }
   if (!absent && is_older (&client) && !replace (&client, &absent, error))
     return FALSE;
-  if (absent && (!client_start_daemon (socket, NULL, error) || !client_connect (socket, &client, error)))
+  if (absent &&
+      (!client_start_daemon (socket, NULL, NULL, error) || !client_connect (socket, &client, error)))
     return FALSE;
   if (!check_protocol (&client, &nothing, error))
     return FALSE;

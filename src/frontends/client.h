@@ -41,8 +41,8 @@ gboolean client_stop (struct client *client, enum client_stop how, struct client
 char *client_socket (GError **error);
 
 /* Starts a daemon for SOCKET in the background and waits until it listens. IDLE_EXIT as text for --idle-exit,
- * or NULL. */
-gboolean client_start_daemon (const char *socket, const char *idle_exit, GError **error);
+ * HTTP an option ("--http"); both may be NULL. */
+gboolean client_start_daemon (const char *socket, const char *idle_exit, const char *http, GError **error);
 
 /* As client_connect, for those who ask about sessions: without a daemon there are none. */
 gboolean client_find (const char *socket, struct client *ret_client, GError **error);

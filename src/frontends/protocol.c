@@ -47,6 +47,7 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_APPROVAL, IN (REQUEST), 64 * KIB, 0},
     {PROTOCOL_REVIEW, IN (REQUEST), 64 * KIB, 1},
     {PROTOCOL_STORE, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
+    {PROTOCOL_MCP, IN (REQUEST), 8 * MIB, 1},
 };
 
 /* The row of KIND when it is legal in STATE. */

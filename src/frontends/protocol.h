@@ -19,6 +19,9 @@
  *                                         <-   ANSWER {...}        server_approval.h says what is in them
  *     REVIEW {op, ...} + a directory      ->
  *                                         <-   ANSWER {...}        server_review.h says what is in them
+ *     MCP {toolset, ...} + descriptor       ->
+ *                                         <-   ANSWER {}           server_mcp.h says what is in MCP; lines of
+ *                                                                  MCP follow, both ways, to the end
  *     STORE {op, ...} + descriptors       ->
  *                                         <-   ANSWER {...}        server_store.h says what is in them; a
  * descriptor may come with it
@@ -43,7 +46,7 @@
 
 #include "adder.h"
 
-#define PROTOCOL_VERSION 4
+#define PROTOCOL_VERSION 5
 
 enum protocol_kind {
   PROTOCOL_HELLO = 1,
@@ -65,6 +68,7 @@ enum protocol_kind {
   PROTOCOL_APPROVAL,
   PROTOCOL_REVIEW,
   PROTOCOL_STORE,
+  PROTOCOL_MCP,
 };
 
 struct protocol_result {
@@ -78,7 +82,7 @@ enum protocol_state {
   PROTOCOL_AWAIT_HELLO,   /* daemon: nothing was said yet; client: the answer to it */
   PROTOCOL_AWAIT_REQUEST, /* daemon */
   PROTOCOL_AWAIT_CODE,    /* daemon: after RUN */
-  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, APPROVAL, REVIEW, STORE, STATUS or STOP */
+  PROTOCOL_AWAIT_ANSWER,  /* client: to SESSION, CALL, APPROVAL, REVIEW, STORE, MCP, STATUS or STOP */
   PROTOCOL_AWAIT_EVENT,   /* client: after CODE */
 };
 

@@ -86,6 +86,9 @@ static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
      PLACE (values),
      {"value", 0, TEXTS, "Variable of the code with a value in JSON; may be repeated", "NAME=JSON"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (analysis),
+     {"analysis", 0, TEXT, "Make it an analysis of tables, which the JSON in FILE describes", "FILE"}},
     {BOTH,
      PLACE (isolation),
      {"isolation", 0, TEXT, "Kind of sandbox: auto, namespaces, process, or none (nothing is confined)",
@@ -147,6 +150,7 @@ run_options_clear (struct run_options *options)
   g_free (options->approval);
   g_free (options->wait_approval);
   g_free (options->tables);
+  g_free (options->analysis);
   g_strfreev (options->files);
   g_strfreev (options->limits);
   g_strfreev (options->variables);
@@ -461,6 +465,19 @@ add_values (struct submission *request, const struct run_options *options, GErro
 }
 
 static gboolean
+add_analysis (struct submission *request, const struct run_options *options, GError **error)
+{
+  g_autofree char *text = NULL;
+  gsize length;
+  if (!options->analysis)
+    return TRUE;
+  if (!g_file_get_contents (options->analysis, &text, &length, error))
+    return FALSE;
+  json_t *analysis = json_parse_object (text, length, "--analysis", error);
+  return analysis && json_object_set_new (request->body, "analysis", analysis) == 0;
+}
+
+static gboolean
 add_arguments (struct submission *request, const struct run_options *options, GError **error)
 {
   json_t *arguments = json_array ();
@@ -540,9 +557,9 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !set_text (request, "approval", options->approval, error) ||
       !set_text (request, "tables", options->tables, error) || !add_limits (request, options, error) ||
       !add_variables (request, options, error) || !add_values (request, options, error) ||
-      !add_arguments (request, options, error) || !add_files (request, options, error) ||
-      !add_stdin (request, options, error) || !add_workdir (request, options, error) ||
-      !add_directory (request, options, error))
+      !add_analysis (request, options, error) || !add_arguments (request, options, error) ||
+      !add_files (request, options, error) || !add_stdin (request, options, error) ||
+      !add_workdir (request, options, error) || !add_directory (request, options, error))
     return FALSE;
   /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
   checked = submission_build (request, error);

@@ -9,7 +9,7 @@
 
 struct run_options {
   char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file;
-  char *conversation, *description, *approval, *wait_approval, *tables;
+  char *conversation, *description, *approval, *wait_approval, *tables, *analysis;
   char *session, *session_name;
   char *workdir;
   char **files, **limits, **variables, **values;

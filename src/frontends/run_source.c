@@ -288,6 +288,7 @@ struct local_source {
   const struct submission *request;
   char *owner;
   AdderEngine *engine;
+  AdderEngine *own; /* the same, where nobody else has it */
   AdderRun *run;
   AdderResult *result;
 };
@@ -377,21 +378,39 @@ local_free (struct run_source *base)
   g_free (source->owner);
   adder_result_free (source->result);
   adder_run_free (source->run);
-  adder_engine_free (source->engine);
+  adder_engine_free (source->own);
   g_free (base->note);
   g_free (source);
 }
 
-struct run_source *
-run_source_local (const struct submission *request, GError **error)
+static struct local_source *
+local_source_new (const struct submission *request)
 {
   struct local_source *source = g_new0 (struct local_source, 1);
   source->base = (struct run_source){local_next,  local_cancel, local_interrupt, local_save, local_ask,
                                      local_again, local_review, local_free,      NULL};
   source->request = request;
   source->owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
-  source->engine = adder_engine_new (NULL, error);
+  return source;
+}
+
+struct run_source *
+run_source_local (const struct submission *request, GError **error)
+{
+  struct local_source *source = local_source_new (request);
+  source->own = source->engine = adder_engine_new (NULL, error);
   if (source->engine && local_start (source, error))
+    return &source->base;
+  local_free (&source->base);
+  return NULL;
+}
+
+struct run_source *
+run_source_engine (AdderEngine *engine, const struct submission *request, GError **error)
+{
+  struct local_source *source = local_source_new (request);
+  source->engine = engine;
+  if (local_start (source, error))
     return &source->base;
   local_free (&source->base);
   return NULL;

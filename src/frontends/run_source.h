@@ -41,6 +41,8 @@ struct run_source {
 /* REQUEST must live as long as the source. */
 struct run_source *run_source_daemon (const char *socket, const struct submission *request, GError **error);
 struct run_source *run_source_local (const struct submission *request, GError **error);
+/* The second for several runs, with an engine of the caller's, which must live as long as the source. */
+struct run_source *run_source_engine (AdderEngine *engine, const struct submission *request, GError **error);
 
 /* One of them: the daemon on the usual socket, or none. */
 struct run_source *run_source_open (gboolean daemon, const struct submission *request, GError **error);

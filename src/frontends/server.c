@@ -32,6 +32,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "frontends/http/http_server.h"
 #include "frontends/server_private.h"
 
 #define LOCK_WAIT_S     10
@@ -164,6 +165,18 @@ server_wake (struct server *server)
   G_GNUC_UNUSED ssize_t put = write (server->wake_fd, &one, sizeof one);
 }
 
+void
+server_look (gpointer data)
+{
+  server_wake (data);
+}
+
+void
+server_set_http (struct server *server, struct http_server *http)
+{
+  server->http = http;
+}
+
 /* ---- one connection ---- */
 
 static gboolean
@@ -177,9 +190,10 @@ greet (struct connection *connection, gboolean *ret_same_protocol, GError **erro
   protocol_message_clear (&message);
   if (!ok)
     return FALSE;
-  g_mutex_lock (&connection->server->lock);
-  own.running = connection->server->running;
-  g_mutex_unlock (&connection->server->lock);
+  struct service *service = connection->server->service;
+  g_mutex_lock (&service->lock);
+  own.running = service->running;
+  g_mutex_unlock (&service->lock);
   g_autoptr (json_t) answer = protocol_hello_to_json (&own);
   *ret_same_protocol = client.protocol == own.protocol;
   return protocol_send_json (connection->fd, PROTOCOL_HELLO, answer, error);
@@ -329,6 +343,7 @@ idle_left_ms (struct server *server, gint64 *idle_since_us)
   g_mutex_lock (&server->lock);
   gboolean connected = g_hash_table_size (server->connections) > 0;
   g_mutex_unlock (&server->lock);
+  connected = connected || (server->http && http_server_connections (server->http) > 0);
   if (connected || server->idle_exit_ms == 0) {
     *idle_since_us = 0;
     return -1;
@@ -337,7 +352,7 @@ idle_left_ms (struct server *server, gint64 *idle_since_us)
   if (*idle_since_us == 0)
     *idle_since_us = now;
   gint64 left = (gint64)server->idle_exit_ms - (now - *idle_since_us) / 1000;
-  if (left <= 0 && server_is_kept (server)) {
+  if (left <= 0 && service_is_kept (server->service)) {
     *idle_since_us = now;
     left = (gint64)server->idle_exit_ms;
   }
@@ -350,10 +365,10 @@ stop_asked (struct server *server)
 {
   guint64 count;
   G_GNUC_UNUSED ssize_t got = read (server->wake_fd, &count, sizeof count);
-  g_mutex_lock (&server->lock);
-  gboolean stopping = server->stopping;
-  g_mutex_unlock (&server->lock);
-  return stopping;
+  g_mutex_lock (&server->service->lock);
+  gboolean ending = server->service->ending;
+  g_mutex_unlock (&server->service->lock);
+  return ending;
 }
 
 static gboolean
@@ -400,8 +415,11 @@ end_connections (struct server *server)
     unlink (server->path);
   server->bound = FALSE;
 
+  service_set_ending (server->service);
+  /* Both doors are shut before anybody is waited for. */
+  if (server->http)
+    http_server_close (server->http);
   g_mutex_lock (&server->lock);
-  server->stopping = TRUE;
   GHashTableIter iter;
   gpointer connection;
   g_hash_table_iter_init (&iter, server->connections);
@@ -420,7 +438,7 @@ end_connections (struct server *server)
 }
 
 gboolean
-server_loop (struct server *server, AdderEngine *engine, GError **error)
+server_loop (struct server *server, struct service *service, GError **error)
 {
   sigset_t ending;
   sigemptyset (&ending);
@@ -430,10 +448,8 @@ server_loop (struct server *server, AdderEngine *engine, GError **error)
   autoclose int signal_fd = signalfd (-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signal_fd < 0)
     return error_from_errno (error, errno, "cannot make a signalfd");
-  server->engine = engine;
-  server->tools = tools_new (engine);
+  server->service = service;
   gboolean ok = accept_until_end (server, signal_fd, error);
   end_connections (server);
-  g_clear_pointer (&server->tools, tools_free);
   return ok;
 }

@@ -7,7 +7,6 @@
 
 #include "frontends/protocol.h"
 #include "frontends/server.h"
-#include "tools/tools.h"
 
 struct server {
   char *path, *lock_path;
@@ -20,16 +19,13 @@ struct server {
   gboolean log_code;
   gint64 started_us;
   struct protocol_hello hello;
-  AdderEngine *engine;
-  struct tools *tools;
+  struct service *service;
+  struct http_server *http; /* or NULL */
 
   GMutex lock; /* what follows */
   GCond ended;
   GHashTable *connections; /* of struct connection, as a set */
   guint connected[2];      /* of them, those of the daemon's own user, and root's at another's daemon */
-  guint running;
-  guint64 runs;
-  gboolean stopping;
 };
 
 struct connection {
@@ -40,15 +36,6 @@ struct connection {
 
 /* Has the main thread look around. */
 void server_wake (struct server *server);
-
-/* What would be lost with the daemon: sessions that live, approvals that wait or are not used yet. */
-struct server_holding {
-  guint sessions, approvals;
-};
-struct server_holding server_holding (struct server *server);
-
-/* Whether anything lives that a daemon without connections must not end for: all of it expires. */
-gboolean server_is_kept (struct server *server);
 
 /* Carries out the request MESSAGE and sends its answer. FALSE with ERROR when the connection cannot go on. */
 gboolean server_answer (struct connection *connection, struct protocol_message *message,

@@ -6,7 +6,10 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "frontends/http/http_server.h"
+#include "frontends/mcp/stdio.h"
 #include "frontends/server_approval.h"
+#include "frontends/server_mcp.h"
 #include "frontends/server_private.h"
 #include "frontends/server_review.h"
 #include "frontends/server_session.h"
@@ -88,37 +91,12 @@ owner_of (const struct connection *connection)
   return g_strdup_printf ("uid:%u", (unsigned)connection->uid);
 }
 
-/* Counts a run in, unless the daemon is ending: a client that is told so before anything was read may go to
- * the next. */
-static gboolean
-begin_run (struct server *server, GError **error)
-{
-  g_mutex_lock (&server->lock);
-  gboolean stopping = server->stopping;
-  if (!stopping) {
-    server->running++;
-    server->runs++;
-  }
-  g_mutex_unlock (&server->lock);
-  if (stopping)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the daemon is ending");
-  return !stopping;
-}
-
-static void
-end_run (struct server *server)
-{
-  g_mutex_lock (&server->lock);
-  server->running--;
-  g_mutex_unlock (&server->lock);
-}
-
 /* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
 static gboolean
 carry_out (struct connection *connection, const struct submission *request, GError **refusal, GError **error)
 {
   g_autoptr (AdderRequest) asked = submission_build (request, refusal);
-  if (!asked || !begin_run (connection->server, refusal))
+  if (!asked || !service_begin (connection->server->service, refusal))
     return FALSE;
   g_autofree char *owner = owner_of (connection);
   /* Only where the configuration asks for it: code can hold secrets. */
@@ -127,9 +105,9 @@ carry_out (struct connection *connection, const struct submission *request, GErr
   adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
   adder_request_set_watch (asked, connection->fd);
   AdderOutcome outcome;
-  g_autoptr (AdderRun) run = adder_run_start (connection->server->engine, asked);
+  g_autoptr (AdderRun) run = adder_run_start (connection->server->service->engine, asked);
   gboolean ok = relay_run (connection->fd, run, submission_directory (request), &outcome, error);
-  end_run (connection->server);
+  service_end (connection->server->service);
   return ok;
 }
 
@@ -167,10 +145,10 @@ relay_replay (struct connection *connection, struct session_reply *reply, GError
     g_autoptr (AdderRun) run = adder_replay_next (reply->replay);
     if (!run)
       break;
-    if (!begin_run (connection->server, error))
+    if (!service_begin (connection->server->service, error))
       return FALSE;
     ok = relay_run (connection->fd, run, -1, &outcome, error);
-    end_run (connection->server);
+    service_end (connection->server->service);
   }
   return ok;
 }
@@ -181,7 +159,8 @@ handle_session (struct connection *connection, struct protocol_message *message,
   struct session_reply reply;
   g_autoptr (GError) refusal = NULL;
   g_autofree char *owner = owner_of (connection);
-  if (!server_session_answer (connection->server->engine, owner, connection->fd, message, &reply, &refusal))
+  if (!server_session_answer (connection->server->service->engine, owner, connection->fd, message, &reply,
+                              &refusal))
     return protocol_send_refused (connection->fd, refusal, error);
   gboolean ok =
       protocol_send (connection->fd, PROTOCOL_ANSWER, reply.text, strlen (reply.text), NULL, 0, error) &&
@@ -204,9 +183,9 @@ handle_call (struct connection *connection, struct protocol_message *message, GE
       .watch_fd = connection->fd,
       .directory_fd = message->fd_count > 0 ? message->fds[0] : -1,
   };
-  if (question && begin_run (server, &refusal)) {
-    answer = server_tools_call (server->tools, &caller, question, &refusal);
-    end_run (server);
+  if (question && service_begin (server->service, &refusal)) {
+    answer = server_tools_call (server->service->tools, &caller, question, &refusal);
+    service_end (server->service);
   }
   return answer ? protocol_send_json (connection->fd, PROTOCOL_ANSWER, answer, error)
                 : protocol_send_refused (connection->fd, refusal, error);
@@ -218,7 +197,7 @@ handle_approval (struct connection *connection, struct protocol_message *message
   g_autoptr (GError) refusal = NULL;
   g_autofree char *owner = owner_of (connection);
   g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
-  g_autofree char *text = question ? server_approval_answer (connection->server->engine, owner,
+  g_autofree char *text = question ? server_approval_answer (connection->server->service->engine, owner,
                                                              connection->fd, question, &refusal)
                                    : NULL;
   if (!text)
@@ -231,7 +210,8 @@ handle_review (struct connection *connection, struct protocol_message *message, 
 {
   g_autoptr (GError) refusal = NULL;
   g_autofree char *owner = owner_of (connection);
-  g_autofree char *text = server_review_answer (connection->server->engine, owner, message, &refusal);
+  g_autofree char *text =
+      server_review_answer (connection->server->service->engine, owner, message, &refusal);
   if (!text)
     return protocol_send_refused (connection->fd, refusal, error);
   return protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error);
@@ -243,52 +223,65 @@ handle_store (struct connection *connection, struct protocol_message *message, G
   g_autoptr (GError) refusal = NULL;
   g_autofree char *owner = owner_of (connection);
   autoclose int fd = -1;
-  g_autofree char *text =
-      server_store_answer (connection->server->engine, owner, connection->fd, message, &fd, &refusal);
+  g_autofree char *text = server_store_answer (connection->server->service->engine, owner, connection->fd,
+                                               message, &fd, &refusal);
   if (!text)
     return protocol_send_refused (connection->fd, refusal, error);
   return protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), &fd, fd >= 0 ? 1 : 0, error);
+}
+
+/* The connection is MCP's until its client is done, and then nobody's. */
+static gboolean
+handle_mcp (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct service *service = connection->server->service;
+  g_autoptr (GError) refusal = NULL;
+  g_autofree char *owner = owner_of (connection);
+  g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
+  int none_fd = -1;
+  struct mcp_caller *caller =
+      question ? server_mcp_caller (service->config, owner, question,
+                                    message->fd_count > 0 ? &message->fds[0] : &none_fd, &refusal)
+               : NULL;
+  if (!caller)
+    return protocol_send_refused (connection->fd, refusal, error);
+  g_autoptr (json_t) answer = json_object ();
+  if (protocol_send_json (connection->fd, PROTOCOL_ANSWER, answer, error)) {
+    mcp_stdio_serve (service->mcp, caller, connection->fd, connection->fd);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the client is done");
+  }
+  mcp_caller_unref (caller);
+  return FALSE;
 }
 
 static gboolean
 handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
 {
   struct server *server = connection->server;
-  g_autofree char *text = adder_engine_status_json (server->engine);
+  g_autofree char *text = adder_engine_status_json (server->service->engine);
   json_t *engine = json_loads (text, 0, NULL);
   g_mutex_lock (&server->lock);
-  guint connections = g_hash_table_size (server->connections), running = server->running;
-  guint64 runs = server->runs;
+  guint connections = g_hash_table_size (server->connections);
   g_mutex_unlock (&server->lock);
+  g_mutex_lock (&server->service->lock);
+  guint running = server->service->running;
+  guint64 runs = server->service->works;
+  g_mutex_unlock (&server->service->lock);
   g_autoptr (json_t) status =
       json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version",
                  server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
                  "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
                  "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1,
                  "running", (int)running, "runs", (json_int_t)runs, "engine", engine ? engine : json_null ());
+  if (server->http) {
+    json_t *addresses = json_array ();
+    const char *const *urls = http_server_addresses (server->http);
+    for (gsize i = 0; urls[i]; i++)
+      json_array_append_new (addresses, json_string (urls[i]));
+    json_object_set_new (status, "http", addresses);
+    json_object_set_new (status, "http_connections", json_integer (http_server_connections (server->http)));
+  }
   return protocol_send_json (connection->fd, PROTOCOL_STATUS, status, error);
-}
-
-static guint
-status_number (const json_t *status, const char *group, const char *name)
-{
-  return (guint)json_integer_value (json_object_get (json_object_get (status, group), name));
-}
-
-struct server_holding
-server_holding (struct server *server)
-{
-  g_autofree char *text = adder_engine_status_json (server->engine);
-  g_autoptr (json_t) status = json_loads (text, 0, NULL);
-  return (struct server_holding){status_number (status, "sessions", "live"),
-                                 status_number (status, "approvals", "waiting")};
-}
-
-gboolean
-server_is_kept (struct server *server)
-{
-  struct server_holding holding = server_holding (server);
-  return holding.sessions > 0 || holding.approvals > 0 || tools_living_contexts (server->tools) > 0;
 }
 
 static gboolean
@@ -300,13 +293,14 @@ handle_stop (struct connection *connection, struct protocol_message *message, GE
   if (!value ||
       json_unpack (value, "{s?b, s?b}", "only_idle", &only_idle, "keep_sessions", &keep_sessions) < 0)
     return FALSE;
-  struct server_holding holding = server_holding (server);
+  struct service *service = server->service;
+  struct service_holding holding = service_holding (service);
   gboolean holds = holding.sessions > 0 || (only_idle && holding.approvals > 0);
-  g_mutex_lock (&server->lock);
-  guint running = server->running;
+  g_mutex_lock (&service->lock);
+  guint running = service->running;
   gboolean stopping = !(only_idle && running > 0) && !((only_idle || keep_sessions) && holds);
-  server->stopping = server->stopping || stopping;
-  g_mutex_unlock (&server->lock);
+  service->ending = service->ending || stopping;
+  g_mutex_unlock (&service->lock);
   g_autoptr (json_t) answer =
       json_pack ("{s:b, s:i, s:i, s:i}", "stopping", stopping, "running", (int)running, "sessions",
                  (int)holding.sessions, "approvals", (int)holding.approvals);
@@ -326,6 +320,7 @@ static const struct request_row request_table[] = {
     {PROTOCOL_CALL, FALSE, handle_call},     {PROTOCOL_APPROVAL, FALSE, handle_approval},
     {PROTOCOL_STATUS, FALSE, handle_status}, {PROTOCOL_STOP, TRUE, handle_stop},
     {PROTOCOL_REVIEW, FALSE, handle_review}, {PROTOCOL_STORE, FALSE, handle_store},
+    {PROTOCOL_MCP, FALSE, handle_mcp},
 };
 
 gboolean

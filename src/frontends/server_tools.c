@@ -128,5 +128,6 @@ server_tools_call (struct tools *tools, const struct tool_caller *caller, const 
   struct tool_reply reply;
   tools_call (tools, text_of (question, "toolset"), text_of (question, "tool"), arguments ? arguments : none,
               &asking, &reply);
-  return json_pack ("{s:o, s:i}", "reply", reply.value, "exit_code", reply.exit_code);
+  return json_pack ("{s:o, s:i, s:b}", "reply", reply.value, "exit_code", reply.exit_code, "fault",
+                    reply.is_fault);
 }

@@ -14,6 +14,7 @@
  *
  *     reply         {...}
  *     exit_code     number
+ *     fault         bool       nothing is wrong with the call: Adder could not carry it out
  *
  * Only "tool" must be there. What is wrong with a call is its reply; a caller that hangs up cancels it. */
 #pragma once

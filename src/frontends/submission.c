@@ -259,6 +259,13 @@ set_values (struct building *building, const json_t *value, GError **error)
 }
 
 static gboolean
+set_analysis (struct building *building, const json_t *value, GError **error)
+{
+  g_autofree char *text = json_to_text (value);
+  return adder_request_set_analysis (building->result, text, error);
+}
+
+static gboolean
 set_accept_all (struct building *building, const json_t *value, GError **error)
 {
   if (!json_is_boolean (value))
@@ -291,6 +298,7 @@ static const struct field field_table[] = {
     {"tables", adder_request_set_tables, NULL},
     {"check", NULL, set_check},
     {"values", NULL, set_values},
+    {"analysis", NULL, set_analysis},
     {"arguments", NULL, set_arguments},
     {"variables", NULL, set_variables},
     {"limits", NULL, set_limits},

@@ -27,6 +27,7 @@ struct bench {
   GStrv plain_variables;       /* environment of the plain side */
   GStrv adder_variables;       /* environment of `adder run` */
   struct bench_helper *kernel; /* a Jupyter kernel, and that session beside it: made when they are needed */
+  struct bench_http *http;     /* likewise */
   char *session;               /* its id */
   char *checkpoint;            /* of it */
   guint64 parked;              /* sandboxes of a full pool */
@@ -81,6 +82,9 @@ gboolean bench_run_command (struct bench *bench, const char *code, double *ret_m
 /* The same after its daemon was ended; that is ended again, so that it loads none beside what is measured
  * next. */
 gboolean bench_run_cold (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                         GError **error);
+/* A run by HTTP, on a connection that is kept, when the pool is full. */
+gboolean bench_run_http (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                          GError **error);
 /* A cell of the bench's session. */
 gboolean bench_run_cell (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,

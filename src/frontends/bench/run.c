@@ -9,9 +9,11 @@
 
 #include "common/config.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "common/paths.h"
 #include "frontends/bench/bench.h"
 #include "frontends/bench/helper.h"
+#include "frontends/bench/http.h"
 
 /* Should the bench be killed, its daemon does not stay for long. */
 #define DAEMON_IDLE_MS 60000
@@ -31,6 +33,13 @@ now_ms (void)
 
 /* ---- running ---- */
 
+static char *
+stdout_of (const char *result)
+{
+  g_autoptr (json_t) object = json_loads (result, JSON_ALLOW_NUL, NULL);
+  return g_strdup (json_string_value (json_object_get (object, "stdout")));
+}
+
 static gboolean
 run_request (AdderEngine *engine, const AdderRequest *request, double *ret_ms, char **ret_stdout,
              GError **error)
@@ -43,11 +52,8 @@ run_request (AdderEngine *engine, const AdderRequest *request, double *ret_ms, c
                  adder_result_json (result));
     return FALSE;
   }
-  if (ret_stdout) {
-    json_t *object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
-    *ret_stdout = g_strdup (json_string_value (json_object_get (object, "stdout")));
-    json_decref (object);
-  }
+  if (ret_stdout)
+    *ret_stdout = stdout_of (adder_result_json (result));
   *ret_ms = took;
   return TRUE;
 }
@@ -111,6 +117,20 @@ bench_run_settled (struct bench *bench, const char *code, double *ret_ms, char *
 {
   bench_settle (bench->engine, bench->parked);
   return bench_run_library (bench, code, ret_ms, ret_stdout, error);
+}
+
+gboolean
+bench_run_http (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
+{
+  if (!bench->http && !(bench->http = bench_http_new (bench->engine, error)))
+    return FALSE;
+  g_autofree char *result = NULL;
+  bench_settle (bench->engine, bench->parked);
+  if (!bench_http_ask (bench->http, bench->environment->name, code, ret_ms, &result, error))
+    return FALSE;
+  if (ret_stdout)
+    *ret_stdout = stdout_of (result);
+  return TRUE;
 }
 
 #define CONFIG_FILE    "adder.conf"
@@ -274,8 +294,8 @@ make_store (GError **error)
 }
 
 /* The configuration of the bench's engines and of the second daemon is the user's, but for the room for
- * sessions, for the store, and for the socket: that may be named there, and this daemon is stopped at will.
- */
+ * sessions, for the store, for tokens, and for the socket: that may be named there, and this daemon is
+ * stopped at will. */
 static gboolean
 write_configurations (struct config *config, const char *directory, const char *store, GError **error)
 {
@@ -295,6 +315,8 @@ write_configurations (struct config *config, const char *directory, const char *
   g_free (config->store_blobs);
   config->store_records = g_strdup_printf ("sqlite:%s/records.db", store);
   config->store_blobs = g_strdup_printf ("directory:%s/files", store);
+  g_free (config->http_tokens);
+  config->http_tokens = g_build_filename (directory, "tokens", NULL);
   if (!write_file (config, directory, CONFIG_FILE, error))
     return FALSE;
   config->touch_ahead = FALSE;
@@ -341,6 +363,7 @@ bench_clear (struct bench *bench)
   if (bench->adder_variables)
     bench_command (bench, stop, NULL, NULL, NULL);
   bench_helper_free (bench->kernel);
+  bench_http_free (bench->http);
   adder_engine_free (bench->engine);
   adder_engine_free (bench->untouched);
   adder_engine_free (bench->unkept);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The MCP clients whose configuration `adder mcp install` writes: where it is, and how a server is told
+ * there. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+enum mcp_client_place { MCP_CLIENT_HOME, MCP_CLIENT_CONFIG };
+
+struct mcp_client {
+  const char *name;  /* "vscode" */
+  const char *title; /* "VS Code" */
+  gboolean is_toml;
+  const char *key; /* under which servers are: "mcpServers" */
+  enum mcp_client_place place;
+  const char *variable;     /* of the environment: the directory that the file is in instead; NULL: none */
+  const char *user_file;    /* below the place */
+  const char *bare_file;    /* below the directory of the variable */
+  const char *project_file; /* below the project's directory; NULL: it has none */
+  gboolean says_type;       /* "type": "stdio" or "http" stands in an entry */
+  const char *secret;       /* how the token is said, as a header or a member of its own; NULL: no URLs */
+  gboolean asks;            /* the client asks for the token once, and keeps it */
+  const char *after;        /* what a person has to do then */
+};
+
+/* Ends with a row without a name. */
+extern const struct mcp_client mcp_clients[];
+
+/* NULL with ERROR, which lists them. */
+const struct mcp_client *mcp_client_find (const char *name, GError **error);
+
+/* The file, for all projects of the user or for that in the current directory. The caller's. */
+char *mcp_client_file (const struct mcp_client *client, gboolean project, GError **error);
+
+struct mcp_installation {
+  const char *name;      /* of the entry */
+  const char *program;   /* that is started */
+  const char *toolset;   /* NULL: as the program has it */
+  const char *url;       /* of the server over HTTP, in place of the program; or NULL */
+  const json_t *setting; /* variables of the environment that the program needs; NULL: none */
+};
+
+/* TEXT, the file as it is (NULL: there is none), with the entry. The caller's. */
+char *mcp_client_merge (const struct mcp_client *client, const struct mcp_installation *installation,
+                        const char *text, GError **error);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text that a model or a tool wrote, for the eyes of a person: lines stay lines and every language is
+ * written as it is, but nothing in it can drive the terminal or change the direction of what is ours. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+/* Writes LENGTH bytes of TEXT (-1: all) to STREAM. Characters as above stand as <U+001B>; what is no UTF-8 is
+ * replaced. */
+void terminal_text_write (const char *text, gssize length, FILE *stream);
+
+/* The path of a file, at a terminal as a link to it (OSC 8). */
+void terminal_text_write_path (const char *path, FILE *stream);
+
+/* Text as above in pieces, which may break in the middle of a character. */
+struct terminal_text {
+  FILE *stream;
+  char held[8];
+  gsize held_bytes;
+  char last; /* that was written; 0: none */
+};
+void terminal_text_add (struct terminal_text *text, const char *piece, gsize length);
+/* Ends the line, where it is not at its end, and begins anew. */
+void terminal_text_end (struct terminal_text *text);
