@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tools for models; approvals and reviews for people."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional
+
+from .. import models
+from .._wire import path
+from ..options import Workdir, body_of, query_of
+from .http import AsyncHttp, AsyncStream
+
+
+class AsyncTools:
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def list(self, toolset: Optional[str] = None) -> List[models.Tool]:
+        """Those that may be called, of TOOLSET."""
+        reply = await self._http.ask("GET", "/v1/tools", query=query_of({"toolset": toolset}))
+        return [models.decode(models.Tool, each) for each in reply["tools"]]
+
+    async def definitions(self, format: str, toolset: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The same in the form of a model API's field `tools`: "openai", "anthropic" or "mcp"."""
+        query = query_of({"toolset": toolset, "format": format})
+        found: List[Dict[str, Any]] = (await self._http.ask("GET", "/v1/tools", query=query))["tools"]
+        return found
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Optional[Mapping[str, Any]] = None,
+        *,
+        toolset: Optional[str] = None,
+        conversation: Optional[str] = None,
+        approval: Optional[str] = None,
+        workdir: Optional[Workdir] = None,
+        variables: Optional[Mapping[str, str]] = None,
+    ) -> models.ToolReply:
+        """One call. Arguments that are wrong are told in the reply, for the model, and are no exception."""
+        body = body_of(
+            {
+                "arguments": dict(arguments or {}),
+                "toolset": toolset,
+                "conversation": conversation,
+                "approval": approval,
+                "workdir": workdir,
+                "variables": variables,
+            }
+        )
+        reply = await self._http.ask("POST", path("v1", "tools", tool), body=body, endless=True)
+        return models.decode(models.ToolReply, reply)
+
+    def stream(
+        self,
+        tool: str,
+        arguments: Optional[Mapping[str, Any]] = None,
+        *,
+        toolset: Optional[str] = None,
+        conversation: Optional[str] = None,
+        approval: Optional[str] = None,
+    ) -> AsyncStream:
+        """The same, event by event; the last is `Replied`."""
+        body = {
+            "arguments": dict(arguments or {}),
+            "toolset": toolset,
+            "conversation": conversation,
+            "approval": approval,
+        }
+        return AsyncStream(self._http, path("v1", "tools", tool), body_of(body))
+
+
+def _approval(reply: Any) -> models.Approval:
+    return models.decode(models.Approval, reply)
+
+
+class AsyncApprovals:
+    """What waits for a yes. To decide takes a token that speaks for a person."""
+
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def list(self) -> List[models.Approval]:
+        return [_approval(each) for each in (await self._http.ask("GET", "/v1/approvals"))["approvals"]]
+
+    async def get(self, approval_id: str, wait: float = 0) -> models.Approval:
+        """Waits so many seconds for a decision."""
+        query = query_of({"wait_ms": round(wait * 1000) or None})
+        where = path("v1", "approvals", approval_id)
+        return _approval(await self._http.ask("GET", where, query=query, endless=wait > 0))
+
+    async def approve(self, approval_id: str, always: bool = False) -> models.Approval:
+        """ALWAYS: for all that its conversation asks for in that place."""
+        where = path("v1", "approvals", approval_id, "approve")
+        return _approval(await self._http.ask("POST", where, body={"always": always}))
+
+    async def deny(self, approval_id: str, reason: Optional[str] = None) -> models.Approval:
+        where = path("v1", "approvals", approval_id, "deny")
+        return _approval(await self._http.ask("POST", where, body=body_of({"reason": reason})))
+
+
+def _review(reply: Any) -> models.Review:
+    return models.decode(models.Review, reply)
+
+
+class AsyncReviews:
+    """Changes to a work directory that wait for a yes."""
+
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def list(self) -> List[models.Review]:
+        return [_review(each) for each in (await self._http.ask("GET", "/v1/reviews"))["reviews"]]
+
+    async def get(self, review_id: str) -> models.Review:
+        return _review(await self._http.ask("GET", path("v1", "reviews", review_id)))
+
+    async def commit(
+        self, review_id: str, *, digest: Optional[str] = None, workdir: Optional[Workdir] = None
+    ) -> models.Review:
+        where = path("v1", "reviews", review_id, "commit")
+        return _review(
+            await self._http.ask("POST", where, body=body_of({"digest": digest, "workdir": workdir}))
+        )
+
+    async def undo(self, review_id: str, *, workdir: Optional[Workdir] = None) -> models.Review:
+        where = path("v1", "reviews", review_id, "undo")
+        return _review(await self._http.ask("POST", where, body=body_of({"workdir": workdir})))
+
+    async def drop(self, review_id: str) -> models.Review:
+        return _review(await self._http.ask("POST", path("v1", "reviews", review_id, "drop"), body={}))

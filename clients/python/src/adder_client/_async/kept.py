@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept: files, long output, records."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+from typing import IO, TYPE_CHECKING, Any, AsyncIterator, Dict, List, Optional, Union
+
+from .. import models
+from .._saving import below
+from .._wire import path
+from ..options import FileFilter, RecordFilter, query_of
+from .http import AsyncHttp
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+FileId = Union[str, models.StoredFile, models.MadeFile]
+Source = Union[bytes, "os.PathLike[str]", IO[bytes]]
+
+
+def _id(file: FileId) -> str:
+    found = file if isinstance(file, str) else file.file_id
+    if found is None:
+        raise ValueError("the file was not kept: the result's warnings say why")
+    return found
+
+
+class AsyncFiles:
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def put(
+        self, source: Source, name: Optional[str] = None, *, conversation: Optional[str] = None
+    ) -> models.StoredFile:
+        """SOURCE is a path, bytes, or a file that is open for reading bytes; it is sent as it is read."""
+        if isinstance(source, os.PathLike):
+            with open(source, "rb") as file:  # noqa: PTH123, ASYNC230
+                return await self._put(file, name or os.path.basename(source), conversation)  # noqa: PTH119
+        if name is None:
+            raise ValueError("bytes, and what is open, need a name")
+        return await self._put(source, name, conversation)
+
+    async def _put(
+        self, content: Union[bytes, IO[bytes]], name: str, conversation: Optional[str]
+    ) -> models.StoredFile:
+        reply = await self._http.ask(
+            "POST",
+            "/v1/files",
+            files=[("file", (name, content))],
+            data={"conversation": conversation} if conversation else None,
+            endless=True,
+        )
+        return models.decode(models.StoredFile, reply["files"][0])
+
+    async def page(
+        self, *, limit: int = 100, before: Optional[str] = None, **which: Unpack[FileFilter]
+    ) -> models.FilePage:
+        """The newest first. `next` of a page is `before` of the one that follows."""
+        query = query_of({"limit": limit, "before": before, **which})
+        return models.decode(models.FilePage, await self._http.ask("GET", "/v1/files", query=query))
+
+    async def list(self, **which: Unpack[FileFilter]) -> AsyncIterator[models.StoredFile]:
+        """All of them, page by page."""
+        before: Optional[str] = None
+        while True:
+            page = await self.page(before=before, **which)
+            for file in page.files:
+                yield file
+            if page.next is None:
+                return
+            before = page.next
+
+    async def show(self, file: FileId) -> models.StoredFile:
+        return models.decode(models.StoredFile, await self._http.ask("GET", path("v1", "files", _id(file))))
+
+    async def get(self, file: FileId) -> bytes:
+        """The whole content. For what may be long, `stream` and `save` hold little of it at a time."""
+        return (await self._http.tell("GET", path("v1", "files", _id(file), "content"), accept="*/*")).content
+
+    async def stream(self, file: FileId, start: int = 0) -> AsyncIterator[bytes]:
+        """The content from the byte START on, in pieces."""
+        headers = {"Range": f"bytes={start}-"} if start else {}
+        where = path("v1", "files", _id(file), "content")
+        async with self._http.opened("GET", where, accept="*/*", headers=headers) as response:
+            async for piece in response.aiter_bytes():
+                yield piece
+
+    async def save(self, file: FileId, target: Union[str, os.PathLike[str]]) -> pathlib.Path:
+        """To the file TARGET, which is whole or as it was before."""
+        path_ = pathlib.Path(target)
+        descriptor, beside = tempfile.mkstemp(prefix=".adder-", dir=path_.parent)
+        try:
+            with open(descriptor, "wb") as out:  # noqa: PTH123, ASYNC230
+                async for piece in self.stream(file):
+                    out.write(piece)
+            os.replace(beside, path_)  # noqa: PTH105
+        except BaseException:
+            os.unlink(beside)  # noqa: PTH108
+            raise
+        return path_
+
+    async def save_all(
+        self, result: models.Result, directory: Union[str, os.PathLike[str]] = "."
+    ) -> List[pathlib.Path]:
+        """All files that a run made, below DIRECTORY. Their names come out of the sandbox: one that leads elsewhere is an
+        error, and nothing is written through links."""
+        saved = []
+        for made in result.files:
+            if made.file_id is not None:
+                saved.append(await self.save(made, below(directory, made.name)))
+        return saved
+
+    async def delete(self, file: FileId) -> None:
+        await self._http.tell("DELETE", path("v1", "files", _id(file)))
+
+
+class AsyncResults:
+    """The whole output of runs whose reply was cut, by its `result_id`."""
+
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def part(
+        self,
+        result_id: str,
+        stream: str = "stdout",
+        *,
+        offset: int = 0,
+        limit: int = 16384,
+        grep: Optional[str] = None,
+    ) -> models.Part:
+        query = query_of({"stream": stream, "offset": offset, "limit": limit, "grep": grep})
+        return models.decode(
+            models.Part, await self._http.ask("GET", path("v1", "results", result_id), query=query)
+        )
+
+    async def read(self, result_id: str, stream: str = "stdout") -> AsyncIterator[str]:
+        """All of it, in pieces."""
+        offset = 0
+        while True:
+            part = await self.part(result_id, stream, offset=offset, limit=1 << 20)
+            if part.text:
+                yield part.text
+            if part.at_end:
+                return
+            offset = part.next_offset
+
+
+class AsyncRecords:
+    """Who ran what, and how it ended. A record is a dict: docs/records.md of Adder says what is in it."""
+
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def page(
+        self, *, limit: int = 50, before: Optional[str] = None, **which: Unpack[RecordFilter]
+    ) -> models.RecordPage:
+        query = query_of({"limit": limit, "before": before, **which})
+        return models.decode(models.RecordPage, await self._http.ask("GET", "/v1/records", query=query))
+
+    async def list(self, **which: Unpack[RecordFilter]) -> AsyncIterator[Dict[str, Any]]:
+        """The newest first, page by page."""
+        before: Optional[str] = None
+        while True:
+            page = await self.page(before=before, **which)
+            for record in page.records:
+                yield record
+            if page.next is None:
+                return
+            before = page.next
+
+    async def show(self, run_id: str) -> Dict[str, Any]:
+        return await self._http.ask("GET", path("v1", "records", run_id))
+
+    async def stats(self, **which: Unpack[RecordFilter]) -> Dict[str, Any]:
+        return await self._http.ask("GET", "/v1/records/stats", query=query_of(which))
+
+    async def export(self, format: str = "jsonl", **which: Unpack[RecordFilter]) -> AsyncIterator[bytes]:
+        """JSON lines or CSV, the oldest first, in pieces."""
+        query = query_of({"format": format, **which})
+        async with self._http.opened(
+            "GET", "/v1/records/export", query=query, accept="*/*", endless=True
+        ) as response:
+            async for piece in response.aiter_bytes():
+                yield piece

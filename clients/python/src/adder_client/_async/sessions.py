@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: interpreters that stay between cells."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Type, Union
+
+from .. import models
+from .._wire import path
+from ..options import CellOptions, ReplayOptions, SessionOptions, body_of, query_of
+from .http import AsyncHttp, AsyncStream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def _checkpoint(which: Union[str, models.Checkpoint]) -> str:
+    return which.checkpoint_id if isinstance(which, models.Checkpoint) else which
+
+
+class AsyncSession:
+    """One session. As the subject of `with` it is ended afterwards."""
+
+    def __init__(self, http: AsyncHttp, info: models.SessionInfo) -> None:
+        self._http = http
+        self.info = info  # as it was when it was last asked for
+
+    @property
+    def id(self) -> str:
+        return self.info.session_id
+
+    def _path(self, *parts: str) -> str:
+        return path("v1", "sessions", self.id, *parts)
+
+    async def _change(
+        self, method: str, *parts: str, body: Optional[Mapping[str, Any]] = None
+    ) -> models.SessionInfo:
+        self.info = models.decode(
+            models.SessionInfo, await self._http.ask(method, self._path(*parts), body=body)
+        )
+        return self.info
+
+    async def run(self, code: str, **options: Unpack[CellOptions]) -> models.Result:
+        """The next cell, to its end. An outcome other than ok is no exception: see `Result.check`."""
+        return await self._http.run(self._path("cells"), {"code": code, **body_of(options)})
+
+    def stream(self, code: str, **options: Unpack[CellOptions]) -> AsyncStream:
+        """The next cell, event by event. It begins with the first event that is asked for."""
+        return AsyncStream(self._http, self._path("cells"), {"code": code, **body_of(options)})
+
+    async def refresh(self) -> models.SessionInfo:
+        return await self._change("GET")
+
+    async def variables(self, names: Optional[Sequence[str]] = None) -> List[models.Variable]:
+        """All, without values; or those of NAMES, with them."""
+        query = query_of({"names": ",".join(names) if names is not None else None})
+        reply = await self._http.ask("GET", self._path("variables"), query=query)
+        return [models.decode(models.Variable, each) for each in reply["variables"]]
+
+    async def history(self) -> models.History:
+        return models.decode(models.History, await self._http.ask("GET", self._path("history")))
+
+    async def reset(self) -> models.SessionInfo:
+        """Forgets all variables; files stay."""
+        return await self._change("POST", "reset")
+
+    async def interrupt(self) -> models.SessionInfo:
+        """KeyboardInterrupt in the cell that runs."""
+        return await self._change("POST", "interrupt")
+
+    async def checkpoint(self, name: Optional[str] = None) -> models.Checkpoint:
+        reply = await self._http.ask("POST", self._path("checkpoints"), body=body_of({"name": name}))
+        return models.decode(models.Checkpoint, reply)
+
+    async def checkpoints(self) -> List[models.Checkpoint]:
+        reply = await self._http.ask("GET", self._path("checkpoints"))
+        return [models.decode(models.Checkpoint, each) for each in reply["checkpoints"]]
+
+    async def rollback(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        return await self._change("POST", "rollback", body={"checkpoint": _checkpoint(checkpoint)})
+
+    async def forget(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        return await self._change("DELETE", "checkpoints", _checkpoint(checkpoint))
+
+    async def branch(
+        self, count: int = 1, checkpoint: Union[str, models.Checkpoint, None] = None
+    ) -> List[AsyncSession]:
+        """COUNT sessions that go on from what this one is, or was at CHECKPOINT."""
+        body = body_of({"count": count, "checkpoint": _checkpoint(checkpoint) if checkpoint else None})
+        reply = await self._http.ask("POST", self._path("branches"), body=body)
+        return [
+            AsyncSession(self._http, models.decode(models.SessionInfo, each)) for each in reply["sessions"]
+        ]
+
+    async def replay(self, **options: Unpack[ReplayOptions]) -> models.Replay:
+        """Its cells again, in a new session, which stays."""
+        reply = await self._http.ask("POST", self._path("replay"), body=body_of(options), endless=True)
+        return models.decode(models.Replay, reply)
+
+    async def end(self) -> models.SessionInfo:
+        return await self._change("DELETE")
+
+    async def __aenter__(self) -> AsyncSession:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[types.TracebackType],
+    ) -> None:
+        await self.end()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.info.name or self.id} {self.info.state}>"
+
+
+class AsyncSessions:
+    def __init__(self, http: AsyncHttp) -> None:
+        self._http = http
+
+    async def new(self, **options: Unpack[SessionOptions]) -> AsyncSession:
+        reply = await self._http.ask("POST", "/v1/sessions", body=body_of(options), endless=True)
+        return AsyncSession(self._http, models.decode(models.SessionInfo, reply))
+
+    async def get(self, session: str) -> AsyncSession:
+        """By its name, its id, or the first characters of the id."""
+        reply = await self._http.ask("GET", path("v1", "sessions", session))
+        return AsyncSession(self._http, models.decode(models.SessionInfo, reply))
+
+    async def list(self) -> List[models.SessionInfo]:
+        reply = await self._http.ask("GET", "/v1/sessions")
+        return [models.decode(models.SessionInfo, each) for each in reply["sessions"]]

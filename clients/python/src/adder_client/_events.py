@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Server-sent events, from bytes as they come to events of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Iterator, List, Optional, Tuple
+
+from . import models
+from .errors import UnexpectedReply
+
+_kinds = {
+    "started": models.Started,
+    "stdout": models.Stdout,
+    "stderr": models.Stderr,
+    "display": models.Displayed,
+    "replay": models.Replaying,
+    "cell": models.CellBegins,
+    "end": models.Ended,
+}
+
+
+class Parser:
+    """Not by text lines: str.splitlines would also split at U+2028, which JSON may hold."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._name = ""
+        self._data: List[bytes] = []
+
+    def feed(self, piece: bytes) -> Iterator[Tuple[str, str]]:
+        """What is whole by now: name and data of each."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            event = self._line(line[:-1] if line.endswith(b"\r") else line)
+            if event is not None:
+                yield event
+
+    def _line(self, line: bytes) -> Optional[Tuple[str, str]]:
+        if not line:
+            name, data = self._name, self._data
+            self._name, self._data = "", []
+            return (name or "message", b"\n".join(data).decode()) if data else None
+        field, _, value = line.partition(b":")
+        value = value[1:] if value.startswith(b" ") else value
+        if field == b"event":
+            self._name = value.decode()
+        elif field == b"data":
+            self._data.append(value)
+        return None  # comments, ids, and what nobody knows
+
+
+def event_of(name: str, data: str) -> Optional[models.Event]:
+    """None: of a kind that this package does not know yet."""
+    try:
+        value = json.loads(data)
+    except ValueError:
+        raise UnexpectedReply(f"an event {name} that is no JSON") from None
+    if name == "result":
+        return models.Finished(models.decode(models.Result, value))
+    if name == "reply":
+        return models.Replied(models.decode(models.ToolReply, value))
+    kind = _kinds.get(name)
+    return None if kind is None else models.decode(kind, value)

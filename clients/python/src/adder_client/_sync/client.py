@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made from _async by make_sync.py: change that.
+"""The client itself."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import types
+from typing import TYPE_CHECKING, Iterator, List, Optional, Type, Union
+
+import httpx
+
+from .. import _wire, models
+from .._wire import path
+from ..options import RunOptions, SessionOptions, body_of, query_of
+from .asking import Approvals, Reviews, Tools
+from .http import Http, Stream
+from .kept import Files, Records, Results
+from .sessions import Session, Sessions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Run:
+    """A run in the background. It goes on without this program."""
+
+    def __init__(self, http: Http, state: models.RunState) -> None:
+        self._http = http
+        self.state = state  # as it was when it was last asked for
+
+    @property
+    def id(self) -> str:
+        return self.state.run_id
+
+    def refresh(self, wait: float = 0) -> models.RunState:
+        """Asks how it is; waits for its end so many seconds."""
+        query = query_of({"wait_ms": round(wait * 1000) or None})
+        reply = self._http.ask("GET", path("v1", "runs", self.id), query=query, endless=wait > 0)
+        self.state = models.decode(models.RunState, reply)
+        return self.state
+
+    def wait(self) -> models.RunState:
+        """Until it has ended."""
+        while not self.state.ended:
+            self.refresh(wait=60)
+        return self.state
+
+    def cancel(self) -> models.RunState:
+        self.state = models.decode(
+            models.RunState, self._http.ask("DELETE", path("v1", "runs", self.id))
+        )
+        return self.state
+
+
+class Adder:
+    """A server, by its URL: `http://...`, `https://...`, or `unix:/path/of/a/socket`.
+
+    URL and TOKEN are those of $ADDER_URL and $ADDER_TOKEN where they are not given. TIMEOUT, in seconds, is for the server to
+    answer; while code runs there is none, since the code's own limits end it. RETRIES: how often to try again where there is no
+    room. TRANSPORT is httpx's, for who needs a proxy or certificates of his own.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        token: Optional[str] = None,
+        *,
+        timeout: _wire.Timeout = 30.0,
+        retries: int = 0,
+        verify: Union[bool, ssl.SSLContext] = True,
+        transport: Optional[httpx.BaseTransport] = None,
+    ) -> None:
+        self._http = Http(url, token, timeout, retries, verify, transport)
+        self.sessions = Sessions(self._http)
+        self.files = Files(self._http)
+        self.results = Results(self._http)
+        self.records = Records(self._http)
+        self.tools = Tools(self._http)
+        self.approvals = Approvals(self._http)
+        self.reviews = Reviews(self._http)
+
+    def run(self, code: str, **options: Unpack[RunOptions]) -> models.Result:
+        """Runs CODE to its end. An outcome other than ok is no exception: see `Result.check`."""
+        return self._http.run("/v1/runs", {"code": code, **body_of(options)})
+
+    def stream(self, code: str, **options: Unpack[RunOptions]) -> Stream:
+        """Runs CODE, event by event. It begins with the first event that is asked for."""
+        return Stream(self._http, "/v1/runs", {"code": code, **body_of(options)})
+
+    def start(self, code: str, **options: Unpack[RunOptions]) -> Run:
+        """Begins to run CODE in the background."""
+        body = {"code": code, "background": True, **body_of(options)}
+        reply = self._http.ask("POST", "/v1/runs", body=body, endless=True)
+        return Run(self._http, models.decode(models.RunState, reply))
+
+    def get_run(self, run_id: str) -> Run:
+        """A run that was begun earlier, by this program or another."""
+        reply = self._http.ask("GET", path("v1", "runs", run_id))
+        return Run(self._http, models.decode(models.RunState, reply))
+
+    def running(self) -> List[models.RunningRun]:
+        """Those that are under way."""
+        reply = self._http.ask("GET", "/v1/runs")
+        return [models.decode(models.RunningRun, each) for each in reply["runs"]]
+
+    def export_table(
+        self, run_id: str, number: int = 1, *, format: str = "csv", name: Optional[str] = None
+    ) -> models.StoredFile:
+        """A table that a run showed, whole, as a file."""
+        where = path("v1", "runs", run_id, "tables", number)
+        reply = self._http.ask(
+            "POST", where, body=body_of({"format": format, "name": name}), endless=True
+        )
+        return models.decode(models.StoredFile, reply)
+
+    @contextlib.contextmanager
+    def session(self, **options: Unpack[SessionOptions]) -> Iterator[Session]:
+        """A new session for a `with`, ended after it."""
+        made = self.sessions.new(**options)
+        with made:
+            yield made
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Adder:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[types.TracebackType],
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._http.place}>"

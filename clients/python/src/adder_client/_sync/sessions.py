@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made from _async by make_sync.py: change that.
+"""Sessions: interpreters that stay between cells."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Type, Union
+
+from .. import models
+from .._wire import path
+from ..options import CellOptions, ReplayOptions, SessionOptions, body_of, query_of
+from .http import Http, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def _checkpoint(which: Union[str, models.Checkpoint]) -> str:
+    return which.checkpoint_id if isinstance(which, models.Checkpoint) else which
+
+
+class Session:
+    """One session. As the subject of `with` it is ended afterwards."""
+
+    def __init__(self, http: Http, info: models.SessionInfo) -> None:
+        self._http = http
+        self.info = info  # as it was when it was last asked for
+
+    @property
+    def id(self) -> str:
+        return self.info.session_id
+
+    def _path(self, *parts: str) -> str:
+        return path("v1", "sessions", self.id, *parts)
+
+    def _change(
+        self, method: str, *parts: str, body: Optional[Mapping[str, Any]] = None
+    ) -> models.SessionInfo:
+        self.info = models.decode(
+            models.SessionInfo, self._http.ask(method, self._path(*parts), body=body)
+        )
+        return self.info
+
+    def run(self, code: str, **options: Unpack[CellOptions]) -> models.Result:
+        """The next cell, to its end. An outcome other than ok is no exception: see `Result.check`."""
+        return self._http.run(self._path("cells"), {"code": code, **body_of(options)})
+
+    def stream(self, code: str, **options: Unpack[CellOptions]) -> Stream:
+        """The next cell, event by event. It begins with the first event that is asked for."""
+        return Stream(self._http, self._path("cells"), {"code": code, **body_of(options)})
+
+    def refresh(self) -> models.SessionInfo:
+        return self._change("GET")
+
+    def variables(self, names: Optional[Sequence[str]] = None) -> List[models.Variable]:
+        """All, without values; or those of NAMES, with them."""
+        query = query_of({"names": ",".join(names) if names is not None else None})
+        reply = self._http.ask("GET", self._path("variables"), query=query)
+        return [models.decode(models.Variable, each) for each in reply["variables"]]
+
+    def history(self) -> models.History:
+        return models.decode(models.History, self._http.ask("GET", self._path("history")))
+
+    def reset(self) -> models.SessionInfo:
+        """Forgets all variables; files stay."""
+        return self._change("POST", "reset")
+
+    def interrupt(self) -> models.SessionInfo:
+        """KeyboardInterrupt in the cell that runs."""
+        return self._change("POST", "interrupt")
+
+    def checkpoint(self, name: Optional[str] = None) -> models.Checkpoint:
+        reply = self._http.ask("POST", self._path("checkpoints"), body=body_of({"name": name}))
+        return models.decode(models.Checkpoint, reply)
+
+    def checkpoints(self) -> List[models.Checkpoint]:
+        reply = self._http.ask("GET", self._path("checkpoints"))
+        return [models.decode(models.Checkpoint, each) for each in reply["checkpoints"]]
+
+    def rollback(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        return self._change("POST", "rollback", body={"checkpoint": _checkpoint(checkpoint)})
+
+    def forget(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        return self._change("DELETE", "checkpoints", _checkpoint(checkpoint))
+
+    def branch(
+        self, count: int = 1, checkpoint: Union[str, models.Checkpoint, None] = None
+    ) -> List[Session]:
+        """COUNT sessions that go on from what this one is, or was at CHECKPOINT."""
+        body = body_of({"count": count, "checkpoint": _checkpoint(checkpoint) if checkpoint else None})
+        reply = self._http.ask("POST", self._path("branches"), body=body)
+        return [
+            Session(self._http, models.decode(models.SessionInfo, each)) for each in reply["sessions"]
+        ]
+
+    def replay(self, **options: Unpack[ReplayOptions]) -> models.Replay:
+        """Its cells again, in a new session, which stays."""
+        reply = self._http.ask("POST", self._path("replay"), body=body_of(options), endless=True)
+        return models.decode(models.Replay, reply)
+
+    def end(self) -> models.SessionInfo:
+        return self._change("DELETE")
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[types.TracebackType],
+    ) -> None:
+        self.end()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.info.name or self.id} {self.info.state}>"
+
+
+class Sessions:
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    def new(self, **options: Unpack[SessionOptions]) -> Session:
+        reply = self._http.ask("POST", "/v1/sessions", body=body_of(options), endless=True)
+        return Session(self._http, models.decode(models.SessionInfo, reply))
+
+    def get(self, session: str) -> Session:
+        """By its name, its id, or the first characters of the id."""
+        reply = self._http.ask("GET", path("v1", "sessions", session))
+        return Session(self._http, models.decode(models.SessionInfo, reply))
+
+    def list(self) -> List[models.SessionInfo]:
+        reply = self._http.ask("GET", "/v1/sessions")
+        return [models.decode(models.SessionInfo, each) for each in reply["sessions"]]
