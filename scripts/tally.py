@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts test cases and prints "PASSED FAILED SKIPPED".
 
-    python3 tally.py [--left-out FILE] FILE...
+    python3 tally.py [--left-out FILE] [--again FILE] FILE...
 
 A FILE is pytest's JUnit XML or Meson's testlog.json, whose TAP is read here: Meson's own JUnit file counts a program
 that ran out of time, or died between two cases, as passed. Failed cases are named on standard error; what was skipped,
-with its reason, goes to the file of --left-out. A FILE that is missing or broken counts as one failure, since what
+with its reason, goes to the file of --left-out. What failed and, by the results in the file of --again, passed when it
+was run once more by itself counts as passed, and is named as unsteady on standard error. A FILE that is missing or broken counts as one failure, since what
 should have written it did not come to its end.
 """
+import argparse
 import json
 import re
 import sys
@@ -48,24 +50,36 @@ def pytest_cases(path):
             yield name, "passed", None
 
 
-def main(arguments):
-    left_out = None
-    if arguments[:1] == ["--left-out"]:
-        left_out = open(arguments[1], "a", encoding="utf-8")
-        arguments = arguments[2:]
+def passed_again(path):
+    try:
+        return {name for name, state, _ in pytest_cases(path) if state == "passed"}
+    except (OSError, xml.etree.ElementTree.ParseError):
+        return set()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--left-out", type=argparse.FileType("a", encoding="utf-8"))
+    parser.add_argument("--again", default="")
+    parser.add_argument("files", nargs="+")
+    given = parser.parse_args()
+    again = passed_again(given.again) if given.again else set()
     count = {"passed": 0, "failed": 0, "skipped": 0}
-    for path in arguments:
+    for path in given.files:
         try:
             cases = list((meson_cases if path.endswith(".json") else pytest_cases)(path))
         except (OSError, ValueError, KeyError, xml.etree.ElementTree.ParseError) as error:
             cases = [(f"{path}: {error}", "failed", None)]
         for name, state, reason in cases:
-            count[state] += 1
-            if state == "failed":
+            if state == "failed" and name in again:
+                state = "passed"
+                print(f"UNSTEADY {name}", file=sys.stderr)
+            elif state == "failed":
                 print(f"FAILED {name}", file=sys.stderr)
-            elif state == "skipped" and left_out:
-                print(f"{name}: {reason or 'no reason given'}", file=left_out)
+            elif state == "skipped" and given.left_out:
+                print(f"{name}: {reason or 'no reason given'}", file=given.left_out)
+            count[state] += 1
     print(*count.values())
 
 
-main(sys.argv[1:])
+main()
