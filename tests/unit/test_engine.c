@@ -20,6 +20,7 @@
 #include "engine/message.h"
 #include "engine/mime.h"
 #include "engine/outcome.h"
+#include "engine/processor.h"
 #include "engine/request.h"
 #include "engine/result.h"
 
@@ -792,6 +793,39 @@ test_result_fields (void)
   g_assert_null (strchr (text, '\n'));
 }
 
+/* ---- processors ---- */
+
+static void
+test_processor_is_let_go (void)
+{
+  struct processor_hold hold;
+  cpu_set_t before, held, after;
+  pid_t child = fork ();
+  g_assert_cmpint (child, >=, 0);
+  if (child == 0) {
+    pause ();
+    _exit (0);
+  }
+  g_assert_cmpint (sched_getaffinity (child, sizeof before, &before), ==, 0);
+  processor_hold (&hold, child);
+  g_assert_cmpint (hold.pid, ==, child);
+  g_assert_cmpint (sched_getaffinity (child, sizeof held, &held), ==, 0);
+  g_assert_cmpint (CPU_COUNT (&held), ==, 1);
+  processor_release (&hold);
+  g_assert_cmpint (sched_getaffinity (child, sizeof after, &after), ==, 0);
+  g_assert_true (CPU_EQUAL (&before, &after));
+  kill (child, SIGKILL);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+
+  /* Nobody, and never this thread. */
+  const pid_t others[] = {child, 0, -1};
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++) {
+    processor_hold (&hold, others[i]);
+    g_assert_cmpint (hold.pid, ==, 0);
+    processor_release (&hold);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -818,5 +852,6 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/mime", test_mime);
   g_test_add_func ("/engine/isolation", test_isolation);
   g_test_add_func ("/engine/result/fields", test_result_fields);
+  g_test_add_func ("/engine/processor", test_processor_is_let_go);
   return g_test_run ();
 }

@@ -50,7 +50,7 @@ open_session (void)
 {
   g_autoptr (GError) error = NULL;
   struct interrupt interrupt;
-  const struct shape shape = {.limits = limits_default (), .session = TRUE};
+  const struct shape shape = shape_of_kind (SHAPE_SESSION, NETWORK_NONE);
   struct pool *pool = pools_get (engine->pools, ENVIRONMENT, ISOLATION_AUTO, NETWORK_NONE, &error);
   g_assert_no_error (error);
   g_assert_true (interrupt_init (&interrupt, -1, NULL));
@@ -352,7 +352,7 @@ test_libraries (void)
 
 /* ---- hostile ones ---- */
 
-G_STATIC_ASSERT (WIRE_VERSION == 4); /* struct wire_ready below */
+G_STATIC_ASSERT (WIRE_VERSION == 5); /* struct wire_ready below */
 
 /* Code that answers the command in the runner's place; GIVEN are the descriptors that came with it. */
 static const struct {
@@ -374,9 +374,9 @@ static const struct {
     {"[os.close(g) for g in given] and {}", ADDER_ERROR_FAILED, "the branch ended before it was ready"},
     {"os.write(given[0], b'x' * 40) and {}", ADDER_ERROR_FAILED, "the branch did not say what it should"},
     /* The session itself, or a child of its, in the place of a branch. */
-    {"os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 4, 0, 0, 0, 0)) and {}",
+    {"os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 5, 0, 0, 0, 0)) and {}",
      ADDER_ERROR_FAILED, "the process of a branch is not where it should be"},
-    {"{} if os.fork() else os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 4, 0, 0, 0, "
+    {"{} if os.fork() else os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 5, 0, 0, 0, "
      "0)) "
      "and "
      "time.sleep(100)",

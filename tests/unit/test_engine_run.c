@@ -185,6 +185,15 @@ test_bad_requests (void)
   g_clear_error (&error);
   g_assert_false (adder_request_add_file (request, "../escape", 0, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_clear_error (&error);
+  const int unreadable[] = {O_PATH, O_WRONLY};
+  for (gsize i = 0; i < G_N_ELEMENTS (unreadable); i++) {
+    autoclose int fd = open ("/dev/null", unreadable[i] | O_CLOEXEC);
+    g_assert_false (adder_request_add_file (request, "null", fd, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_nonnull (strstr (error->message, "not open for reading"));
+    g_clear_error (&error);
+  }
   adder_request_set_name (request, "/etc/passwd");
   g_autoptr (json_t) name = run (shared (), request, "failed", 125);
   g_assert_nonnull (strstr (error_at (name, "message"), "/etc/passwd"));

@@ -494,6 +494,32 @@ test_save_full (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
+/* A file that is lent is a mount in the sandbox, which the daemon does not see: what it sees is an empty
+ * file, and that is no artifact, wherever the code has taken its directory. */
+static void
+test_lent (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  struct workspace_mark mark;
+  make (fixture, "work/sub/data.csv", "");
+  make (fixture, "work/empty.csv", "");
+  struct workspace_file *lent = workspace_file_lent (fixture->root_fd, "work", "sub/data.csv", &error);
+  g_assert_no_error (error);
+  workspace_files_add (fixture->files, lent);
+  g_assert_true (workspace_measure (fixture->root_fd, &mark));
+  g_assert_true (workspace_is_untouched (fixture->root_fd, &mark, fixture->files));
+
+  g_autofree char *sub = g_build_filename (fixture->path, "work", "sub", NULL);
+  g_autofree char *other = g_build_filename (fixture->path, "work", "other", NULL);
+  g_assert_cmpint (rename (sub, other), ==, 0);
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 1);
+  g_assert_nonnull (find (artifacts, "empty.csv"));
+
+  g_assert_null (workspace_file_lent (fixture->root_fd, "work", "sub/data.csv", &error));
+  g_assert_nonnull (strstr (error->message, "cannot find the place of the file sub/data.csv"));
+}
+
 static const struct {
   const char *path;
   void (*test) (struct fixture *, gconstpointer);
@@ -503,6 +529,7 @@ static const struct {
     {"/workspace/put-refuses", test_put_refuses},
     {"/workspace/input-bound", test_input_bound},
     {"/workspace/untouched", test_untouched},
+    {"/workspace/lent", test_lent},
     {"/artifact/take", test_take},
     {"/artifact/hostile", test_take_hostile},
     {"/artifact/limits", test_take_limits},

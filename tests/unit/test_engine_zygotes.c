@@ -7,6 +7,9 @@
 
 #include "run_support.h"
 
+/* Between two runs of many that only pass the time. */
+#define PAUSE_US 10000
+
 /* Runs that find the module loaded, and so were not served by a bare zygote. */
 static void
 expect_loaded (AdderEngine *engine, const char *name, int runs)
@@ -25,6 +28,7 @@ run_until_started (AdderEngine *engine, const char *name, json_int_t starts)
   while (pool_number (engine, "starts") < starts) {
     g_assert_cmpint (g_get_monotonic_time (), <, deadline_us);
     expect_loaded (engine, name, 1);
+    g_usleep (PAUSE_US);
   }
 }
 
@@ -86,7 +90,7 @@ test_rotation (gconstpointer data)
   gint64 deadline_us = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
   while (pool_number (engine, "zygotes") > 1) {
     g_assert_cmpint (g_get_monotonic_time (), <, deadline_us);
-    g_usleep (10 * 1000);
+    g_usleep (PAUSE_US);
   }
 }
 
@@ -123,6 +127,7 @@ test_crash_loop (void)
   gint64 begin_us = g_get_monotonic_time (), passed_us = 0;
   for (int i = 0; i < 30 || passed_us < 4 * G_USEC_PER_SEC; i++) {
     json_decref (run_in (engine, name, "import ctypes; ctypes.string_at(0)", "crashed", 139));
+    g_usleep (PAUSE_US);
     passed_us = g_get_monotonic_time () - begin_us;
   }
   g_assert_cmpint (pool_number (engine, "starts"), >=, 2);

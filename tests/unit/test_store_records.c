@@ -320,6 +320,48 @@ test_twice (struct fixture *fixture)
   assert_problems (fixture, NULL, "");
 }
 
+static gboolean
+add_and_fail (gpointer data, struct transaction *transaction, GError **error)
+{
+  if (add_step (data, transaction, error))
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the step after it fails");
+  return FALSE;
+}
+
+/* A store goes on from the head that it wrote last, unless that is not there any more: the row was taken
+ * back, another store was quicker, or somebody changed it. */
+static void
+test_remembered_head (struct fixture *fixture)
+{
+  char id[ID_BYTES];
+  g_autoptr (GError) error = NULL;
+  struct store *second = open_store (fixture);
+  struct record record = make_record (fixture, id, "1");
+  struct adding adding = {fixture->store, &record, 1};
+  struct database *database = store_database (fixture->store, NULL);
+  add_some (fixture, 2);
+  g_assert_false (database_commit (database, add_and_fail, &adding, &error));
+  g_assert_cmpstr (error->message, ==, "the step after it fails");
+  g_clear_error (&error);
+  add_some (fixture, 1);
+  add_to (second, &record);
+  add_to (fixture->store, &record); /* it is there, by the other one */
+  add_some (fixture, 1);
+  record = make_record (fixture, id, "2");
+  add_to (second, &record);
+  assert_problems (fixture, NULL, "");
+  g_autofree char *head = head_now (fixture);
+  g_assert_true (g_str_has_prefix (head, "6:") || g_str_has_prefix (head, "here:6:"));
+
+  tamper (fixture, "UPDATE chains SET digest = 'x'");
+  record = make_record (fixture, id, "3");
+  adding = (struct adding){second, &record, 1};
+  g_assert_false (database_commit (store_database (second, NULL), add_step, &adding, &error));
+  g_assert_nonnull (strstr (error->message, "is damaged"));
+  store_close (second);
+  store_unref (second);
+}
+
 static void
 test_untrusted_texts (struct fixture *fixture)
 {
@@ -656,6 +698,7 @@ static const struct test_case {
     {"filters", test_filters},
     {"pages", test_pages},
     {"twice", test_twice},
+    {"remembered-head", test_remembered_head},
     {"untrusted-texts", test_untrusted_texts},
     {"statistics", test_statistics},
     {"export", test_export},

@@ -37,7 +37,8 @@ check_field (const struct field *field, gboolean parameter)
   /* Everything that a caller controls has a bound. */
   g_assert_true (!(field->types & (FIELD_TEXT | FIELD_INTEGER | FIELD_LIST)) || field->maximum > 0 ||
                  field->pattern);
-  g_assert_false (field->types & (FIELD_OBJECT | FIELD_NULL));
+  g_assert_false (field->types & FIELD_NULL);
+  g_assert_true (!(field->types & FIELD_OBJECT) || field->members);
   g_assert_true (field->optional || !field->standard);
   g_autoptr (json_t) standard = field->standard ? json_loads (field->standard, JSON_DECODE_ANY, NULL) : NULL;
   g_assert_cmpint (!standard, ==, !field->standard);
@@ -228,6 +229,71 @@ test_arguments (void)
   }
 }
 
+/* ---- objects in objects ---- */
+
+static const struct field place_members[] = {
+    {.name = "name", .types = FIELD_TEXT, .maximum = 3, .text = "Name."},
+    {.name = "deep", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "true", .text = "Deep."},
+    {0},
+};
+static const struct field nested[] = {
+    {.name = "place", .types = FIELD_OBJECT, .optional = TRUE, .members = place_members, .text = "Place."},
+    {.name = "places",
+     .types = FIELD_LIST,
+     .items = FIELD_OBJECT,
+     .members = place_members,
+     .optional = TRUE,
+     .standard = "[]",
+     .maximum = 2,
+     .text = "Places."},
+    {.name = "map",
+     .types = FIELD_OBJECT,
+     .items = FIELD_TEXT,
+     .optional = TRUE,
+     .standard = "{}",
+     .maximum = 2,
+     .text = "A map."},
+    {.name = "any", .types = FIELD_OBJECT, .optional = TRUE, .text = "Any object."},
+    {0},
+};
+
+static const struct {
+  const char *given, *expected;
+} nested_cases[] = {
+    {"{}", "{\"place\":null,\"places\":[],\"map\":{},\"any\":null}"},
+    {"{\"place\": {\"name\": \"a\"}, \"places\": [{\"name\": \"b\", \"deep\": false}], \"map\": {\"k\": "
+     "\"v\"}, "
+     "\"any\": {\"x\": [1]}}",
+     "{\"place\":{\"name\":\"a\",\"deep\":true},\"places\":[{\"name\":\"b\",\"deep\":false}],"
+     "\"map\":{\"k\":\"v\"},\"any\":{\"x\":[1]}}"},
+    {"{\"place\": {}}", "b: place.name is missing"},
+    {"{\"place\": {\"name\": \"a\", \"nane\": 1}}",
+     "b: there is no parameter \"place.nane\", did you mean name?"},
+    {"{\"places\": [{\"name\": \"a\"}, {\"name\": \"abcd\"}]}",
+     "b: places[1].name must be at most 3 characters, not 4"},
+    {"{\"places\": [1]}", "b: each item of places must be an object, not an integer"},
+    {"{\"map\": {\"k\": 1}}", "b: each value of map must be text, not an integer"},
+    {"{\"map\": {\"a\": \"\", \"b\": \"\", \"c\": \"\"}}", "b: map must be at most 2 names, not 3"},
+};
+
+static void
+test_nested_arguments (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (nested_cases); i++) {
+    g_autoptr (GError) problem = NULL;
+    g_autoptr (json_t) given = json_loads (nested_cases[i].given, 0, NULL);
+    g_autoptr (json_t) checked = arguments_check_fields (nested, "b", given, &problem);
+    g_autofree char *text = checked ? json_to_text (checked) : g_strdup (problem->message);
+    g_assert_cmpstr (text, ==, nested_cases[i].expected);
+  }
+  g_autoptr (json_t) schema = schema_fields (nested, FALSE);
+  const json_t *properties = json_object_get (schema, "properties");
+  g_autofree char *map = json_to_text (json_object_get (properties, "map"));
+  g_assert_cmpstr (map, ==,
+                   "{\"anyOf\":[{\"type\":\"object\",\"maxProperties\":2,\"additionalProperties\":{\"type\":"
+                   "\"string\"}},{\"type\":\"null\"}],\"default\":{},\"description\":\"A map.\"}");
+}
+
 /* However many names are wrong, the sentence has an end. */
 static void
 test_many_problems (void)
@@ -248,6 +314,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tools/table", test_table);
+  g_test_add_func ("/tools/nested-arguments", test_nested_arguments);
   g_test_add_func ("/tools/defaults", test_defaults);
   g_test_add_func ("/tools/strict", test_strict);
   g_test_add_func ("/tools/find", test_find);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GLib's locks and counts of references for the thread sanitizer. GLib makes them of futexes, not of
- * pthread's mutexes, and is itself not built with the sanitizer, which therefore sees no order between what
- * two threads do under one lock, or before the last reference goes. These functions stand before GLib's own
- * in the test programs, do the same by way of them, and tell the sanitizer. */
+/* GLib's locks, counts of references and pools of threads for the thread sanitizer. GLib makes them of
+ * futexes, not of pthread's mutexes, and is itself not built with the sanitizer, which therefore sees no
+ * order between what two threads do under one lock, or before the last reference goes. These functions stand
+ * before GLib's own in the test programs, do the same by way of them, and tell the sanitizer. */
 #include <dlfcn.h>
 #include <glib.h>
 #include <sanitizer/tsan_interface.h>
 
-/* For modules too, which are loaded later (src/store/module.h). */
+/* For modules too, which are loaded later (src/common/module.h). */
 #pragma GCC visibility push(default)
 
 /* The static is only ever touched atomically: threads meet here for the first time as well. */
@@ -122,4 +122,45 @@ void (g_atomic_rc_box_release_full) (gpointer memory, GDestroyNotify clear)
   __tsan_release (memory);
   real (memory, acquire_and_clear);
   clear_last = before;
+}
+
+/* What is pushed to a pool of threads was written before; and what they did is done when the pool is gone. */
+struct pool_work {
+  GFunc work;
+  gpointer data;
+  GThreadPool *pool; /* its address alone: GLib frees it when it likes */
+};
+
+static void
+acquire_and_work (gpointer item, gpointer data)
+{
+  const struct pool_work *pool = data;
+  __tsan_acquire (item);
+  pool->work (item, pool->data);
+  __tsan_release (pool->pool);
+}
+
+GThreadPool *
+g_thread_pool_new (GFunc func, gpointer user_data, gint max_threads, gboolean exclusive, GError **error)
+{
+  REAL (g_thread_pool_new);
+  struct pool_work *pool = g_new (struct pool_work, 1); /* for ever: tests make few */
+  *pool = (struct pool_work){func, user_data, NULL};
+  return pool->pool = real (acquire_and_work, pool, max_threads, exclusive, error);
+}
+
+gboolean
+g_thread_pool_push (GThreadPool *pool, gpointer data, GError **error)
+{
+  REAL (g_thread_pool_push);
+  __tsan_release (data);
+  return real (pool, data, error);
+}
+
+void
+g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait_)
+{
+  REAL (g_thread_pool_free);
+  real (pool, immediate, wait_);
+  __tsan_acquire (pool);
 }

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a question, the heads of files, what a model is told, and the controller with a host and a
+ * replay of this test's. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analysis/describe.h"
+#include "analysis/head.h"
+#include "analysis/prompts.h"
+#include "analysis/steps.h"
+#include "base/fd.h"
+#include "common/json.h"
+
+/* ---- heads ---- */
+
+static void
+test_whole_lines (void)
+{
+  static const struct {
+    const char *data;
+    gsize length, whole;
+  } rows[] = {
+      {"a\nb\nc", 5, 4},
+      {"a\rb\rc", 5, 4},
+      {"abc", 3, 3},
+      {"a\n", 2, 2},
+      {"", 0, 0},
+      {"\xff\xfe"
+       "a\0\n\0b\0c",
+       9, 6},
+      {"\xfe\xff\0a\0\n\0b", 8, 6},
+      /* No line ends there: the byte is another character's half. */
+      {"\xff\xfe\0\n", 4, 4},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    g_assert_cmpuint (head_whole_lines ((const guint8 *)rows[i].data, rows[i].length), ==, rows[i].whole);
+}
+
+static int
+file_of (const char *line, gsize times)
+{
+  int fd = memfd_create ("file", MFD_CLOEXEC);
+  for (gsize i = 0; i < times; i++)
+    g_assert_cmpint (fd_write_all (fd, line, strlen (line)), ==, 0);
+  return fd;
+}
+
+static void
+test_heads (void)
+{
+  static const char line[] = "0123456789\n";
+  g_autoptr (GError) problem = NULL;
+  autoclose int small = file_of (line, 2), large = file_of (line, HEAD_BYTES / 8);
+  gboolean cut;
+  autoclose int whole = head_open (small, &cut, &problem);
+  g_assert_no_error (problem);
+  g_assert_false (cut);
+  g_assert_cmpint (lseek (whole, 0, SEEK_END), ==, 22);
+  off_t before = lseek (large, 0, SEEK_CUR);
+  autoclose int head = head_open (large, &cut, &problem);
+  g_assert_no_error (problem);
+  g_assert_true (cut);
+  off_t bytes = lseek (head, 0, SEEK_END);
+  g_assert_cmpint (bytes, <=, HEAD_BYTES);
+  g_assert_cmpint (bytes, >, HEAD_BYTES - 11);
+  g_assert_cmpint (bytes % 11, ==, 0);
+  g_assert_cmpint (lseek (large, 0, SEEK_CUR), ==, before);
+}
+
+/* ---- the state ---- */
+
+static void
+test_state_and_back (void)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (analysis_auto) analysis = analysis_new ("why?");
+  g_assert_true (analysis_add_table (analysis, "sales", "/data/sales.csv", 12, NULL, &problem));
+  analysis->code = g_strdup ("result = 1");
+  analysis->exit_code = 7;
+  analysis->plan = json_pack ("{s:s}", "a", "b");
+  json_array_append_new (analysis->assumed, json_string ("much"));
+  g_autoptr (json_t) first = analysis_to_json (analysis);
+  g_autoptr (analysis_auto) again = analysis_from_json (first, &problem);
+  g_assert_no_error (problem);
+  g_autoptr (json_t) second = analysis_to_json (again);
+  g_assert_true (json_equal (first, second));
+  g_assert_cmpstr (json_member_text (json_array_get (again->csv, 0), "file"), ==, "table-1.csv");
+
+  analysis_forget_code (again);
+  g_assert_null (again->code);
+  g_assert_cmpint (again->exit_code, ==, 0);
+  g_assert_cmpstr (again->question, ==, "why?");
+  g_assert_cmpuint (json_array_size (again->assumed), ==, 1);
+  g_assert_false (analysis_is_answered (again));
+}
+
+static void
+test_states_that_are_none (void)
+{
+  static const char *const texts[] = {
+      "{\"question\": 1}",      "{\"attempts\": {}}",    "{\"plan\": []}",
+      "{\"exit_code\": \"0\"}", "{\"exit_code\": null}",
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (GError) problem = NULL;
+    g_autoptr (json_t) value = json_loads (texts[i], 0, NULL);
+    g_assert_null (analysis_from_json (value, &problem));
+    g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
+  }
+}
+
+static void
+test_names_of_tables (void)
+{
+  static const char *const bad[] = {"", "sales", "a\nb", "\xff",
+                                    "1234567890123456789012345678901234567890123456789012345678901234x"};
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  g_assert_true (analysis_add_table (analysis, "sales", NULL, 1, NULL, NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) problem = NULL;
+    g_assert_false (analysis_add_table (analysis, bad[i], NULL, 1, NULL, &problem));
+    g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
+  }
+  for (guint i = 1; i < ANALYSIS_TABLES_MOST; i++) {
+    g_autofree char *name = g_strdup_printf ("t%u", i);
+    g_assert_true (analysis_add_table (analysis, name, NULL, 1, NULL, NULL));
+  }
+  g_assert_false (analysis_add_table (analysis, "more", NULL, 1, NULL, NULL));
+}
+
+/* ---- what a model is told ---- */
+
+static void
+test_wide_tables_are_told_within_bounds (void)
+{
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  json_t *columns = json_array (), *sample = json_array ();
+  g_autofree char *cell = g_strnfill (5000, 'x');
+  for (guint i = 0; i < 1500; i++) {
+    g_autofree char *name = g_strdup_printf ("column_%u", i);
+    json_array_append_new (columns,
+                           json_pack ("{s:s, s:s, s:s}", "name", name, "dtype", "string", "kind", "text"));
+  }
+  for (guint i = 0; i < 20; i++) {
+    json_t *row = json_array ();
+    for (guint j = 0; j < 1500; j++)
+      json_array_append_new (row, json_string (cell));
+    json_array_append_new (sample, row);
+  }
+  json_array_append_new (analysis->schema, json_pack ("{s:s, s:I, s:o, s:o}", "name", "wide", "bytes",
+                                                      (json_int_t)1, "columns", columns, "sample", sample));
+  g_autofree char *text = describe_tables (analysis);
+  g_assert_nonnull (strstr (text, "(and 1300 more columns)"));
+  g_assert_cmpuint (strlen (text), <, 45000);
+}
+
+static void
+test_scalars (void)
+{
+  static const struct {
+    const char *json, *text;
+  } rows[] = {
+      {"null", ""},   {"true", "true"},         {"3", "3"},     {"3.0", "3"},
+      {"0.1", "0.1"}, {"\"a\\nb\"", "a\\x0ab"}, {"[1]", "[1]"}, {"1234567.25", "1234567.25"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (json_t) value = json_loads (rows[i].json, JSON_DECODE_ANY, NULL);
+    g_autofree char *text = describe_scalar (value, 0);
+    g_assert_cmpstr (text, ==, rows[i].text);
+  }
+  g_autoptr (json_t) value = json_string ("äöüabc");
+  g_autofree char *text = describe_scalar (value, 3);
+  g_assert_cmpstr (text, ==, "äöü...");
+}
+
+static void
+test_schemas_are_strict (void)
+{
+  g_autoptr (json_t) tools = prompt_tools ();
+  gsize index;
+  json_t *tool;
+  g_assert_cmpuint (json_array_size (tools), ==, 3);
+  json_array_foreach (tools, index, tool)
+  {
+    const json_t *parameters = json_object_get (tool, "parameters");
+    g_assert_true (json_is_false (json_object_get (parameters, "additionalProperties")));
+    g_assert_cmpuint (json_array_size (json_object_get (parameters, "required")), ==,
+                      json_object_size (json_object_get (parameters, "properties")));
+  }
+}
+
+/* ---- the controller ---- */
+
+/* A host whose sandbox answers what the code is called: a word, and then nothing but results. */
+struct bench {
+  guint scans, checks, runs;
+  guint steps[ANALYSIS_ANSWER + 1];
+};
+
+static json_t *
+result_of (const char *outcome, int exit_code, json_t *violations, json_t *bundle)
+{
+  return json_pack ("{s:s, s:s, s:i, s:o, s:n, s:o, s:s, s:{s:f, s:f, s:i}}", "run_id", "r", "outcome",
+                    outcome, "exit_code", exit_code, "violations", violations, "error", "displays",
+                    bundle ? json_pack ("[{s:o}]", "application/vnd.adder.analysis+json", bundle)
+                           : json_array (),
+                    "stdout", "", "usage", "wall_ms", 1.0, "cpu_ms", 1.0, "peak_memory_bytes", 1);
+}
+
+static json_t *
+report (double value, gboolean holds)
+{
+  return json_pack ("{s:[{s:s, s:i, s:[], s:[], s:[]}], s:{s:s, s:f, s:s}, s:[{s:{}, s:b, s:s}]}", "tables",
+                    "name", "t", "bytes", 1, "columns", "sample", "assumed", "result", "kind", "number",
+                    "value", value, "text", "n", "tests", "check", "ok", holds, "message", "it must hold");
+}
+
+static json_t *
+bench_run (gpointer data, const struct analysis_run *run, G_GNUC_UNUSED GError **error)
+{
+  struct bench *bench = data;
+  switch (run->kind) {
+  case ANALYSIS_KIND_SCAN:
+    bench->scans++;
+    return result_of ("ok", 0, json_array (), report (0, TRUE));
+  case ANALYSIS_KIND_CHECK:
+    bench->checks++;
+    if (strcmp (run->code, "refused") == 0)
+      return result_of ("refused", 126,
+                        json_pack ("[{s:s, s:i, s:i, s:s, s:s}]", "rule", "import", "line", 1, "column", 0,
+                                   "text", "import os", "hint", "Nothing can be imported."),
+                        NULL);
+    return result_of ("ok", 0, json_array (), NULL);
+  case ANALYSIS_KIND_RUN:
+  default:
+    bench->runs++;
+    return result_of ("ok", 0, json_array (), report (42, strcmp (run->code, "wrong") != 0));
+  }
+}
+
+static void
+saw (gpointer data, G_GNUC_UNUSED const struct analysis *analysis, enum analysis_step step)
+{
+  ((struct bench *)data)->steps[step]++;
+}
+
+static void
+test_code_alone (void)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  struct bench bench = {0};
+  const struct analysis_means means = {.host = {bench_run, &bench}, .saw = saw, .saw_data = &bench};
+  g_assert_true (analysis_add_table (analysis, "t", NULL, 1, NULL, NULL));
+  analysis->code = g_strdup ("right");
+  g_assert_true (analysis_solve (analysis, &means, &problem));
+  g_assert_true (analysis_is_answered (analysis));
+  g_assert_cmpstr (analysis->answer, ==, "The answer is 42.");
+  g_assert_cmpuint (bench.scans + bench.checks + bench.runs, ==, 3);
+  g_assert_cmpuint (bench.steps[ANALYSIS_PLAN] + bench.steps[ANALYSIS_CODE] + bench.steps[ANALYSIS_EXPECT],
+                    ==, 0);
+}
+
+static void
+test_code_alone_is_tried_once (void)
+{
+  static const struct {
+    const char *code, *outcome;
+    guint runs;
+  } rows[] = {{"refused", "refused", 0}, {"wrong", "tests_failed", 1}};
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) problem = NULL;
+    g_autoptr (analysis_auto) analysis = analysis_new ("?");
+    struct bench bench = {0};
+    const struct analysis_means means = {.host = {bench_run, &bench}};
+    g_assert_true (analysis_add_table (analysis, "t", NULL, 1, NULL, NULL));
+    analysis->code = g_strdup (rows[i].code);
+    g_assert_true (analysis_solve (analysis, &means, &problem));
+    g_assert_cmpstr (analysis->outcome, ==, rows[i].outcome);
+    g_assert_false (analysis_is_answered (analysis));
+    g_assert_cmpuint (json_array_size (analysis->attempts), ==, 1);
+    g_assert_cmpuint (bench.runs, ==, rows[i].runs);
+    g_assert_cmpuint (json_array_size (analysis->errors), ==, 1);
+  }
+}
+
+/* A model that plays LINES. */
+static struct model *
+replay (const char *lines, char **ret_file)
+{
+  g_autoptr (GError) problem = NULL;
+  int fd = g_file_open_tmp ("replay-XXXXXX.jsonl", ret_file, &problem);
+  g_assert_cmpint (fd_write_all (fd, lines, strlen (lines)), ==, 0);
+  fd_close (&fd);
+  g_autofree char *name = g_strconcat ("replay:", *ret_file, NULL);
+  struct model *model = model_open (name, &problem);
+  g_assert_no_error (problem);
+  return model;
+}
+
+#define CODE(text)                                                                                           \
+  "{\"answer\": {\"calls\": [{\"name\": \"submit_code\", \"arguments\": {\"code\": \"" text "\"}}]}}\n"
+#define PLAN                                                                                                 \
+  "{\"answer\": {\"calls\": [{\"name\": \"submit_plan\", \"arguments\": {\"steps\": [{\"operation\": "       \
+  "\"sort\", "                                                                                               \
+  "\"detail\": \"it\"}], \"target\": {\"kind\": \"number\"}, \"time\": null}}]}}\n"
+
+static void
+solve_with (const char *lines, struct analysis *analysis, struct bench *bench, gboolean ok)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *file = NULL;
+  g_autoptr (json_t) tools = prompt_tools ();
+  struct model *model = replay (lines, &file);
+  struct talk *talk = talk_new (model, prompt_instructions, tools, -1);
+  const struct analysis_means means = {
+      .host = {bench_run, bench}, .talk = talk, .saw = saw, .saw_data = bench};
+  g_assert_true (analysis_add_table (analysis, "t", NULL, 1, NULL, NULL));
+  g_assert_cmpint (analysis_solve (analysis, &means, &problem), ==, ok);
+  g_assert_cmpint (problem == NULL, ==, ok);
+  talk_free (talk);
+  model_free (model);
+  unlink (file);
+}
+
+static void
+test_code_goes_back (void)
+{
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  struct bench bench = {0};
+  solve_with (PLAN CODE ("refused") CODE ("wrong") CODE ("right") "{\"answer\": {\"text\": \"It is 42\"}}\n",
+              analysis, &bench, TRUE);
+  g_assert_true (analysis_is_answered (analysis));
+  g_assert_cmpstr (analysis->answer, ==, "It is 42.");
+  g_assert_cmpuint (bench.steps[ANALYSIS_CODE], ==, 3);
+  g_assert_cmpuint (bench.runs, ==, 2);
+  g_assert_true (json_is_true (json_object_get (analysis->model, "replay")));
+}
+
+static void
+test_code_goes_back_three_times (void)
+{
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  struct bench bench = {0};
+  solve_with (PLAN CODE ("refused") CODE ("wrong") CODE ("refused") CODE ("wrong"), analysis, &bench, TRUE);
+  g_assert_false (analysis_is_answered (analysis));
+  g_assert_cmpuint (json_array_size (analysis->attempts), ==, 4);
+  g_assert_true (g_str_has_prefix (analysis->answer, "There is no answer after 4 attempts (tests_failed)"));
+}
+
+#define GREAT "\"usage\": {\"input_tokens\": 9223372036854775807, \"output_tokens\": 9223372036854775807}"
+
+static void
+test_a_server_that_counts_without_end (void)
+{
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  struct bench bench = {0};
+  solve_with (
+      "{\"answer\": {\"calls\": [{\"name\": \"submit_plan\", \"arguments\": {\"steps\": [{\"operation\": "
+      "\"sort\", \"detail\": \"it\"}], \"target\": {\"kind\": \"number\"}, \"time\": null}}], " GREAT "}}\n"
+      "{\"answer\": {\"calls\": [{\"name\": \"submit_code\", \"arguments\": {\"code\": \"right\"}}], " GREAT
+      "}}\n{\"answer\": {\"text\": \"It is 42\", " GREAT "}}\n",
+      analysis, &bench, TRUE);
+  g_assert_cmpint (json_integer_value (json_object_get (analysis->usage, "input_tokens")), ==,
+                   3 * MODEL_TOKENS_MOST);
+}
+
+static void
+test_a_replay_that_is_over (void)
+{
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  struct bench bench = {0};
+  solve_with (PLAN, analysis, &bench, FALSE);
+  g_assert_cmpuint (bench.checks, ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/analysis/whole-lines", test_whole_lines);
+  g_test_add_func ("/analysis/heads", test_heads);
+  g_test_add_func ("/analysis/state-and-back", test_state_and_back);
+  g_test_add_func ("/analysis/states-that-are-none", test_states_that_are_none);
+  g_test_add_func ("/analysis/names-of-tables", test_names_of_tables);
+  g_test_add_func ("/analysis/wide-tables", test_wide_tables_are_told_within_bounds);
+  g_test_add_func ("/analysis/scalars", test_scalars);
+  g_test_add_func ("/analysis/schemas-are-strict", test_schemas_are_strict);
+  g_test_add_func ("/analysis/code-alone", test_code_alone);
+  g_test_add_func ("/analysis/code-alone-is-tried-once", test_code_alone_is_tried_once);
+  g_test_add_func ("/analysis/code-goes-back", test_code_goes_back);
+  g_test_add_func ("/analysis/code-goes-back-three-times", test_code_goes_back_three_times);
+  g_test_add_func ("/analysis/a-server-that-counts-without-end", test_a_server_that_counts_without_end);
+  g_test_add_func ("/analysis/a-replay-that-is-over", test_a_replay_that_is_over);
+  return g_test_run ();
+}
