@@ -13,7 +13,7 @@ PROMISE = re.compile(
     r"# Must (?:(?P<refused>be refused)|end as (?P<ends>\w+(?:\|\w+)*)|(?P<harmless>do no harm)): (?P<what>\S.*\.)"
 )
 KEYS = re.compile(
-    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|alone|teeth|toothless|toothless above 1|toothless at 1): (?P<value>\S.*)"
+    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|lent|alone|teeth|toothless|toothless above 1|toothless at 1): (?P<value>\S.*)"
 )
 
 
@@ -33,6 +33,7 @@ class Case:
     limits: tuple = ()  # NAME=VALUE
     result: str = "True"  # an expression over the result that must be true
     files: tuple = ()  # paths of files that lie beside the code
+    lent: str = ""  # the name under which the large file among the bait is passed with the run
     alone: str = ""  # why it is not tried among neighbours
     teeth: tuple = ()  # users as whom it would succeed without the layers; empty: all
     toothless: dict = dataclasses.field(default_factory=dict)  # level: why it cannot win there even without the layers
@@ -105,6 +106,7 @@ def read(path):
         limits=tuple(keys.get("limits", "").split()),
         result=keys.get("result", "True"),
         files=tuple(beside(path, name) for name in keys.get("files", "").split()),
+        lent=keys.get("lent", ""),
         alone=keys.get("alone", ""),
         teeth=tuple(keys.get("teeth", "").split()),
         toothless=toothless(keys, levels),

@@ -324,6 +324,7 @@ class Stage:
             *("--env", case.needs),
             *(word for name, value in limits.items() for word in ("--limit", f"{name}={value}")),
             *(word for name, value in variables.items() for word in ("--set-env", f"{name}={value}")),
+            *(("--file", f"{variables['BAIT_LENT']}:{case.lent}") if case.lent else ()),
             *(word for path in case.files for word in ("--file", self.readable(path))),
         ]
 
