@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the end-to-end and attack suites. tests/README.md says how they are organised and run."""
-import itertools
+import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -15,19 +16,55 @@ import stored  # noqa: E402
 
 
 def pytest_configure(config):
+    # What a shell starts in the background ignores these, and so would all that is started here, which tests interrupt.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     config.addinivalue_line("markers", "quick: a fast, representative subset: -m quick")
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--half",
+        choices=["one", "two"],
+        help="two: only what is run as the second of the users; one: all else. Both together are everything, once",
+    )
+    parser.addoption("--cases", metavar="FILE", help="--cases=FILE: only the cases that FILE names, one on each line, as JUnit's XML does")
+
+
+def is_in_half(half, item):
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    user = params["setting"].user if "setting" in params else params.get("user")
+    is_second = user is not None and user.name == harness.users()[1].name
+    return is_second == (half == "two")
+
+
+def is_named(cases, item):
+    path, _, name = item.nodeid.partition("::")
+    return f"{path.removesuffix('.py').replace('/', '.')}::{name}" in cases
+
+
+def pytest_collection_modifyitems(config, items):
+    half, cases = config.getoption("half"), config.getoption("cases")
+    asked = []
+    if half:
+        asked.append(lambda item: is_in_half(half, item))
+    if cases:
+        named = set(pathlib.Path(cases).read_text().splitlines())
+        asked.append(lambda item: is_named(named, item))
+    chosen, others = [], []
+    for item in items:
+        (chosen if all(ask(item) for ask in asked) else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = chosen
 
 
 def pytest_report_header(config):
     names = ", ".join(
         user.name + (f" (left out: {user.why_not})" if user.why_not else "") for user in harness.users()
     )
-    return f"adder: build {build_directory()}, run as {names}"
-
-
-def build_directory():
-    return pathlib.Path(os.environ.get("ADDER_BUILD", harness.REPOSITORY / "build")).resolve()
+    return f"adder: build {harness.build_directory()}, run as {names}"
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -64,12 +101,15 @@ def common_directory():
 
 @pytest.fixture(scope="session")
 def installation(common_directory):
-    build = build_directory()
+    build = harness.build_directory()
     if not (build / "build.ninja").exists():
         pytest.exit(f"no build in {build}: set ADDER_BUILD, or run meson setup and ninja", 2)
     installed = harness.Installation(build, common_directory / "installed")
     mounts = harness.host_mounts()
     yield installed
+    # Those that were killed last are on their way.
+    with contextlib.suppress(AssertionError):
+        harness.wait_until(lambda: not installed.processes(), "the end of all processes", 20)
     left = installed.processes()
     assert not left, f"processes that outlived the suites: {left}"
     mounts = [line for line in harness.host_mounts() - mounts if str(common_directory) in line]
@@ -96,19 +136,10 @@ def remove(entry):
         entry.unlink(missing_ok=True)
 
 
-def new_directory(common_directory, name):
-    """One that was not there: a fixture of the session may be made more than once."""
-    for number in itertools.count():
-        directory = common_directory / (f"{name}-{number}" if number else name)
-        if not directory.exists():
-            directory.mkdir()
-            return directory
-
-
 @pytest.fixture(scope="session")
 def shared_adder(installation, user, common_directory):
     """One user's Adder and daemon for all tests that leave it as it was."""
-    directory = new_directory(common_directory, user.name)
+    directory = harness.new_directory(common_directory, user.name)
     adder = harness.Adder(installation, user, directory)
     adder.environment = "science" if has_science(adder) else "system"
     yield adder
@@ -214,7 +245,7 @@ def make_store(store_servers, store_kind, user):
 
 @pytest.fixture(scope="module")
 def store_and_adder(installation, user, common_directory, store_servers, store_kind):
-    directory = new_directory(common_directory, f"{user.name}-{store_kind}")
+    directory = harness.new_directory(common_directory, f"{user.name}-{store_kind}")
     store = new_store(store_servers, store_kind, user)
     adder = harness.Adder(installation, user, directory, store.config)
     adder.environment = "science" if has_science(adder) else "system"

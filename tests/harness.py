@@ -6,6 +6,7 @@ exit code as the outcome says), so that each test checks it again on its own cas
 when it fails (see conftest.py).
 """
 import functools
+import itertools
 import json
 import os
 import pathlib
@@ -142,6 +143,17 @@ def wait_until(condition, what, deadline=DEADLINE):
             return value
         assert time.monotonic() < end, f"waited {deadline} s in vain: {what}"
         time.sleep(0.01)
+
+
+def wait_for_handlers(process):
+    """Until the command PROCESS sees to its signals itself: before that, one simply ends it."""
+
+    def blocked():
+        with open(f"/proc/{process.pid}/status") as status:
+            line = next(line for line in status if line.startswith("SigBlk:"))
+        return int(line.split()[1], 16) >> (signal.SIGINT - 1) & 1
+
+    wait_until(blocked, "a command that sees to its signals")
 
 
 def shortened(value, most=6000):
@@ -338,6 +350,24 @@ def descendants(pid):
 FOREVER = "print('started', flush=True)\nwhile True: pass"
 
 
+def schema_of(kind, schema):
+    """The part of SCHEMA that is for values of KIND: it may have others beside it, such as null."""
+    return next(part for part in schema.get("anyOf", [schema]) if part["type"] == kind)
+
+
+def build_directory():
+    return pathlib.Path(os.environ.get("ADDER_BUILD", REPOSITORY / "build")).resolve()
+
+
+def new_directory(common_directory, name):
+    """One that was not there: a fixture of the session may be made more than once."""
+    for number in itertools.count():
+        directory = common_directory / (f"{name}-{number}" if number else name)
+        if not directory.exists():
+            directory.mkdir()
+            return directory
+
+
 def unique():
     """A name for a process, at most 15 characters."""
     return f"test-{uuid.uuid4().hex[:10]}"
@@ -452,9 +482,10 @@ class User:
 
 
 @functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=None)
 def users():
     """Whom the suites run as: the one who runs them and, where that is root, nobody as well. Of those who cannot be,
-    why_not says the reason."""
+    why_not says the reason. The same objects each time, by which pytest tells whether a user has changed."""
     if os.geteuid() != 0:
         return [User("user", os.geteuid(), []), User("root", 0, [], "the tests do not run as root")]
     why_not = None if shutil.which("setpriv") else "no setpriv (package util-linux)"
@@ -509,7 +540,7 @@ class Adder:
     def process_environment(self):
         kept = {
             name: os.environ[name]
-            for name in ("PATH", "ADDER_ENVIRONMENTS_DIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+            for name in ("PATH", "ADDER_ENVIRONMENTS_DIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "G_SLICE")
             if name in os.environ
         }
         return {

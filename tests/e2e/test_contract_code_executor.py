@@ -7,7 +7,7 @@ import urllib.parse
 
 import pytest
 
-from harness import Tools, unique
+from harness import Tools, schema_of, unique
 
 RUN_FIELDS = {"stdout", "stderr", "exit_code", "files", "run_id"}
 SHELL_FIELDS = {"stdout", "stderr", "exit_code", "run_id"}
@@ -83,7 +83,7 @@ def put(adder, name, data):
 def test_its_parameters(tools):
     properties = tools.table["run_python"]["inputSchema"]["properties"]
     assert list(properties) == ["code", "timeout"]
-    assert properties["timeout"]["default"] == 30 and properties["timeout"]["maximum"] == 60
+    assert properties["timeout"]["default"] == 30 and schema_of("integer", properties["timeout"])["maximum"] == 60
 
 
 def test_the_tools_there_are(tools):
@@ -271,7 +271,7 @@ def test_list_files_shows_ids(kept_adder, tools, run, talk):
 def test_parameters_of_run_shell(tools):
     properties = tools.table["run_shell"]["inputSchema"]["properties"]
     assert list(properties) == ["command", "timeout"]
-    assert properties["timeout"]["default"] == 30 and properties["timeout"]["maximum"] == 60
+    assert properties["timeout"]["default"] == 30 and schema_of("integer", properties["timeout"])["maximum"] == 60
 
 
 @pytest.mark.quick

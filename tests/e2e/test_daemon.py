@@ -226,7 +226,8 @@ def test_interrupt_cancels(own_adder, options):
 @pytest.mark.parametrize("options", [[], ["--no-daemon"]], ids=["daemon", "no daemon"])
 def test_interrupt_with_json(own_adder, options):
     name = unique()
-    run = own_adder.start(named(name), "--timeout", "100", *options, json_reply=True)
+    code = "print('started', flush=True)\n" + named(name, "while True: pass")
+    run = own_adder.start(code, "--timeout", "100", *options, json_reply=True)
     wait_until(lambda: with_name(name), "the run to be under way")
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=60)

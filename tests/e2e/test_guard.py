@@ -87,7 +87,9 @@ PLAIN = """
 import ast, contextlib, io, json, pandas as pd, numpy as np
 told = []
 for code in json.load(open("programs.json")):
-    tables = {"more.tsv": pd.read_csv("more.tsv", sep="\\t"), "sales.csv": pd.read_csv("sales.csv")}
+    more, sales = pd.read_csv("more.tsv", sep="\\t"), pd.read_csv("sales.csv", parse_dates=["date"])
+    # Tables that are given have texts as Arrow has them.
+    tables = {name: table.astype({column: "string[pyarrow]" for column in table.select_dtypes("object")}) for name, table in (("more.tsv", more), ("sales.csv", sales))}
     names = {"pd": pd, "np": np, "dfs": tables, "df": tables["more.tsv"]}
     if "dfs" not in code:
         names["df"] = tables["sales.csv"]

@@ -183,8 +183,9 @@ def test_other_users_cannot_connect(make_adder, user):
     APPROVAL,
     REVIEW,
     STORE,
-) = range(1, 20)
-PROTOCOL = 4
+    MCP,
+) = range(1, 21)
+PROTOCOL = 5
 
 
 class Client:
@@ -658,3 +659,37 @@ def test_random_frames(unharmed):
                 client.send(kind, payload)
             if chance.random() < 0.5:
                 client.connection.shutdown(socket.SHUT_WR)
+
+
+MCP_QUESTIONS = {
+    "no JSON": b"nonsense",
+    "a list": b"[]",
+    "an unknown field": {"owner": "uid:0"},
+    "a toolset that is none": {"toolset": "../adder"},
+    "a toolset that is a list": {"toolset": ["adder"]},
+    "a role that is none": {"role": "king"},
+    "a reader that is text": {"read_only": "no"},
+    "a long conversation": {"conversation": "x" * 100_000},
+    "a directory without its descriptor": {"directory": "/"},
+    "variables that are numbers": {"variables": {"A": 1}},
+    "deep variables": b'{"variables": {"A": ' + DEEP + b"}}",
+}
+
+
+@pytest.mark.parametrize("name", MCP_QUESTIONS)
+def test_who_cannot_speak_mcp(unharmed, name):
+    """Each is refused in one sentence, and the connection goes on; then it is MCP's for good."""
+    with Client(unharmed) as client:
+        client.send(MCP, MCP_QUESTIONS[name])
+        kind, payload = client.last()
+        assert kind == REFUSED, (kind, payload)
+        message = json.loads(payload)["message"]
+        assert message and message.isprintable() and len(message) < 500
+        client.send(MCP, {}, [0])  # a descriptor without its directory
+        assert client.last()[0] == REFUSED
+        client.send(MCP, {})
+        assert client.last()[0] == ANSWER
+        client.connection.sendall(b"{\n")
+        assert b"-32700" in client.connection.recv(4096)
+        client.connection.shutdown(socket.SHUT_WR)
+        assert client.connection.recv(4096) == b""

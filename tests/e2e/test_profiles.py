@@ -64,8 +64,8 @@ def test_time_of_each(adder, name, wall, most):
 
 def test_what_an_analysis_may_use(adder):
     said = shown(adder, "analysis")
-    for limits in (said["limits"], said["maxima"]):
-        assert (limits["cpu_ms"], limits["memory_bytes"]) == (5000, 512 << 20)
+    for limits, allowed in (("limits", (15000, 5000, 512 << 20)), ("maxima", (600000, 600000, 16 << 30))):
+        assert tuple(said[limits][name] for name in ("wall_ms", "cpu_ms", "memory_bytes")) == allowed
 
 
 def test_what_each_says_beside(adder):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python as people write it: what a script may count on."""
+import json
+import os
 import textwrap
 
 import pytest
@@ -676,3 +678,11 @@ def test_warnings_of_python_itself_are_shown_as_by_python(adder):
     """DeprecationWarning is shown in __main__, as python shows it."""
     result = adder.run("import warnings\nwarnings.warn('old', DeprecationWarning)\n")
     assert "DeprecationWarning: old" in result.stderr
+
+
+@pytest.mark.quick
+def test_code_may_use_each_processor(adder):
+    """It wakes up where its caller waits, and is held there no longer than that."""
+    for _ in range(50):
+        result = adder.run("import os\nprint(sorted(os.sched_getaffinity(0)))")
+        assert json.loads(result.stdout) == sorted(os.sched_getaffinity(0))

@@ -309,7 +309,7 @@ def test_waiting_cell_is_cancelled_alone(sessions):
     sessions.cell(session, "x = 1")
     running = sessions.started(session)
     waiting = sessions.start(session, "x = 2")
-    wait_until(lambda: sessions.show(session)["state"] == "busy", "a busy session")
+    harness.wait_for_handlers(waiting)
     waiting.send_signal(signal.SIGINT)
     assert waiting.wait(harness.DEADLINE) == 130
     assert running.poll() is None, "Ctrl-C of who waits does not meet who runs"

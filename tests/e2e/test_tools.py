@@ -9,7 +9,7 @@ import pytest
 
 from harness import Tools, named, unique, wait_until, with_name
 
-TOOLSETS = ["adder", "workbench", "compute", "code_executor", "assistant"]
+TOOLSETS = ["adder", "workbench", "compute", "code_executor", "assistant", "analyst"]
 NAME = r"[a-zA-Z0-9_-]{1,64}"
 
 

@@ -216,6 +216,20 @@ def test_stored_files_without_overlays(serve, tools):
     served.stop()
 
 
+def test_large_files_without_overlays(serve, tools):
+    """A file of the caller's is copied then, and what does not fit is told why it had to be."""
+    served = serve([tools / "without", "overlay", "--"])
+    adder = served.adder
+    arguments = ("--file", adder.file("large.bin", bytes(20 << 20)))
+    code = "print(len(open('large.bin', 'rb').read()))\nopen('large.bin', 'a').write('x')"
+    result = adder.run(code, *arguments)
+    assert result.stdout == f"{20 << 20}\n" and result.names == ["large.bin"]
+    full = adder.run("1", *arguments, "--limit", "workspace_bytes=4M")
+    assert full.outcome == "failed"
+    assert "it had to be copied: cannot make an overlay" in full.error["message"]
+    served.stop()
+
+
 @pytest.mark.parametrize("preparation", [HIDDEN, READ_ONLY], ids=["hidden", "read-only"])
 def test_without_control_groups(serve, user, preparation):
     if user.uid != 0:

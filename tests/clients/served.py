@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An Adder that is served over HTTP, and the examples of pages, run by the Python that has the clients."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import harness
+
+
+class Served:
+    """An Adder of one user whose daemon answers HTTP, with what a client needs to ask it."""
+
+    def __init__(self, adder):
+        self.adder = adder
+        self.unix = f"unix:{adder.runtime}/http.sock"
+        self.tokens = {}
+        self.token("client")
+        self.token("person", "--may-decide")
+        self.daemon = adder.popen("serve", stderr=subprocess.DEVNULL)
+        harness.wait_until(lambda: adder.daemon() is not None, "the daemon")
+        self.url = next(url for url in harness.wait_until(self.urls, "HTTP") if url.startswith("http:"))
+
+    def urls(self):
+        return self.adder.status().get("http")
+
+    def token(self, name, *options):
+        """The secret of a token that is made when it is first asked for."""
+        if name not in self.tokens:
+            ended = self.adder.call("token", "create", name, *options)
+            assert ended.returncode == 0, ended
+            self.tokens[name] = ended.stdout.strip()
+        return self.tokens[name]
+
+    def variables(self, unix=False):
+        """Of a program that asks it."""
+        told = {"ADDER_URL": self.unix} if unix else {"ADDER_URL": self.url, "ADDER_TOKEN": self.token("client")}
+        return {**os.environ, **told, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def end(self):
+        self.adder.stop()
+        self.daemon.wait(harness.DEADLINE)
+
+
+def configuration(runtime):
+    return f"[environment]\ndefault = system\n[http]\nlisten = 127.0.0.1:0 unix:{runtime}/http.sock\n"
+
+
+def examples_of(page):
+    """The Python of a page, each with the output that it must have (None: any) and the heading that it stands under."""
+    text = pathlib.Path(page).read_text()
+    found = []
+    for block in re.finditer(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", text, re.S | re.M):
+        heading = re.findall(r"^#+ (.*)$", text[: block.start()], re.M)[-1]
+        found.append(pytest.param(block[1], block[2], id=f"{heading}-{len(found)}"))
+    return found
+
+
+def run_python(code, directory, variables, deadline=harness.DEADLINE):
+    """CODE, by the Python that has the clients; what it printed."""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=directory, env=variables, capture_output=True, text=True, timeout=deadline
+    )
+    harness.gathered.append((["python"], ended.returncode, ended.stdout, ended.stderr))
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout

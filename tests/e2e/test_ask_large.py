@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table of 1 GB, made once and removed again: looked at by its head alone, not answered within the profile's own limits, which are
+named with what to raise, and answered with limits that are enough."""
+import json
+import os
+import shutil
+import tempfile
+
+import pytest
+
+import harness
+
+pytestmark = pytest.mark.slow
+
+GIB = 1024**3
+REGIONS = ("north", "south", "east", "west")
+ROWS = 100000  # of a block, which is repeated
+QUESTION = "How many units are there for each region?"
+CODE = 'result = df.groupby("region")["units"].sum().sort_index()\n'
+
+
+def block():
+    return "".join(
+        f"2024-{1 + i % 12:02}-{1 + i % 28:02},{REGIONS[i % 4]},{i % 900}.{i % 100:02},{i % 50}\n" for i in range(ROWS)
+    ).encode()
+
+
+@pytest.fixture(scope="module")
+def large():
+    """(the file, how many blocks it has)"""
+    folder = tempfile.mkdtemp(prefix="adder-large-", dir="/var/tmp")
+    os.chmod(folder, 0o755)
+    try:
+        if shutil.disk_usage(folder).free < 4 * GIB:
+            pytest.skip("less than 4 GiB free in /var/tmp")
+        lines, path, blocks = block(), f"{folder}/large.csv", 0
+        with open(path, "wb") as file:
+            file.write(b"day,region,revenue,units\n")
+            while file.tell() < GIB:
+                file.write(lines)
+                blocks += 1
+        os.chmod(path, 0o644)
+        yield path, blocks
+    finally:
+        shutil.rmtree(folder)
+
+
+def state_of(ended):
+    assert ended.stderr == "", ended
+    return json.loads(ended.stdout)
+
+
+def bytes_read(pid):
+    """By system calls, so far: of the process, and of those of its children that have ended."""
+    with open(f"/proc/{pid}/io") as counters:
+        return int(next(line for line in counters if line.startswith("rchar:")).split()[1])
+
+
+def test_the_scan_reads_the_head_alone(science, large):
+    refused = state_of(science.call("ask", "--json", "--code", "-", large[0], QUESTION, input="import os\n"))
+    (table,) = refused["schema"]
+    assert refused["outcome"] == "refused" and table["partial"] is True and table["rows"] is None
+    assert table["bytes"] == os.path.getsize(large[0])
+    assert [(column["name"], column["kind"]) for column in table["columns"]] == [
+        ("day", "date"),
+        ("region", "text"),
+        ("revenue", "number"),
+        ("units", "integer"),
+    ]
+    assert len(table["sample"]) == 20
+    # The sandbox never held more than the head: a whole table of this size does not fit its memory.
+    assert refused["usage"]["peak_memory_bytes"] < 128 * 1024**2
+
+
+def test_nobody_reads_the_rest_for_a_scan(science, large):
+    """By the kernel's own count, of the command, which is our child, and of the daemon."""
+    science.status()
+    readers = (os.getpid(), science.daemon())
+    before = [bytes_read(pid) for pid in readers]
+    ended = science.call("ask", "--json", "--code", "-", large[0], QUESTION, input="import os\n")
+    assert state_of(ended)["outcome"] == "refused"
+    assert all(bytes_read(pid) - count < 64 * 1024**2 for pid, count in zip(readers, before))
+
+
+def test_the_limits_of_the_profile_are_named(science, large):
+    ended = science.call("ask", "--json", "--code", "-", large[0], QUESTION, input=CODE, timeout=600)
+    state = state_of(ended)
+    assert (ended.returncode, state["outcome"], state["table"]) == (137, "memory_limit", None)
+    assert "512 MiB" in state["answer"] and "memory_bytes" in state["answer"] and "higher" in state["answer"]
+
+
+def test_with_enough_it_is_answered(science, large):
+    path, blocks = large
+    options = ["--memory", "4G", "--cpu", "60", "--timeout", "10min"]
+    state = state_of(science.call("ask", "--json", *options, "--code", "-", path, QUESTION, input=CODE, timeout=900))
+    sums = dict.fromkeys(REGIONS, 0)
+    for i in range(ROWS):
+        sums[REGIONS[i % 4]] += i % 50 * blocks
+    assert state["outcome"] == "ok", state["errors"]
+    assert state["table"]["rows"] == [[name, sums[name]] for name in sorted(sums)]
+    (table,) = state["schema"]
+    assert table["rows"] == ROWS * blocks and table["partial"] is False and table["bad_lines"]["count"] == 0

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A daemon that answers HTTP, for tests: `adder serve` in the foreground, on a port that was free; and requests, by
+http.client and by bytes of the test's own."""
+import contextlib
+import http.client
+import json
+import re
+import socket
+import struct
+import subprocess
+import threading
+
+import harness
+
+USUAL = "localhost"
+
+
+class Reply:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self):
+        return harness.strict_json(self.body.decode())
+
+    def __repr__(self):
+        return f"{self.status} {harness.shortened(str(self.headers), 600)} {harness.shortened(repr(self.body), 2000)}"
+
+
+class Served:
+    """ADDER's daemon with HTTP at 127.0.0.1; LINES is what adder.conf has besides."""
+
+    def __init__(self, adder, lines="", listen="127.0.0.1:0", token=True, start=True):
+        self.adder, self.listen, self.log, self.told = adder, listen, [], []
+        if lines:
+            adder.configure((adder.config / "adder.conf").read_text() + lines)
+        self.secret = self.token("tester", "--role", "admin", "--may-decide") if token else None
+        self.process = None
+        if start:
+            self.start()
+
+    def token(self, name, *options):
+        ended = self.adder.call("token", "create", name, *options)
+        assert ended.returncode == 0, ended
+        return ended.stdout.strip()
+
+    def start(self):
+        self.process = self.adder.popen("serve", f"--http={self.listen}")
+        self.threads = [
+            threading.Thread(target=self.gather, args=pair, daemon=True)
+            for pair in ((self.process.stderr, self.log), (self.process.stdout, self.told))
+        ]
+        for thread in self.threads:
+            thread.start()
+        harness.wait_until(
+            lambda: any("listens on /" in line for line in self.log) or self.process.poll() is not None,
+            "the daemon to listen",
+        )
+        assert self.process.poll() is None, self.log
+        found = re.search(r"http: listens on .*?https?://127\.0\.0\.1:(\d+)", "".join(self.log))
+        self.port = int(found[1]) if found else None
+
+    @staticmethod
+    def gather(stream, lines):
+        for line in iter(stream.readline, b""):
+            lines.append(line.decode(errors="replace"))
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.adder.stop()
+        self.process.wait(timeout=harness.DEADLINE)
+        for thread in self.threads:
+            thread.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        self.process = None
+
+    # ---- requests ----
+
+    @contextlib.contextmanager
+    def connection(self, timeout=harness.DEADLINE):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def headers(self, secret=None, **more):
+        chosen = self.secret if secret is None else secret
+        return {**({"Authorization": f"Bearer {chosen}"} if chosen else {}), **more}
+
+    def ask(self, method, path, body=None, secret=None, connection=None, **headers):
+        """SECRET "": without a token. BODY: bytes, or what JSON is made of."""
+        if connection is None:
+            with self.connection() as own:
+                return self.ask(method, path, body, secret, own, **headers)
+        sent = self.headers(secret, **{name.replace("_", "-"): value for name, value in headers.items()})
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        try:
+            connection.request(method, path, body, sent)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # refused before all of the body was sent: the answer is there
+        with connection.getresponse() as answer:
+            return Reply(answer.status, dict(answer.getheaders()), answer.read())
+
+    def get(self, path, **options):
+        return self.ask("GET", path, **options)
+
+    def post(self, path, body=None, **options):
+        return self.ask("POST", path, {} if body is None else body, **options)
+
+    def run(self, code, secret=None, **fields):
+        reply = self.post("/v1/runs", {"code": code, **fields}, secret=secret)
+        assert reply.status == 200, reply
+        return reply.json()
+
+    def upload(self, name, content, secret=None):
+        body, kind = multipart([("file", name, content)])
+        reply = self.ask("POST", "/v1/files", body, secret=secret, Content_Type=kind)
+        assert reply.status == 201, reply
+        return reply.json()["files"][0]["file_id"]
+
+    # ---- bytes ----
+
+    def connect(self, timeout=harness.DEADLINE):
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def head(self, method="GET", path="/healthz", *lines, secret=""):
+        """The beginning of a request, by itself a whole one without a body."""
+        names = " ".join(line.split(":")[0].lower() for line in lines).split()
+        chosen = [f"{method} {path} HTTP/1.1"]
+        if "host" not in names:
+            chosen.append("Host: " + USUAL)
+        if secret is None or secret:
+            chosen.append("Authorization: Bearer " + (self.secret if secret is None else secret))
+        return "\r\n".join([*chosen, *lines, "", ""]).encode("latin-1")
+
+    def exchange(self, data, timeout=harness.DEADLINE, more=False):
+        """Sends DATA, and the end unless there is MORE to come, and returns all that comes back."""
+        with self.connect(timeout) as connection:
+            try:
+                connection.sendall(data)
+                if not more:
+                    connection.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # it may be hung up on before all of it was sent
+            return read_all(connection)
+
+
+def read_all(connection):
+    pieces = []
+    try:
+        while piece := connection.recv(1 << 16):
+            pieces.append(piece)
+    except ConnectionError:
+        pass
+    return b"".join(pieces)
+
+
+def read_until(connection, end):
+    seen = b""
+    while end not in seen:
+        piece = connection.recv(1 << 16)
+        assert piece, f"it ended before {end}: {seen}"
+        seen += piece
+    return seen
+
+
+def reset(connection):
+    """Goes away in the rudest way: whatever comes is answered with a reset."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def replies(data):
+    """The replies in DATA, of requests that have no HEAD among them: (status, headers, body) each."""
+    found = []
+    while data:
+        head, blank, data = data.partition(b"\r\n\r\n")
+        assert blank and head.startswith(b"HTTP/1.1 "), data[:200]
+        lines = head.decode("latin-1").split("\r\n")
+        headers = [tuple(line.split(": ", 1)) for line in lines[1:]]
+        named = {name.lower(): value for name, value in headers}
+        length = int(named.get("content-length", 0))
+        assert "transfer-encoding" not in named
+        found.append((int(lines[0].split()[1]), headers, data[:length]))
+        assert len(found[-1][2]) == length, "the reply is shorter than it says"
+        data = data[length:]
+    return found
+
+
+def multipart(parts, boundary="adder-tests-boundary", end=True):
+    """PARTS: (field, filename or None, content) each. The body and its type."""
+    pieces = []
+    for field, filename, content in parts:
+        named = f'; filename="{filename}"' if filename is not None else ""
+        pieces.append(f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"{named}\r\n\r\n'.encode())
+        pieces.append(content if isinstance(content, bytes) else content.encode())
+        pieces.append(b"\r\n")
+    if end:
+        pieces.append(f"--{boundary}--\r\n".encode())
+    return b"".join(pieces), f"multipart/form-data; boundary={boundary}"
+
+
+def make_certificate(folder):
+    """A certificate of its own for 127.0.0.1 and localhost, and its key."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+        + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+        + ["-keyout", str(key), "-out", str(certificate)],
+        check=True,
+        capture_output=True,
+    )
+    return certificate, key
