@@ -16,12 +16,40 @@ _adder_tools() {
   _adder_words "$(adder tools 2>/dev/null | sed 's/^\([^ ]*\)  *\([^ ]*\) .*/\1.\2/')"
 }
 
+_adder_models() {
+  _adder_words "$(adder model list --names 2>/dev/null)"
+}
+
 _adder_value() {
+  if [[ $command =~ ^(agent|chat)$ ]]; then
+    case $prev in
+      --tool | --transcript | --record) compopt -o default; return ;;
+      --steps) _adder_words "typed native"; return ;;
+      -m | --model) _adder_models; return ;;
+      --max-steps | --max-tokens | --max-time | --max-cost) return ;;
+    esac
+  fi
+  if [[ $command == ask ]]; then
+    case $prev in
+      -c | --code | -x | --expect | --record) compopt -o default; return ;;
+      -f | --file) compopt -o nospace; return ;;
+      --again | -o | --out) compopt -o dirnames; return ;;
+      --tests) _adder_words "none given proposed"; return ;;
+      -m | --model) _adder_models; return ;;
+      --encoding) _adder_words "utf-8 utf-16 latin-1 cp1252"; return ;;
+      --cpu | --delimiter | --quote | --decimal | --thousands) return ;;
+    esac
+  fi
   case $prev in
     -s | --seconds) [[ $command == run ]] && _adder_sessions ;;
     --session) _adder_sessions ;;
     -e | --env) _adder_words "$(adder env list --names 2>/dev/null)" ;;
     -p | --profile) _adder_words "$(adder profile list --names 2>/dev/null)" ;;
+    --provider) _adder_words "openai anthropic ollama llama.cpp vllm" ;;
+    --dialect) _adder_words "chat responses messages" ;;
+    --key-file | --unix-socket | --ca-file) compopt -o default ;;
+    --model) [[ $command == model ]] || _adder_models ;;
+    --key-env | --base-url | --proxy | --context-tokens | --output-tokens | --idle | --connect | --retries | --answer-bytes | --input-price | --output-price | --cached-price) ;;
     --role) _adder_words "guest user admin" ;;
     --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
     --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; elif [[ $command == result ]]; then _adder_words "csv parquet json"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
@@ -38,8 +66,11 @@ _adder_value() {
       _adder_words "$(_adder_limits)"
       ;;
     -o | --out | -w | --workdir) if [[ $command =~ ^(record|result|file)$ ]]; then compopt -o default; else compopt -o dirnames; fi ;;
-    -f | --file | --stdin | --python | -r | --requirements | --socket) compopt -o default ;;
+    -f | --file | --stdin | --analysis | --python | -r | --requirements | --socket) compopt -o default ;;
     -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --description | --approval | --wait-approval | --reason | --idle-exit | --module) ;;
+    --client) _adder_words "claude-desktop claude-code vscode cursor codex" ;;
+    --scope) _adder_words "user project" ;;
+    --url) ;;
     --only | -n | --name | --rounds) ;;
     *) return 1 ;;
   esac
@@ -48,6 +79,8 @@ _adder_value() {
 _adder_sub() {
   case $1 in
     env) _adder_words "list show create remove" ;;
+    model) _adder_words "add list show check remove default" ;;
+    token) _adder_words "create list show rotate revoke" ;;
     profile) _adder_words "list show check document" ;;
     config) _adder_words "show document" ;;
     bench) _adder_words "load" ;;
@@ -58,6 +91,7 @@ _adder_sub() {
     file) _adder_words "list put get show rm" ;;
     store) _adder_words "show check" ;;
     call) _adder_tools ;;
+    mcp) _adder_words "install" ;;
     approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
   esac
@@ -66,7 +100,7 @@ _adder_sub() {
 _adder_options() {
   case $1 in
     run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg --tables -e --env -p --profile -t --timeout -m --memory -l --limit
-      --stdin --set-env --value --isolation --role --json --no-daemon --conversation --description --approval --wait-approval --dangerously-accept-all --help" ;;
+      --stdin --set-env --value --analysis --isolation --role --json --no-daemon --conversation --description --approval --wait-approval --dangerously-accept-all --help" ;;
     approval) echo "--json --always --reason --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;
     review) echo "--json --help" ;;
@@ -80,14 +114,30 @@ _adder_options() {
     file) _adder_file_options "${COMP_WORDS[2]}" ;;
     store) if [[ ${COMP_WORDS[2]} == check ]]; then echo "--deep --force --json --no-daemon --help"; else echo "--json --no-daemon --help"; fi ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
+    chat) echo "--toolset --tool -m --model --max-steps --max-tokens --max-time --max-cost -c --conversation --role --read-only --out --transcript --record
+      --wait-approval --dangerously-accept-all --json --no-daemon --help" ;;
+    agent) echo "--toolset --tool -m --model --steps --max-steps --max-tokens --max-time --max-cost -c --conversation --role --read-only --out --transcript --record
+      --wait-approval --dangerously-accept-all --json --no-daemon --help" ;;
+    ask) echo "-m --model -c --code -f --file -x --expect --tests -o --out --again --explain --memory --cpu -t --timeout -l --limit -e --env --isolation --role
+      --delimiter --quote --encoding --no-header --decimal --thousands --day-first --record --json --no-daemon --help" ;;
     call) echo "--toolset -c --conversation --role --read-only --approval --wait-approval --dangerously-accept-all --no-daemon --help" ;;
+    mcp)
+      if [[ ${COMP_WORDS[2]} == install ]]; then echo "--client --scope --toolset --url --name --print --help"
+      else echo "--toolset -c --conversation --role --read-only --no-daemon --help"; fi ;;
     stop) echo "--force --help" ;;
-    serve) echo "--socket --background --idle-exit --help" ;;
+    serve) echo "--socket --background --idle-exit --http --help" ;;
     status) echo "--json --help" ;;
     doctor) echo "--policy --json --help" ;;
     bench) echo "--env --only --list --rounds --seconds --quick --check --clients --profile --code --flood --no-daemon --json --output --help" ;;
     env) echo "--json --names --python --requirements --module --help" ;;
     profile) echo "--json --names --help" ;;
+    model)
+      if [[ ${COMP_WORDS[2]} == add ]]; then
+        echo "--provider --dialect --base-url --model --key-env --key-file --key-stdin --sees --no-stream --context-tokens --output-tokens
+          --timeout --idle --connect --retries --answer-bytes --input-price --output-price --cached-price --unix-socket --proxy --ca-file
+          --replace --default --json --help"
+      else echo "--names --json --help"; fi ;;
+    token) echo "--role --toolset --profiles --roots --read-only --may-decide --rate --concurrent --expires --names --json --help" ;;
     guard) echo "-c --code -e --env -p --profile --value --json --no-daemon --help" ;;
     config) echo "--json --help" ;;
     *) echo "--help" ;;
@@ -131,16 +181,18 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run session approval review record result file store tools call serve status stop doctor env profile guard config bench --help --version"
+    _adder_words "run agent chat ask session approval review record result file store tools call mcp serve status stop doctor env profile model token guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|config|session|approval|review|record|result|file|store|bench|tools|call)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|model|token|config|session|approval|review|record|result|file|store|bench|tools|call|mcp)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"
+  elif ((COMP_CWORD >= 3)) && [[ $command == model && ${COMP_WORDS[2]} =~ ^(show|check|remove|default)$ ]]; then
+    _adder_models
   elif ((COMP_CWORD == 3)) && [[ $command == tools ]]; then
     _adder_tools
   elif ((COMP_CWORD == 3)) && [[ $command == profile && ${COMP_WORDS[2]} == check ]]; then
