@@ -110,6 +110,14 @@ struct config {
   char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */
   char *cgroup;               /* "auto", "v1", "v2", "none" */
   guint64 root_uid, root_gid; /* host ids that a root daemon's sandboxes run as */
+  /* [container] */
+  char *container_engine;         /* "auto", "docker", "podman", "none" */
+  char *container_socket;         /* NULL: the engine's usual one */
+  char *container_runtime;        /* NULL: the engine's */
+  char *container_image;          /* its name, with a tag */
+  guint64 container_image_age_ms; /* older ones are warned of; 0: never */
+  guint64 container_parked;       /* that are kept ready */
+  guint64 container_start_ms;     /* the longest that one may take to be so */
   /* [roles] */
   char *role_default;                 /* "guest", "user", "admin": of a caller that names none */
   char *guest_profiles, *guest_tools; /* patterns of names */

@@ -29,6 +29,8 @@ half_of_memory (void)
 }
 
 static const char *const levels[] = {"auto", "0", "1", "2", "3", NULL};
+static const char *const own_kinds[] = {"auto", "none", "process", "namespaces", NULL};
+static const char *const container_engines[] = {"auto", "docker", "podman", "none", NULL};
 static const char *const cgroup_kinds[] = {"auto", "v2", "v1", "none", NULL};
 const char *const config_roles[] = {"guest", "user", "admin", NULL};
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
@@ -281,7 +283,7 @@ const struct config_row config_table[] = {
          "Conversations whose failures are remembered; those that ran nothing for longest are forgotten."},
     {"loops", "max_conversations_per_owner", CONFIG_COUNT, AT (max_loops_owner), "256", .minimum = 1,
      .maximum = 16384, .text = "The same for the conversations of one owner."},
-    {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = isolation_names,
+    {"sandbox", "isolation", CONFIG_CHOICE, AT (isolation), "auto", .choices = own_kinds,
      .text =
          "The best kind of sandbox that is used: `namespaces` (level 2, with control groups 3), `process` "
          "(level 1), `none` (level 0: nothing is confined). `auto`: what the host allows, but never `none`."},
@@ -296,6 +298,25 @@ const struct config_row config_table[] = {
      .text = "The user id of the host that a root daemon's sandboxes run as. Nothing else should use it."},
     {"sandbox", "root_gid", CONFIG_COUNT, AT (root_gid), "65530", .minimum = 1, .maximum = ID_MAXIMUM,
      .text = "The same for the group id."},
+    {"container", "engine", CONFIG_CHOICE, AT (container_engine), "auto", .choices = container_engines,
+     .text =
+         "Whose containers runs of a profile with `backend = container` or `auto` are in. `auto`: Docker's, "
+         "where its socket is there, else Podman's; `none`: nobody's."},
+    {"container", "socket", CONFIG_PATH, AT (container_socket), .computed_as = "the engine's usual place",
+     .text = "The socket on which the engine answers."},
+    {"container", "runtime", CONFIG_TEXT, AT (container_runtime), .computed_as = "the engine's",
+     .text = "The OCI runtime that the engine shall use, by the name that it knows it by, such as `runsc`."},
+    {"container", "image", CONFIG_TEXT, AT (container_image), "localhost/adder:latest",
+     .text = "The image, as `adder container build` makes it."},
+    {"container", "image_age_ms", CONFIG_DURATION, AT (container_image_age_ms), "30d", .maximum = 3650 * DAY,
+     .text = "An image that is older is told to be built anew, in the log and in the `warnings` of results. "
+             "0: never."},
+    {"container", "parked", CONFIG_COUNT, AT (container_parked), "2", .maximum = 16,
+     .text =
+         "Containers that are kept ready once a run asked for one, with packages loaded. Each is used once, "
+         "and reserves 128 MiB."},
+    {"container", "start_ms", CONFIG_DURATION, AT (container_start_ms), "30s", .minimum = SECOND,
+     .maximum = HOUR, .text = "The longest that a container may take to start and to load its packages."},
     {"roles", "default", CONFIG_CHOICE, AT (role_default), "admin", .choices = config_roles,
      .text = "The role of a caller that names none. Who asks at the local socket has the account that the "
              "daemon runs in, and may name any."},

@@ -15,8 +15,9 @@
 #include "base/fault.h"
 #include "sandbox/limits.h"
 #include "sandbox/mounts.h"
+#include "sandbox/namespaces.h"
 
-#define WIRE_VERSION 5u
+#define WIRE_VERSION 6u
 
 /* Of a file that is lent, below the workspace ("work/data.csv"), with its zero byte. */
 #define WIRE_FILE_PATH_BYTES 256
@@ -24,7 +25,8 @@
 /* ---- control socket: daemon and zygote ---- */
 
 enum wire_control {
-  WIRE_LAUNCHED = 1, /* launcher, once: struct wire_control_header with the zygote's pidfd */
+  WIRE_LAUNCHED = 1, /* launcher, once: struct wire_control_header with the zygote's pidfd; of a container
+                        JSON after it (src/containers/README.md) */
   WIRE_SERVING,      /* zygote, once: struct wire_control_header, then JSON (see src/runner/README.md) */
   WIRE_SPAWN,        /* daemon: struct wire_spawn with the descriptors of enum wire_spawn_fd */
   WIRE_SPAWNED,      /* zygote: struct wire_control_header with the descriptors of enum wire_spawned_fd */
@@ -69,7 +71,8 @@ enum wire_spawn_fd {
   WIRE_SPAWN_STDERR,
   WIRE_SPAWN_EXIT, /* write end of the pipe on which the zygote reports struct wire_exit; it never enters the
                       sandbox */
-  WIRE_SPAWN_WORKSPACE,  /* without namespaces only: a directory with work, tmp and tmp/output in it */
+  WIRE_SPAWN_WORKSPACE,  /* on the host without namespaces only: a directory with work, tmp and tmp/output in
+                            it */
   WIRE_SPAWN_DIRECTORY,  /* with WIRE_SPAWN_LENT only: a mount that is attached nowhere. From here on in the
                             order of enum mounts_lent */
   WIRE_SPAWN_FILES_WORK, /* with WIRE_SPAWN_INPUTS_WORK only: another */
@@ -197,6 +200,23 @@ enum wire_launch_fd {
   WIRE_LAUNCH_CONTROL = 3, /* control socket */
   WIRE_LAUNCH_FILTER = 4,  /* sealed memfd: the seccomp program, an array of struct sock_filter */
   WIRE_LAUNCH_INIT = 5,    /* the static adder-init, O_RDONLY, for execveat */
+};
+
+/* Where a zygote in a container finds the socket of its launcher (adder-container), which sends it one
+ * message, struct wire_join with the descriptors of enum wire_join_fd, and hangs up. */
+#define WIRE_JOIN_PATH "/run/adder/join"
+
+struct wire_join {
+  uint32_t version; /* WIRE_VERSION */
+  uint32_t reserved;
+  struct namespaces_seen outside; /* the launcher's, to tell what is not the host's */
+};
+
+enum wire_join_fd {
+  WIRE_JOIN_MESSAGES, /* standard error, as the launcher has it */
+  WIRE_JOIN_CONTROL,  /* becomes WIRE_LAUNCH_CONTROL */
+  WIRE_JOIN_FILTER,   /* becomes WIRE_LAUNCH_FILTER */
+  WIRE_JOIN_FDS,
 };
 
 /* The launcher as it lends a directory or a file: its first argument, beside WIRE_LAUNCH_CONTROL the

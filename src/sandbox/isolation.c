@@ -8,6 +8,7 @@ const char *const isolation_names[] = {
     [ISOLATION_NONE] = "none",
     [ISOLATION_PROCESS] = "process",
     [ISOLATION_NAMESPACES] = "namespaces",
+    [ISOLATION_CONTAINER] = "container",
     [ISOLATIONS] = NULL,
 };
 

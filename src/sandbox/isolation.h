@@ -7,10 +7,12 @@ enum isolation {
   ISOLATION_NONE,    /* level 0: a plain process */
   ISOLATION_PROCESS, /* level 1: a process in the host's namespaces, held by landlock, seccomp and rlimits */
   ISOLATION_NAMESPACES, /* level 2; with a control group, 3 */
+  ISOLATION_CONTAINER,  /* within a container of Docker or Podman, which has the namespaces and the group; in
+                           it  landlock, seccomp and rlimits as for PROCESS */
   ISOLATIONS,
 };
 
-/* "auto", "none", "process", "namespaces"; then NULL. */
+/* "auto", "none", "process", "namespaces", "container"; then NULL. */
 extern const char *const isolation_names[];
 
 /* The kind called NAME, or -1. */
