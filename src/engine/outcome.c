@@ -88,6 +88,13 @@ killed_for_memory (const struct facts *facts)
   return facts->oom_kills > 0 && (killed_by (facts, SIGKILL) || !facts->has_exit);
 }
 
+/* Where a resource limit refuses memory, Python raises an error, and native code that cannot go on aborts. */
+static gboolean
+aborted_for_memory (const struct facts *facts)
+{
+  return facts->memory_full && killed_by (facts, SIGABRT);
+}
+
 /* RLIMIT_CPU sends SIGXCPU first and SIGKILL a second later. Code can send itself either, so they count only
  * with the time really used. */
 static gboolean
@@ -144,6 +151,7 @@ static const struct row verdict_table[] = {
     {always, STOP_PROTOCOL, ADDER_OUTCOME_CRASHED, CAUSE_STOP},
     {always, STOP_INTERRUPT, ADDER_OUTCOME_CANCELLED, CAUSE_STOP},
     {killed_for_memory, STOP_NONE, ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_OOM_KILL},
+    {aborted_for_memory, STOP_NONE, ADDER_OUTCOME_MEMORY_LIMIT, CAUSE_OOM_KILL},
     {killed_for_cpu, STOP_NONE, ADDER_OUTCOME_CPU_LIMIT, CAUSE_CPU},
     {was_killed, STOP_NONE, ADDER_OUTCOME_CRASHED, CAUSE_SIGNAL},
     {exited_well, STOP_NONE, ADDER_OUTCOME_OK, CAUSE_EXITED},

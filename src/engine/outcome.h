@@ -35,6 +35,7 @@ struct facts {
   struct wire_exit exit;
   gboolean zygote_ended; /* the exit pipe ended without a report */
   guint64 oom_kills;     /* by the kernel, for this run's control group */
+  gboolean memory_full;  /* there is no such group, and nearly all memory was used that it may use */
   guint64 cpu_us, cpu_limit_us;
 };
 

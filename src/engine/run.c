@@ -40,6 +40,10 @@
 /* So many in small pieces of memory that malloc would keep more of them than is worth keeping. */
 #define VALUES_MANY 20000
 
+/* So many eighths of the memory limit, after which native code that aborts is taken to have met it: what it
+ * asked for last, a thread's stack of 8 MiB or a block of a table, is not in the peak. */
+#define MEMORY_FULL 7
+
 /* ---- start ---- */
 
 /* A limit that is left out, for an attack on it, is the most that could be asked for. */
@@ -530,6 +534,8 @@ judge (struct adder_run *run)
   facts->exit = box->exit;
   facts->zygote_ended = box->ended && !box->has_exit;
   facts->oom_kills = run->usage.oom_kills;
+  facts->memory_full =
+      !box->cgroup && run->usage.peak_bytes >= run->request->limits.value[LIMIT_MEMORY] / 8 * MEMORY_FULL;
   facts->cpu_us = run->usage.cpu_us;
   facts->cpu_limit_us = run->request->limits.value[LIMIT_CPU] * 1000;
   if (!facts->has_result && was_ended (run))
