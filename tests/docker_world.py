@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real container engines for tests: Debian's dockerd with a containerd of its own, and `podman system service`, each with its
+own directory below /var/tmp, its own containers, images and control groups, and no network. The socket is for root and for
+nobody's group. They end with whoever started them; what was left all the same, because somebody was killed, the next one
+started removes.
+
+Tests in Python use `Docker` and `Podman`. Those in C, and people, run `python3 docker_world.py docker` (or `podman`): it says
+`ready SOCKET`, or `none WHY`, takes a command a line from its standard input (COMMANDS below) and answers each by one line.
+When the input ends, so does the engine."""
+
+import contextlib
+import ctypes
+import fcntl
+import http.client
+import io
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import urllib.parse
+
+DEADLINE = 60
+NOBODY = 65534
+PR_SET_PDEATHSIG = 1
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+BARE = "localhost/bare:latest"
+# Podman's own are above what a host may allow even its root.
+ULIMITS = [{"Name": name, "Soft": 1024, "Hard": 1024} for name in ("nofile", "nproc")]
+PREFIX = "adder-containers-"
+FOLDER = pathlib.Path("/var/tmp")
+
+
+def with_parent():
+    """In a child: a session of its own, so that nobody's Ctrl-C is for it, that ends with the parent."""
+    os.setsid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def until(condition, what, deadline=DEADLINE):
+    end = time.monotonic() + deadline
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise RuntimeError(f"waited {deadline} s in vain: {what}")
+        time.sleep(0.02)
+    return value
+
+
+# ---- the API ----
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("engine", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+
+
+class Refused(Exception):
+    def __init__(self, status, text):
+        super().__init__(f"{status}: {text}")
+        self.status = status
+
+
+def ask(path, method, what, body=None, timeout=DEADLINE):
+    """The answer to one request, parsed where it is JSON. Refused: the engine says no."""
+    connection = Connection(path, timeout)
+    with contextlib.closing(connection):
+        headers = {"Content-Type": "application/json"} if isinstance(body, dict) else {"Content-Type": "application/x-tar"}
+        connection.request(method, what, json.dumps(body) if isinstance(body, dict) else body, headers if body is not None else {})
+        answer = connection.getresponse()
+        text = answer.read().decode(errors="replace")
+        if answer.status >= 400:
+            raise Refused(answer.status, text)
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+
+# ---- what an engine leaves ----
+
+
+def command_line(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def processes_of(directory):
+    """Those that have DIRECTORY, which is one engine's alone, among their arguments, and what descends from them: the engine,
+    its shims and monitors, and the containers."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                stat = pathlib.Path(f"/proc/{entry}/stat").read_text()
+            except OSError:
+                continue
+            parents[int(entry)] = int(stat[stat.rindex(")") + 2 :].split()[1])
+    found = {pid for pid in parents if f"{directory}/".encode() in command_line(pid)}
+    more = found
+    while more:
+        more = {pid for pid, parent in parents.items() if parent in more} - found
+        found |= more
+    mine = os.getpid()
+    while mine:  # a test, and who runs it, may be told of the directory too
+        found.discard(mine)
+        mine = parents.get(mine)
+    return found
+
+
+def mounts_of(directory):
+    found = []
+    with open("/proc/self/mountinfo") as mounts:
+        for line in mounts:
+            where = line.split()[4].encode().decode("unicode_escape")
+            if where.startswith(f"{directory}/"):
+                found.append(where)
+    return found[::-1]
+
+
+def control_groups_of(name):
+    """Bottom up."""
+    for top in pathlib.Path("/sys/fs/cgroup").glob(f"**/{name}") if os.path.isdir("/sys/fs/cgroup") else []:
+        for place, _, _ in os.walk(top, topdown=False):
+            yield place
+
+
+def clear(directory):
+    """Ends all that runs of the engine in DIRECTORY, unmounts what is mounted there, and removes it."""
+    until(lambda: not kill_all(directory), f"the end of what runs of {directory}")
+    for where in mounts_of(directory):
+        subprocess.run(["umount", "-l", where], stderr=subprocess.DEVNULL)
+    for group in control_groups_of(group_of(directory)):
+        with contextlib.suppress(OSError):
+            os.rmdir(group)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def kill_all(directory):
+    found = [pid for pid in processes_of(directory)]
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return [pid for pid in found if os.path.exists(f"/proc/{pid}/exe") and command_line(pid)]
+
+
+def group_of(directory):
+    return "tests-" + pathlib.Path(directory).name.removeprefix(PREFIX)
+
+
+def clear_leftovers():
+    """Engines whose test was killed: nobody holds their lock."""
+    for directory in FOLDER.glob(f"{PREFIX}*"):
+        try:
+            if directory.stat().st_uid != os.geteuid():
+                continue
+            lock = os.open(directory / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            clear(directory)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(lock)
+
+
+# ---- engines ----
+
+
+class Engine:
+    """What both have in common. `socket` is where it answers; `image` the name of Adder's image in it, once there is one."""
+
+    name = None
+    needs = ()
+
+    def __init__(self):
+        if os.geteuid() != 0:
+            raise FileNotFoundError("an engine of the tests' own needs root")
+        for program in self.needs:
+            if not shutil.which(program):
+                raise FileNotFoundError(f"there is no {program} on this host (scripts/packages, group test)")
+        if not runtimes():
+            raise FileNotFoundError("there is no OCI runtime on this host that works with its control groups")
+        clear_leftovers()
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
+        self.socket = self.directory / "engine.sock"
+        self.servers = {}
+        self.lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        try:
+            self.directory.chmod(0o711)
+            self.prepare()
+            self.up()
+        except BaseException:
+            self.end()
+            raise
+
+    def prepare(self):
+        pass
+
+    def start(self, name, *command):
+        """A server whose log is NAME.log."""
+        with open(self.directory / f"{name}.log", "ab") as log:
+            self.servers[name] = subprocess.Popen(
+                [shutil.which(command[0]), *map(str, command[1:])],
+                preexec_fn=with_parent,
+                cwd="/",
+                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.directory), "LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def wait_for(self, name, path):
+        def there():
+            if self.servers[name].poll() is not None:
+                raise RuntimeError(f"{name}: {(self.directory / f'{name}.log').read_text()[-2000:]}")
+            with contextlib.suppress(OSError):
+                with socket.socket(socket.AF_UNIX) as one:
+                    one.connect(str(path))
+                    return True
+
+        until(there, f"{name} to answer")
+
+    def ask(self, method, what, body=None, timeout=DEADLINE):
+        return ask(self.socket, method, what, body, timeout)
+
+    def server(self):
+        """The process that answers at the socket."""
+        return self.servers[self.name]
+
+    def kill(self):
+        """The engine dies at once, and its containers live on."""
+        self.thaw()
+        self.server().kill()
+        self.server().wait(DEADLINE)
+
+    def down(self):
+        """It ends as a system's shutdown would end it."""
+        for server in reversed(self.servers.values()):
+            if server.poll() is None:
+                server.send_signal(signal.SIGCONT)
+                server.terminate()
+                try:
+                    server.wait(DEADLINE)
+                except subprocess.TimeoutExpired:
+                    server.kill()
+                    server.wait()
+        self.servers = {}
+
+    def freeze(self):
+        """It does not answer any more, and what is connected stays so."""
+        self.server().send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.server().send_signal(signal.SIGCONT)
+
+    def end(self):
+        try:
+            with contextlib.suppress(OSError, Refused, RuntimeError, http.client.HTTPException):
+                if self.servers and self.server().poll() is None:
+                    self.thaw()
+                    for container in self.containers():
+                        self.remove(container["Id"])
+            self.down()
+        finally:
+            clear(self.directory)
+            os.close(self.lock)
+
+    # -- containers, as somebody else would see to them --
+
+    def containers(self, *labels):
+        """All that carry LABELS, running or not."""
+        filters = json.dumps({"label": list(labels)}) if labels else "{}"
+        return self.ask("GET", f"/v1.41/containers/json?all=1&filters={filters.replace(' ', '').replace(chr(34), '%22')}")
+
+    def inspect(self, container):
+        return self.ask("GET", f"/v1.41/containers/{container}/json")
+
+    def remove(self, container):
+        with contextlib.suppress(Refused):
+            self.ask("DELETE", f"/v1.41/containers/{container}?force=1")
+
+    def pause(self, container):
+        self.ask("POST", f"/v1.41/containers/{container}/pause")
+
+    def unpause(self, container):
+        self.ask("POST", f"/v1.41/containers/{container}/unpause")
+
+    def kill_container(self, container):
+        self.ask("POST", f"/v1.41/containers/{container}/kill")
+
+    # -- images --
+
+    def import_tree(self, tar, name, *changes):
+        """An image of what the file object TAR holds, under NAME, with CHANGES in the words of a Dockerfile."""
+        repository, _, tag = name.rpartition(":")
+        query = urllib.parse.urlencode({"fromSrc": "-", "repo": repository, "tag": tag, "changes": list(changes)}, doseq=True)
+        answer = self.ask("POST", f"/v1.41/images/create?{query}", tar)
+        if "error" in str(answer):
+            raise RuntimeError(f"{self.name} does not import: {answer}")
+
+    def bare_image(self, *changes):
+        """The name of an image with nothing in it but names of directories: what it runs is the host's, bound at /usr."""
+        text = io.BytesIO()
+        with tarfile.open(fileobj=text, mode="w") as tar:
+            for name in ("usr", "etc", "proc", "sys", "dev", "tmp", "run/adder", "workspace"):
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+                tar.addfile(entry)
+            for name in ("bin", "sbin", "lib", "lib64"):
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname = tarfile.SYMTYPE, f"usr/{name}"
+                tar.addfile(entry)
+        text.seek(0)
+        self.import_tree(text.getvalue(), BARE, *changes)
+        return BARE
+
+    def run_bare(self, *command, labels=None):
+        """The id of a container of somebody else's, of that image, which runs a command of the host's."""
+        body = {
+            "Image": self.bare_image(),
+            "Cmd": list(command),
+            "Labels": labels or {},
+            "HostConfig": {"NetworkMode": "none", "Binds": ["/usr:/usr:ro"], "Ulimits": ULIMITS},
+        }
+        made = self.ask("POST", "/v1.41/containers/create", body)["Id"]
+        self.ask("POST", f"/v1.41/containers/{made}/start")
+        return made
+
+    def config(self, **others):
+        """The lines of a configuration that says this engine."""
+        lines = {"engine": self.name, "socket": self.socket, **others}
+        return "[container]\n" + "".join(f"{name} = {value}\n" for name, value in lines.items())
+
+
+def runtimes():
+    """The OCI runtimes of the host that work on it: crun wants control groups of one version only."""
+    mixed = os.path.ismount("/sys/fs/cgroup/unified")
+    return [name for name in ("runc", "crun") if shutil.which(name) and not (name == "crun" and mixed)]
+
+
+class Docker(Engine):
+    name = "docker"
+    needs = ("dockerd", "containerd", "runc")
+
+    def prepare(self):
+        # Not the host's configuration, nor its containerd, which would see the same containers.
+        (self.directory / "daemon.json").write_text("{}")
+        (self.directory / "containerd.toml").write_text('version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n')
+
+    def up(self):
+        place, inner = self.directory, self.directory / "containerd.sock"
+        if "containerd" not in self.servers:
+            self.start(
+                "containerd", "containerd", "--config", place / "containerd.toml", "--root", place / "containerd-root",
+                "--state", place / "containerd-run", "--address", inner, "--log-level", "warn",
+            )  # fmt: skip
+            self.wait_for("containerd", inner)
+        (place / "dockerd.pid").unlink(missing_ok=True)
+        self.socket.unlink(missing_ok=True)
+        # Each under a name of the tests' own, so that there is always another than the usual one.
+        others = [f"--add-runtime=other-{name}={shutil.which(name)}" for name in runtimes()]
+        self.start(
+            "docker", "dockerd", "--config-file", place / "daemon.json", "--data-root", place / "data", "--exec-root", place / "run",
+            "--pidfile", place / "dockerd.pid", "--containerd", inner, "-H", f"unix://{self.socket}", "--group", NOBODY,
+            "--iptables=false", "--ip6tables=false", "--bridge=none", "--exec-opt", "native.cgroupdriver=cgroupfs",
+            "--cgroup-parent", f"/{group_of(place)}", "--shutdown-timeout", "1", "--log-level", "warn", *others,
+        )  # fmt: skip
+        self.wait_for("docker", self.socket)
+
+
+class Podman(Engine):
+    name = "podman"
+    needs = ("podman", "conmon")
+
+    def options(self):
+        place = self.directory
+        return [
+            "--root", place / "root", "--runroot", place / "run", "--tmpdir", place / "tmp",
+            "--cgroup-manager", "cgroupfs", "--events-backend", "file", "--runtime", shutil.which(runtimes()[0]),
+        ]  # fmt: skip
+
+    def up(self):
+        self.socket.unlink(missing_ok=True)
+        self.start("podman", "podman", *self.options(), "system", "service", "--time=0", f"unix://{self.socket}")
+        self.wait_for("podman", self.socket)
+        os.chown(self.socket, 0, NOBODY)
+        self.socket.chmod(0o660)
+
+
+ENGINES = {"docker": Docker, "podman": Podman}
+
+# ---- for tests in C, and by hand ----
+
+COMMANDS = {
+    "up": lambda engine: engine.up(),
+    "down": lambda engine: engine.down(),
+    "kill": lambda engine: engine.kill(),
+    "freeze": lambda engine: engine.freeze(),
+    "thaw": lambda engine: engine.thaw(),
+    "containers": lambda engine: " ".join(container["Id"] for container in engine.containers()),
+    "bare": lambda engine, *command: engine.run_bare(*command) if command else engine.bare_image(),
+    "remove": lambda engine, container: engine.remove(container),
+    "pause": lambda engine, container: engine.pause(container),
+    "unpause": lambda engine, container: engine.unpause(container),
+}
+
+
+def serve(kind):
+    try:
+        engine = ENGINES[kind]()
+    except FileNotFoundError as error:
+        print(f"none {error}", flush=True)
+        return
+    try:
+        print(f"ready {engine.socket}", flush=True)
+        for line in sys.stdin:
+            word, *arguments = line.split()
+            if word not in COMMANDS:
+                sys.exit(f"no such command: {line}")
+            answer = COMMANDS[word](engine, *arguments)
+            print(answer if answer else "ok", flush=True)
+    finally:
+        engine.end()
+
+
+def ended_by_signal(number, _frame):
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in ENGINES:
+        sys.exit(f"usage: docker_world.py {'|'.join(ENGINES)}")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, ended_by_signal)
+    serve(sys.argv[1])
