@@ -31,7 +31,8 @@ struct cgroup_node {
 };
 
 struct cgroup {
-  struct cgroup_node *node;
+  const struct cgroup_backend *backend;
+  struct cgroup_node *node; /* NULL: it was adopted */
   int trees[CGROUP_TREES_MAX];
   int files[CGROUP_FILES];
   char name[NAME_MAX + 1];
@@ -245,6 +246,20 @@ cgroup_mode_check (enum cgroup_mode mode, unsigned flags, struct fault *fault)
 
 /* ---- groups ---- */
 
+static struct cgroup *
+new_group (const struct cgroup_backend *backend)
+{
+  struct cgroup *group = malloc (sizeof *group);
+  if (!group)
+    return NULL;
+  *group = (struct cgroup){.backend = backend};
+  for (size_t i = 0; i < CGROUP_TREES_MAX; i++)
+    group->trees[i] = -1;
+  for (size_t i = 0; i < CGROUP_FILES; i++)
+    group->files[i] = -1;
+  return group;
+}
+
 int
 cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_limits *limits,
                struct cgroup **ret_group, struct fault *fault)
@@ -252,12 +267,10 @@ cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_l
   size_t length = strlen (name);
   if (length == 0 || length > NAME_MAX || strchr (name, '/') || name[0] == '.')
     return fault_set (fault, EINVAL, "a control group cannot be called %.100s", name);
-  struct cgroup *group = malloc (sizeof *group);
+  struct cgroup *group = new_group (node->backend);
   if (!group)
     return fault_set (fault, ENOMEM, "cannot make the control group %s", name);
   group->node = node;
-  for (size_t i = 0; i < CGROUP_FILES; i++)
-    group->files[i] = -1;
   memcpy (group->name, name, length + 1);
 
   int r = make_trees (node->backend, node->trees, name, limits, group->trees, fault);
@@ -274,13 +287,23 @@ cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_l
   return 0;
 }
 
+/* An adopted group is for looking at. */
+static int
+check_own (const struct cgroup *group, struct fault *fault)
+{
+  return group->node ? 0 : fault_set (fault, EROFS, "a control group of somebody else stays as it is");
+}
+
 int
 cgroup_attach (struct cgroup *group, pid_t pid, struct fault *fault)
 {
-  for (size_t i = 0; i < group->node->backend->trees; i++) {
+  int r = check_own (group, fault);
+  if (r < 0)
+    return r;
+  for (size_t i = 0; i < group->backend->trees; i++) {
     if (group->trees[i] < 0)
       continue;
-    int r = cgroup_write_number (group->trees[i], "cgroup.procs", (uint64_t)pid);
+    r = cgroup_write_number (group->trees[i], "cgroup.procs", (uint64_t)pid);
     if (r < 0)
       return fault_set (fault, -r, "cannot move process %d into the control group %s", (int)pid, group->name);
   }
@@ -290,14 +313,15 @@ cgroup_attach (struct cgroup *group, pid_t pid, struct fault *fault)
 int
 cgroup_set_limits (struct cgroup *group, const struct cgroup_limits *limits, struct fault *fault)
 {
-  return group->node->backend->set_limits (group->trees, limits, fault);
+  int r = check_own (group, fault);
+  return r < 0 ? r : group->backend->set_limits (group->trees, limits, fault);
 }
 
 int
 cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct fault *fault)
 {
   struct cgroup_usage usage = {0};
-  int r = group->node->backend->read_usage (group->trees, group->files, &usage, fault);
+  int r = group->backend->read_usage (group->trees, group->files, &usage, fault);
   if (r == 0)
     *ret_usage = usage;
   return r;
@@ -306,26 +330,26 @@ cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct 
 int
 cgroup_read_cpu (struct cgroup *group, uint64_t *ret_us)
 {
-  return group->node->backend->read_cpu (group->trees, ret_us);
+  return group->backend->read_cpu (group->trees, ret_us);
 }
 
 int
 cgroup_read_memory (struct cgroup *group, uint64_t *ret_bytes)
 {
-  return group->node->backend->read_memory (group->trees, ret_bytes);
+  return group->backend->read_memory (group->trees, ret_bytes);
 }
 
 int
 cgroup_watch_memory (struct cgroup *group)
 {
-  const struct cgroup_backend *backend = group->node->backend;
+  const struct cgroup_backend *backend = group->backend;
   return backend->watch_memory ? backend->watch_memory (group->trees) : -1;
 }
 
 int
 cgroup_kill (struct cgroup *group, struct fault *fault)
 {
-  return group->node->backend->kill (group->trees, fault);
+  return group->backend->kill (group->trees, fault);
 }
 
 int
@@ -333,10 +357,91 @@ cgroup_remove (struct cgroup *group, struct fault *fault)
 {
   if (!group)
     return 0;
-  int r = empty_and_remove (group->node->backend, group->node->trees, group->name, group->trees, fault);
+  int r = group->node
+              ? empty_and_remove (group->backend, group->node->trees, group->name, group->trees, fault)
+              : 0;
   close_trees (group->trees);
   for (size_t i = 0; i < CGROUP_FILES; i++)
     fd_close (&group->files[i]);
   free (group);
   return r;
+}
+
+/* ---- groups of somebody else ---- */
+
+/* Whether whoever is in the group INNER is in OUTER as well. */
+static bool
+is_within (const char *inner, const char *outer)
+{
+  size_t length = strlen (outer);
+  return strncmp (inner, outer, length) == 0 && (length == 0 || inner[length] == '/' || !inner[length]);
+}
+
+/* Opens the nearest group, from PLACE up to where that of the caller (OWN) is below it, whose memory is
+ * limited. An engine may put a container's processes below the group that it gave limits to. */
+static int
+open_limited (const struct cgroup_backend *backend, struct cgroup_place *place, const char *own,
+              struct cgroup_limits *ret_limits, struct fault *fault)
+{
+  while (!is_within (own, place->path)) {
+    struct cgroup_limits limits = {0};
+    autoclose int fd = cgroup_open (place, fault);
+    if (fd < 0)
+      return fd;
+    if (backend->read_limits (fd, 0, &limits) == 0 && limits.memory_bytes > 0) {
+      *ret_limits = limits;
+      return fd_steal (&fd);
+    }
+    char *slash = strrchr (place->path, '/');
+    *(slash ? slash : place->path) = '\0';
+  }
+  return fault_set (fault, ENOENT, "no control group limits its memory alone");
+}
+
+static int
+open_adopted (const struct cgroup_backend *backend, const char *proc, const char *process, int *ret_trees,
+              struct cgroup_limits *ret_limits, struct fault *fault)
+{
+  struct cgroup_place own = {.path = ""}, place = {.path = ""};
+  int r = cgroup_find (proc, "self", backend->controllers[0], &own, fault);
+  if (r == 0)
+    r = cgroup_find (proc, process, backend->controllers[0], &place, fault);
+  if (r == 0)
+    r = ret_trees[0] = open_limited (backend, &place, own.path, ret_limits, fault);
+  /* The others are welcome. */
+  for (size_t i = 1; i < backend->trees && r >= 0; i++)
+    if (cgroup_find (proc, process, backend->controllers[i], &place, NULL) == 0) {
+      ret_trees[i] = cgroup_open (&place, NULL);
+      if (ret_trees[i] >= 0)
+        (void)backend->read_limits (ret_trees[i], i, ret_limits);
+    }
+  return r < 0 ? r : 0;
+}
+
+int
+cgroup_adopt_from (const char *proc, pid_t pid, struct cgroup **ret_group, struct cgroup_limits *ret_limits,
+                   struct fault *fault)
+{
+  char process[16];
+  struct cgroup_place place;
+  snprintf (process, sizeof process, "%d", (int)pid);
+  /* Where memory is v1's, v2 has nothing to say of it. */
+  bool first = cgroup_find (proc, process, "memory", &place, NULL) == 0;
+  struct cgroup *group = new_group (first ? &cgroup_backend_v1 : &cgroup_backend_v2);
+  if (!group)
+    return fault_set (fault, ENOMEM, "cannot note the control group of process %s", process);
+  snprintf (group->name, sizeof group->name, "of process %s", process);
+  *ret_limits = (struct cgroup_limits){0};
+  int r = open_adopted (group->backend, proc, process, group->trees, ret_limits, fault);
+  if (r < 0)
+    cgroup_remove (group, NULL);
+  else
+    *ret_group = group;
+  return r;
+}
+
+int
+cgroup_adopt (pid_t pid, struct cgroup **ret_group, struct cgroup_limits *ret_limits, struct fault *fault)
+{
+  return cgroup_adopt_from ("/proc", pid, ret_group, ret_limits, fault);
 }

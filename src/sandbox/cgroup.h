@@ -4,7 +4,10 @@
  * none, where every call succeeds and nothing is known.
  *
  * A node's group is held by a lock on its directory, so that a later daemon can tell what a dead one left and
- * remove it. A node may be used by any number of threads; a group by one at a time. */
+ * remove it. A node may be used by any number of threads; a group by one at a time.
+ *
+ * A group that somebody else made for a process, as a container engine does, can be adopted: it is read like
+ * our own, and left as it is. */
 #pragma once
 
 #include <stdbool.h>
@@ -60,6 +63,14 @@ int cgroup_mode_check (enum cgroup_mode mode, unsigned flags, struct fault *faul
 int cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_limits *limits,
                    struct cgroup **ret_group, struct fault *fault);
 
+/* Finds the group that limits the memory of the process PID (of the caller's pid namespace), which must not
+ * be one that the caller is in as well, and what its limits are; of a hierarchy that has none, zero. Whatever
+ * can be asked of a group can be asked of it, killing too; moving processes and setting limits is refused
+ * (-EROFS). Returns 0, or a negative errno with FAULT: -ENOENT where nothing limits PID's memory alone, or no
+ * hierarchy that could is mounted here. The caller removes it, which leaves the group itself alone. */
+int cgroup_adopt (pid_t pid, struct cgroup **ret_group, struct cgroup_limits *ret_limits,
+                  struct fault *fault);
+
 /* Moves the process PID (of the caller's pid namespace) into GROUP. What it forks from then on is in it as
  * well. */
 int cgroup_attach (struct cgroup *group, pid_t pid, struct fault *fault);
@@ -84,7 +95,8 @@ int cgroup_watch_memory (struct cgroup *group);
 /* Kills every process of GROUP. Does not wait. */
 int cgroup_kill (struct cgroup *group, struct fault *fault);
 
-/* Kills what is left in GROUP, waits for it (at most two seconds), removes it and frees GROUP in any case.
- * NULL is allowed. Returns 0, or a negative errno with FAULT; what then stays is removed by the next daemon.
+/* Kills what is left in GROUP, waits for it (at most two seconds), removes it and frees GROUP in any case;
+ * one that was adopted is only freed. NULL is allowed. Returns 0, or a negative errno with FAULT; what then
+ * stays is removed by the next daemon.
  */
 int cgroup_remove (struct cgroup *group, struct fault *fault);

@@ -3,6 +3,7 @@
  * them. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ enum cgroup_file { CGROUP_FILE_PEAK, CGROUP_FILE_KILLS, CGROUP_FILE_REFUSED, CGR
 struct cgroup_backend {
   enum cgroup_mode mode;
   size_t trees;
+  const char *const *controllers; /* of each tree; NULL: v2's */
   /* Opens the groups below which nodes are made, -1 for a hierarchy that is not there. ROOT as in
    * cgroup_node_open. */
   int (*open_parents) (const char *root, int *ret_parents, struct fault *fault);
@@ -31,6 +33,8 @@ struct cgroup_backend {
   /* On a group. */
   bool (*wants_tree) (size_t tree, const struct cgroup_limits *limits);
   int (*set_limits) (const int *trees, const struct cgroup_limits *limits, struct fault *fault);
+  /* Adds to *RET_LIMITS what the files of GROUP in TREE say. */
+  int (*read_limits) (int group, size_t tree, struct cgroup_limits *ret_limits);
   int (*read_usage) (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage,
                      struct fault *fault);
   int (*read_cpu) (const int *trees, uint64_t *ret_us);
@@ -68,6 +72,24 @@ bool cgroup_has_word (int directory, const char *file, const char *word);
 /* SIGKILL to all processes of a group, one by one, until no new ones turn up. */
 int cgroup_kill_each (int directory);
 
-/* Opens the calling process's own group in the hierarchy of CONTROLLER (NULL: v2's). -ENOENT when it is not
- * mounted. */
+/* The same, where the word "max" and what is not below MOST stand for no limit: 0. */
+int cgroup_read_limit (int directory, const char *file, uint64_t most, uint64_t *ret_number);
+
+/* Where a group is. */
+struct cgroup_place {
+  char point[PATH_MAX]; /* its hierarchy's mount point */
+  char path[PATH_MAX];  /* below that, without a slash at the start; "": the mount point itself */
+};
+
+/* Finds the group of PROCESS ("self", or a pid) in the hierarchy of CONTROLLER (NULL: v2's). PROC is "/proc",
+ * or what stands in for it in tests. -ENOENT when it is not mounted, or cannot be seen from here. */
+int cgroup_find (const char *proc, const char *process, const char *controller,
+                 struct cgroup_place *ret_place, struct fault *fault);
+int cgroup_open (const struct cgroup_place *place, struct fault *fault);
+
+/* Finds and opens the calling process's own. */
 int cgroup_open_own (const char *controller, struct fault *fault);
+
+/* cgroup_adopt as PROC tells. */
+int cgroup_adopt_from (const char *proc, pid_t pid, struct cgroup **ret_group,
+                       struct cgroup_limits *ret_limits, struct fault *fault);

@@ -133,12 +133,34 @@ cgroup_kill_each (int directory)
   return 0;
 }
 
+int
+cgroup_read_limit (int directory, const char *file, uint64_t most, uint64_t *ret_number)
+{
+  uint64_t number = 0;
+  int r = cgroup_read_number (directory, file, NULL, &number);
+  if (r < 0 && r != -ENODATA)
+    return r;
+  *ret_number = r == -ENODATA || number >= most ? 0 : number;
+  return 0;
+}
+
+/* ---- where groups are ---- */
+
+static FILE *
+open_proc (const char *proc, const char *process, const char *file)
+{
+  char path[PATH_MAX];
+  snprintf (path, sizeof path, "%s/%s/%s", proc, process, file);
+  return fopen (path, "re");
+}
+
 /* Mount points with spaces are not looked for. */
 static bool
-find_own (const char *controller, char *path, size_t size, struct mountinfo *ret_mount)
+find_mounted (const char *proc, const char *process, const char *controller, char *path, size_t size,
+              struct mountinfo *ret_mount)
 {
-  FILE *groups = fopen ("/proc/self/cgroup", "re");
-  FILE *mounts = fopen ("/proc/self/mountinfo", "re");
+  FILE *groups = open_proc (proc, process, "cgroup");
+  FILE *mounts = open_proc (proc, "self", "mountinfo");
   bool found = groups && mounts && mountinfo_own_group (groups, controller, path, size) &&
                mountinfo_find_cgroup (mounts, controller, ret_mount);
   if (groups)
@@ -149,26 +171,50 @@ find_own (const char *controller, char *path, size_t size, struct mountinfo *ret
 }
 
 int
-cgroup_open_own (const char *controller, struct fault *fault)
+cgroup_find (const char *proc, const char *process, const char *controller, struct cgroup_place *ret_place,
+             struct fault *fault)
 {
   char path[PATH_MAX];
   struct mountinfo mount;
-  if (!find_own (controller, path, sizeof path, &mount))
+  if (!find_mounted (proc, process, controller, path, sizeof path, &mount))
     return fault_set (fault, ENOENT, "no control groups %s are mounted", controller ? controller : "v2");
+  /* It is told as seen from our cgroup namespace, and lies beside that. */
+  if (mountinfo_has_word (path, "/", ".."))
+    return fault_set (fault, ENOENT, "the control group of process %s is out of sight", process);
 
   /* In a container the hierarchy may be mounted from our own group on. */
   size_t skip = strlen (mount.root);
   const char *below = path;
-  if (strcmp (mount.root, "/") != 0)
-    below = strncmp (path, mount.root, skip) == 0 && (path[skip] == '/' || !path[skip]) ? path + skip : "";
-  autoclose int top = open (mount.point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool own = strcmp (process, "self") == 0;
+  if (strcmp (mount.root, "/") != 0) {
+    bool inside = strncmp (path, mount.root, skip) == 0 && (path[skip] == '/' || !path[skip]);
+    if (!inside && !own)
+      return fault_set (fault, ENOENT, "the control group of process %s is not mounted", process);
+    below = inside ? path + skip : "";
+  }
+  snprintf (ret_place->point, sizeof ret_place->point, "%s", mount.point);
+  snprintf (ret_place->path, sizeof ret_place->path, "%s", below + strspn (below, "/"));
+  return 0;
+}
+
+int
+cgroup_open (const struct cgroup_place *place, struct fault *fault)
+{
+  autoclose int top = open (place->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (top < 0)
-    return fault_set (fault, errno, "cannot open %s", mount.point);
-  below += strspn (below, "/");
-  if (!*below)
+    return fault_set (fault, errno, "cannot open %s", place->point);
+  if (!*place->path)
     return fd_steal (&top);
-  int fd = openat (top, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = openat (top, place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
-    return fault_set (fault, errno, "cannot open the own group %s/%s", mount.point, below);
+    return fault_set (fault, errno, "cannot open the group %s/%s", place->point, place->path);
   return fd;
+}
+
+int
+cgroup_open_own (const char *controller, struct fault *fault)
+{
+  struct cgroup_place place = {.path = ""};
+  int r = cgroup_find ("/proc", "self", controller, &place, fault);
+  return r < 0 ? r : cgroup_open (&place, fault);
 }

@@ -22,6 +22,9 @@ static const char *const controllers[TREES] = {
 
 #define CPU_PERIOD_US 100000
 
+/* What the kernel says where there is no limit is a little below 2^63, by the size of its pages. */
+#define MEMORY_NONE (UINT64_C (1) << 62)
+
 static int
 open_tree_of (const char *root, enum tree tree, struct fault *fault)
 {
@@ -129,6 +132,30 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
+read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
+{
+  uint64_t quota = 0, period = 0;
+  switch ((enum tree)tree) {
+  case MEMORY:
+    return cgroup_read_limit (group, "memory.limit_in_bytes", MEMORY_NONE, &ret_limits->memory_bytes);
+  case PIDS:
+    return cgroup_read_limit (group, "pids.max", UINT64_MAX, &ret_limits->pids);
+  case CPU: {
+    int r = cgroup_read_limit (group, "cpu.cfs_quota_us", INT64_MAX, &quota); /* -1: none */
+    if (r == 0)
+      r = cgroup_read_number (group, "cpu.cfs_period_us", NULL, &period);
+    if (r == 0 && period > 0)
+      ret_limits->cpu_percent = (uint32_t)(quota * 100 / period);
+    return r;
+  }
+  case CPUACCT:
+  case TREES:
+    break;
+  }
+  return 0;
+}
+
+static int
 read_cpu (const int *trees, uint64_t *ret_us)
 {
   uint64_t nanoseconds;
@@ -202,12 +229,14 @@ wait_empty (const int *trees, int timeout_ms)
 const struct cgroup_backend cgroup_backend_v1 = {
     .mode = CGROUP_V1,
     .trees = TREES,
+    .controllers = controllers,
     .open_parents = open_parents,
     .prepare_parents = check_parents,
     .prepare_node = prepare_node,
     .check_parents = check_parents,
     .wants_tree = wants_tree,
     .set_limits = set_limits,
+    .read_limits = read_limits,
     .read_usage = read_usage,
     .read_cpu = read_cpu,
     .read_memory = read_memory,

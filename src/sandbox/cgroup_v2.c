@@ -215,6 +215,23 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
+read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
+{
+  char text[64];
+  unsigned long long quota, period;
+  (void)tree;
+  int r = cgroup_read_limit (group, "memory.max", UINT64_MAX, &ret_limits->memory_bytes);
+  if (r < 0)
+    return r;
+  /* A group may do without these controllers. */
+  (void)cgroup_read_limit (group, "pids.max", UINT64_MAX, &ret_limits->pids);
+  if (cgroup_read (group, "cpu.max", text, sizeof text) == 0 &&
+      sscanf (text, "%llu %llu", &quota, &period) == 2 && period > 0)
+    ret_limits->cpu_percent = (uint32_t)(quota * 100 / period);
+  return 0;
+}
+
+static int
 read_cpu (const int *trees, uint64_t *ret_us)
 {
   return cgroup_read_number (trees[0], "cpu.stat", "usage_usec", ret_us);
@@ -273,12 +290,14 @@ wait_empty (const int *trees, int timeout_ms)
 const struct cgroup_backend cgroup_backend_v2 = {
     .mode = CGROUP_V2,
     .trees = 1,
+    .controllers = (const char *const[]){NULL},
     .open_parents = open_parents,
     .prepare_parents = prepare_parents,
     .prepare_node = prepare_node,
     .check_parents = check_parents,
     .wants_tree = wants_tree,
     .set_limits = set_limits,
+    .read_limits = read_limits,
     .read_usage = read_usage,
     .read_cpu = read_cpu,
     .read_memory = read_memory,

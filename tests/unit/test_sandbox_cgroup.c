@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/cgroup_backend.h"
 #include "sandbox/host_memory.h"
 
 /* ---- a v2 tree made of plain files ---- */
@@ -219,6 +220,106 @@ test_v2_sweep (void)
   remove_tree (root);
 }
 
+/* ---- groups of somebody else ---- */
+
+/* A tree of v2 in TREE and what /proc says of it, in PROC. */
+struct engine_bed {
+  char *tree, *proc;
+};
+
+static void
+write_below (const char *root, const char *below, const char *text)
+{
+  g_autofree char *path = g_build_filename (root, below, NULL);
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_assert_cmpint (g_mkdir_with_parents (folder, 0755), ==, 0);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+}
+
+static void
+engine_set_up (struct engine_bed *bed, gconstpointer data)
+{
+  (void)data;
+  bed->tree = fake_new ("memory pids\n");
+  bed->proc = g_dir_make_tmp ("adder-proc-XXXXXX", NULL);
+  g_autofree char *mounts = g_strdup_printf ("30 23 0:26 / %s rw - cgroup2 cgroup2 rw\n", bed->tree);
+  write_below (bed->proc, "self/mountinfo", mounts);
+  write_below (bed->proc, "self/cgroup", "0::/system/adder.service\n");
+  write_below (bed->proc, "17/cgroup", "0::/system/one.scope/container\n");
+  write_below (bed->tree, "system/memory.max", "1000000000\n");
+  write_below (bed->tree, "system/adder.service/memory.max", "max\n");
+  write_below (bed->tree, "system/one.scope/memory.max", "268435456\n");
+  write_below (bed->tree, "system/one.scope/memory.events", "max 7\noom 1\noom_kill 1\n");
+  write_below (bed->tree, "system/one.scope/pids.max", "64\n");
+  write_below (bed->tree, "system/one.scope/cpu.max", "100000 100000\n");
+  write_below (bed->tree, "system/one.scope/cpu.stat", "usage_usec 1234\n");
+  write_below (bed->tree, "system/one.scope/container/memory.max", "max\n");
+}
+
+static void
+engine_tear_down (struct engine_bed *bed, gconstpointer data)
+{
+  (void)data;
+  remove_tree (bed->tree);
+  remove_tree (bed->proc);
+  g_free (bed->tree);
+  g_free (bed->proc);
+}
+
+/* The group with the limit, above that of the process. */
+static void
+test_adopt (struct engine_bed *bed, gconstpointer data)
+{
+  (void)data;
+  struct fault fault = {0};
+  struct cgroup *group = NULL;
+  struct cgroup_limits limits;
+  struct cgroup_usage usage;
+  if (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault) < 0)
+    g_error ("%s: %s", fault.step, strerror (fault.err));
+  g_assert_cmpuint (limits.memory_bytes, ==, 268435456);
+  g_assert_cmpuint (limits.pids, ==, 64);
+  g_assert_cmpuint (limits.cpu_percent, ==, 100);
+  g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
+  g_assert_cmpuint (usage.oom_kills, ==, 1);
+  g_assert_cmpuint (usage.cpu_us, ==, 1234);
+
+  g_assert_cmpint (cgroup_attach (group, 17, &fault), ==, -EROFS);
+  g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, -EROFS);
+  g_assert_cmpint (cgroup_kill (group, &fault), ==, 0);
+  g_autofree char *scope = g_build_filename (bed->tree, "system", "one.scope", NULL);
+  assert_file (scope, "cgroup.kill", "1");
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+  assert_file (scope, "memory.max", "268435456\n");
+}
+
+/* A limit that holds the caller as well is not that process's own, and its group must not be killed. */
+static void
+test_adopt_none (struct engine_bed *bed, gconstpointer data)
+{
+  (void)data;
+  static const char *const groups[] = {
+      "0::/system/loose.scope\n",
+      "0::/system/adder.service\n",
+      "0::/system\n",
+      "0::/\n",
+      "0::/../system/one.scope\n",
+      "0::/system/adder\n",
+      "",
+      "4:memory:/system/one.scope\n",
+  };
+  write_below (bed->tree, "system/loose.scope/memory.max", "max\n");
+  for (gsize i = 0; i < G_N_ELEMENTS (groups); i++) {
+    struct fault fault = {0};
+    struct cgroup *group = NULL;
+    struct cgroup_limits limits;
+    write_below (bed->proc, "18/cgroup", groups[i]);
+    g_assert_cmpint (cgroup_adopt_from (bed->proc, 18, &group, &limits, &fault), ==, -ENOENT);
+    g_assert_null (group);
+    g_assert_cmpstr (fault.step, !=, "");
+  }
+}
+
 /* ---- for real ---- */
 
 static pid_t
@@ -270,6 +371,13 @@ test_real (gconstpointer data)
   int go, status;
   pid_t pid = start_child (&go);
   g_assert_cmpint (cgroup_attach (group, pid, &fault), ==, 0);
+  struct cgroup *adopted = NULL;
+  struct cgroup_limits found;
+  if (cgroup_adopt (pid, &adopted, &found, &fault) < 0)
+    g_error ("%s: %s", fault.step, strerror (fault.err));
+  g_assert_cmpuint (found.memory_bytes, ==, limits.memory_bytes);
+  g_assert_cmpuint (found.pids, ==, limits.pids);
+  g_assert_cmpuint (found.cpu_percent, ==, 0);
   limits.memory_bytes = 32 << 20;
   g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, 0);
   g_assert_cmpint (write (go, "g", 1), ==, 1);
@@ -286,6 +394,11 @@ test_real (gconstpointer data)
   g_assert_cmpuint (usage.peak_bytes, <=, 32 << 20);
   g_assert_true (usage.cpu_known);
   g_assert_cmpuint (usage.cpu_us, >, 0);
+  struct cgroup_usage seen;
+  g_assert_cmpint (cgroup_read_usage (adopted, &seen, &fault), ==, 0);
+  g_assert_cmpuint (seen.oom_kills, ==, usage.oom_kills);
+  g_assert_cmpuint (seen.peak_bytes, ==, usage.peak_bytes);
+  g_assert_cmpint (cgroup_remove (adopted, &fault), ==, 0);
 
   /* Whoever is still in it is killed when it is removed. */
   pid = start_child (&go);
@@ -392,6 +505,9 @@ main (int argc, char **argv)
   g_test_add_func ("/cgroup/v2/run", test_v2_run);
   g_test_add_func ("/cgroup/v2/refused", test_v2_refused);
   g_test_add_func ("/cgroup/v2/sweep", test_v2_sweep);
+  g_test_add ("/cgroup/adopt/v2", struct engine_bed, NULL, engine_set_up, test_adopt, engine_tear_down);
+  g_test_add ("/cgroup/adopt/none", struct engine_bed, NULL, engine_set_up, test_adopt_none,
+              engine_tear_down);
   g_test_add_data_func ("/cgroup/v2/real", GINT_TO_POINTER (CGROUP_V2), test_real);
   g_test_add_data_func ("/cgroup/v1/real", GINT_TO_POINTER (CGROUP_V1), test_real);
   g_test_add_func ("/cgroup/v1/sweep", test_real_sweep);
