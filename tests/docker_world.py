@@ -6,7 +6,8 @@ started removes.
 
 Tests in Python use `Docker` and `Podman`. Those in C, and people, run `python3 docker_world.py docker` (or `podman`): it says
 `ready SOCKET`, or `none WHY`, takes a command a line from its standard input (COMMANDS below) and answers each by one line.
-When the input ends, so does the engine."""
+When the input ends, so does the engine. `docker_world.py images PROGRAM` makes the images that tests of that installed
+`adder` will want."""
 
 import contextlib
 import ctypes
@@ -194,13 +195,9 @@ class Engine:
 
     def __init__(self, template=None):
         """TEMPLATE: a directory that keep_images() made, whose images it has from the beginning."""
-        if os.geteuid() != 0:
-            raise FileNotFoundError("an engine of the tests' own needs root")
-        for program in self.needs:
-            if not shutil.which(program):
-                raise FileNotFoundError(f"there is no {program} on this host (scripts/packages, group test)")
-        if not runtimes():
-            raise FileNotFoundError("there is no OCI runtime on this host that works with its control groups")
+        why_not = self.why_not()
+        if why_not:
+            raise FileNotFoundError(why_not)
         clear_leftovers()
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
         self.socket = self.directory / "engine.sock"
@@ -216,6 +213,16 @@ class Engine:
         except BaseException:
             self.end()
             raise
+
+    @classmethod
+    def why_not(cls):
+        """Why there can be none here, or None."""
+        if os.geteuid() != 0:
+            return "an engine of the tests' own needs root"
+        for program in cls.needs:
+            if not shutil.which(program):
+                return f"there is no {program} on this host (scripts/packages, group test)"
+        return None if runtimes() else "no OCI runtime of this host works with its control groups"
 
     def prepare(self):
         pass
@@ -551,6 +558,10 @@ def ended_by_signal(number, _frame):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "images":
+        for one in ENGINES:
+            template(one, sys.argv[2])
+        sys.exit()
     if len(sys.argv) != 2 or sys.argv[1] not in ENGINES:
         sys.exit(f"usage: docker_world.py {'|'.join(ENGINES)}")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
