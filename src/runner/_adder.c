@@ -18,6 +18,7 @@
 #include "runner/arenas.h"
 #include "runner/branch.h"
 #include "runner/interrupts.h"
+#include "runner/join.h"
 #include "runner/serve.h"
 #include "runner/twister.h"
 #include "runner/wire.h"
@@ -110,6 +111,21 @@ adder_threads (PyObject *self, PyObject *none)
   (void)none;
   int count = serve_count_threads ();
   return count < 0 ? raise_errno (-count) : PyLong_FromLong (count);
+}
+
+static PyObject *
+adder_join (PyObject *self, PyObject *path)
+{
+  (void)self;
+  struct fault fault = {0};
+  struct wire_join join;
+  PyObject *bytes = PyUnicode_EncodeFSDefault (path);
+  int r = bytes ? join_launcher (PyBytes_AsString (bytes), &join, &fault) : -EINVAL;
+  Py_XDECREF (bytes);
+  if (r < 0)
+    return bytes ? raise_fault (&fault) : NULL;
+  zygote.outside = join.outside;
+  Py_RETURN_NONE;
 }
 
 /* The list TEXTS as strings with a NULL at their end. They live as long as the zygote. */
@@ -427,6 +443,8 @@ static PyMethodDef methods[] = {
     {"pack", adder_pack, METH_NOARGS, "Keep the memory of objects together until it is settled."},
     {"collapse", adder_collapse, METH_NOARGS,
      "Settle memory before it is shared. Returns how many bytes are in huge pages."},
+    {"join", adder_join, METH_O,
+     "In a container: take what the launcher at a path hands over. Closes every other descriptor."},
     {"threads", adder_threads, METH_NOARGS, "The number of threads of this process."},
     {"serve", adder_serve, METH_VARARGS, "Serve the daemon. Returns in each sandbox only."},
     {"ready", adder_ready, METH_NOARGS, "Tell the daemon that this sandbox is parked."},

@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/frame.h"
 #include "base/weaken.h"
+#include "runner/container.h"
 #include "runner/wire.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
@@ -153,6 +154,22 @@ mount_own (struct state *state, struct fault *fault)
   return 0;
 }
 
+/* What the container has by that name, mounted by its engine. */
+static int
+enter_container_workspace (struct state *state, struct fault *fault)
+{
+  if (fchdir (state->want->workspace_fd) < 0)
+    return fault_set (fault, errno, "cannot change to the workspace");
+  return 0;
+}
+
+static int
+offer_to_oom_killer (struct state *state, struct fault *fault)
+{
+  (void)state;
+  return container_offer_to_oom_killer (fault);
+}
+
 /* A directory of the daemon's, where the sandbox has no mounts of its own. */
 static int
 enter_workspace (struct state *state, struct fault *fault)
@@ -282,8 +299,9 @@ clear_capabilities (struct state *state, struct fault *fault)
   return capabilities_clear (fault);
 }
 
-/* Not without namespaces: there the daemon, should it be the same user, has no right to look into a process
- * that is not dumpable, and could not tell which memory forks share. Landlock and seccomp keep others out. */
+/* Not in the host's namespaces: there the daemon, should it be the same user, has no right to look into a
+ * process that is not dumpable, and could not tell which memory forks share. Landlock and seccomp keep others
+ * out. */
 static int
 become_undumpable (struct state *state, struct fault *fault)
 {
@@ -356,6 +374,14 @@ enforce_landlock (struct state *state, struct fault *fault)
   if (state->flags & WIRE_READY_PLACES)
     return enforce_rules (state, landlock_session_rules, landlock_session_rules_count, fault);
   return enforce_rules (state, landlock_tree_rules, landlock_tree_rules_count, fault);
+}
+
+static int
+enforce_landlock_contained (struct state *state, struct fault *fault)
+{
+  if (state->want->landlock_abi <= 0)
+    return LACKING;
+  return enforce_rules (state, landlock_container_rules, landlock_container_rules_count, fault);
 }
 
 /* Where landlock is all that stands before the host's files. The workspace is where we are. */
@@ -433,6 +459,21 @@ static const struct confine_step process_steps[] = {
     {NULL, 0, LAYERS},
 };
 
+/* The container has limited processes and memory already. */
+static const struct confine_step container_steps[] = {
+    {leave_zygote, 0, LAYERS},
+    {offer_to_oom_killer, 0, LAYERS},
+    {enter_container_workspace, 0, LAYERS},
+    {settle_descriptors, 0, LAYERS},
+    {limit_resources, 0, LAYER_RLIMITS},
+    {clear_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
+    {become_undumpable, 0, LAYER_DUMPABLE},
+    {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
+    {enforce_landlock_contained, WIRE_LANDLOCK, LAYER_LANDLOCK},
+    {install_seccomp, WIRE_SECCOMP, LAYER_SECCOMP},
+    {NULL, 0, LAYERS},
+};
+
 static int
 walk (const struct confine_step *step, struct state *state, struct fault *fault)
 {
@@ -455,6 +496,7 @@ confine (const struct confinement *confinement, uint32_t *ret_mechanisms, uint32
       [ISOLATION_NONE] = {host_steps},
       [ISOLATION_PROCESS] = {host_steps, process_steps},
       [ISOLATION_NAMESPACES] = {namespaces_steps},
+      [ISOLATION_CONTAINER] = {container_steps},
   };
   const struct confine_step *const *table = tables[confinement->isolation];
   struct state state = {

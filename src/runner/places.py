@@ -43,6 +43,12 @@ def settle():
         sys.modules["tempfile"].tempdir = None
 
 
+def settle_container():
+    """The engine mounts the workspace, and the place for temporary files where it always is."""
+    global work
+    work = "/workspace"
+
+
 def writable():
     """Words for a hint."""
-    return f"{work}, {temporary} and /dev/shm" if work == "/work" else f"{work} and {temporary}"
+    return f"{work}, {temporary} and /dev/shm" if temporary == "/tmp" else f"{work} and {temporary}"

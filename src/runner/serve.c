@@ -18,6 +18,7 @@
 
 #include "base/fd.h"
 #include "base/weaken.h"
+#include "runner/container.h"
 #include "sandbox/landlock.h"
 
 /* A sandbox from its fork until its processes are reaped. */
@@ -34,6 +35,8 @@ struct children {
   struct child *list;
   size_t count, room;
   bool can_stray; /* nothing keeps processes in their group (ISOLATION_NONE) */
+  bool alone;     /* the one sandbox is all that is in the pid namespace beside us (ISOLATION_CONTAINER) */
+  bool served;    /* it came, and there will be no other: what it left is in its files */
 };
 
 /* ---- before serving ---- */
@@ -127,7 +130,7 @@ static uint32_t
 verify_shared_namespaces (void)
 {
   uint32_t mechanisms = 0;
-  if (namespaces_is_own (NAMESPACE_NET) && namespaces_net_is_empty ())
+  if (namespaces_is_own (NAMESPACE_NET) && namespaces_net_is_empty (false))
     mechanisms |= WIRE_NET_NAMESPACE;
   if (namespaces_is_own (NAMESPACE_UTS))
     mechanisms |= WIRE_UTS_NAMESPACE;
@@ -143,10 +146,11 @@ take_over_descriptors (struct zygote *zygote, struct fault *fault)
   if (r < 0)
     return r;
   close (WIRE_LAUNCH_FILTER);
+  bool contained = zygote->isolation == ISOLATION_CONTAINER; /* which is started without an init */
   if (fcntl (WIRE_LAUNCH_CONTROL, F_SETFD, FD_CLOEXEC) < 0 ||
-      fcntl (WIRE_LAUNCH_INIT, F_SETFD, FD_CLOEXEC) < 0)
+      (!contained && fcntl (WIRE_LAUNCH_INIT, F_SETFD, FD_CLOEXEC) < 0))
     return fault_set (fault, errno, "a descriptor of the launcher is missing");
-  zygote->init_program_fd = WIRE_LAUNCH_INIT;
+  zygote->init_program_fd = contained ? -1 : WIRE_LAUNCH_INIT;
   zygote->pid_namespace_fd = -1;
   if (zygote->isolation != ISOLATION_NAMESPACES)
     return 0;
@@ -197,7 +201,10 @@ serve_prepare (struct zygote *zygote, struct fault *fault)
     zygote->mechanisms = verify_shared_namespaces ();
   }
   zygote->landlock_abi = landlock_abi ();
-  return 0;
+  if (zygote->isolation != ISOLATION_CONTAINER)
+    return 0;
+  r = container_verify (&zygote->outside, &zygote->mechanisms, fault);
+  return r < 0 ? r : container_hide (fault);
 }
 
 /* ---- reaping ---- */
@@ -256,10 +263,18 @@ end_strays (const struct children *children)
     fclose (list);
 }
 
-static bool
-group_is_gone (const struct child *child)
+/* Who is with CHILD, as kill() takes it; 0: nobody whom we could name. */
+static pid_t
+company (const struct children *children, const struct child *child)
 {
-  return !child->group || (kill (-child->group, 0) < 0 && errno == ESRCH);
+  return children->alone ? -1 : -child->group;
+}
+
+static bool
+company_is_gone (const struct children *children, const struct child *child)
+{
+  pid_t all = company (children, child);
+  return !all || (kill (all, 0) < 0 && errno == ESRCH);
 }
 
 /* The daemon is gone. Waited for, because nobody might do so after us. */
@@ -301,7 +316,8 @@ find_child (struct children *children, pid_t pid, pid_t group)
 {
   for (size_t i = 0; i < children->count; i++) {
     struct child *child = &children->list[i];
-    if (child->worker == pid || child->init == pid || (child->group && child->group == group))
+    if (children->alone || child->worker == pid || child->init == pid ||
+        (child->group && child->group == group))
       return child;
   }
   return NULL;
@@ -313,8 +329,9 @@ reap_one (struct children *children, pid_t pid)
   /* While a worker is dead but not reaped its number is nobody else's, so the signal meets its own group, all
    * of it at once: none can leave it (seccomp), and none be born meanwhile. */
   struct child *child = find_child (children, pid, getpgid (pid));
-  if (child && child->group && child->worker == pid && !weakened (LAYER_CLEANUP))
-    kill (-child->group, SIGKILL);
+  pid_t all = child && child->worker == pid ? company (children, child) : 0;
+  if (all && !weakened (LAYER_CLEANUP))
+    kill (all, SIGKILL);
 
   struct rusage usage;
   int status;
@@ -328,11 +345,11 @@ reap_one (struct children *children, pid_t pid)
 }
 
 static bool
-is_gone (const struct child *child)
+is_gone (const struct children *children, const struct child *child)
 {
   if (weakened (LAYER_CLEANUP))
     return !child->worker;
-  return !child->worker && !child->init && group_is_gone (child);
+  return !child->worker && !child->init && company_is_gone (children, child);
 }
 
 static void
@@ -347,7 +364,7 @@ reap_children (struct children *children)
   if (children->can_stray)
     end_strays (children);
   for (size_t i = children->count; i-- > 0;)
-    if (is_gone (&children->list[i]))
+    if (is_gone (children, &children->list[i]))
       finish (children, &children->list[i]);
 }
 
@@ -400,7 +417,7 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
       [WIRE_SPAWN_STDOUT] = true,
       [WIRE_SPAWN_STDERR] = true,
       [WIRE_SPAWN_EXIT] = true,
-      [WIRE_SPAWN_WORKSPACE] = zygote->isolation != ISOLATION_NAMESPACES,
+      [WIRE_SPAWN_WORKSPACE] = zygote->isolation == ISOLATION_PROCESS || zygote->isolation == ISOLATION_NONE,
       [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT,
       [WIRE_SPAWN_FILES_WORK] = wanted->flags & WIRE_SPAWN_INPUTS_WORK,
       [WIRE_SPAWN_FILES_TMP] = wanted->flags & WIRE_SPAWN_INPUTS_TMP,
@@ -418,6 +435,9 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
   return true;
 }
 
+/* Directories of the host lead out of a container, by "..". */
+#define CONTAINER_FLAGS (WIRE_SPAWN_PREFAULT | WIRE_SPAWN_UNTOUCHED)
+
 static int
 check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssize_t size, int *fds,
                size_t count, struct fault *fault)
@@ -428,6 +448,9 @@ check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssi
   if (wanted->header.version != WIRE_VERSION)
     return fault_set (fault, EPROTO, "the daemon speaks version %u, this zygote %u", wanted->header.version,
                       WIRE_VERSION);
+  if (zygote->isolation == ISOLATION_CONTAINER &&
+      ((wanted->flags & ~(uint32_t)CONTAINER_FLAGS) || count > WIRE_SPAWN_WORKSPACE))
+    return fault_set (fault, EOPNOTSUPP, "a container has no such thing (flags %#x)", wanted->flags);
   return 0;
 }
 
@@ -452,6 +475,8 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
   struct child *child = make_room (children);
   int r = child ? check_request (zygote, &wanted, size, fds, count, &fault)
                 : fault_set (&fault, ENOMEM, "cannot note another sandbox");
+  if (r == 0 && children->alone && children->served)
+    r = fault_set (&fault, EBUSY, "a container is for one sandbox");
   if (r == 0)
     r = spawn (zygote, &wanted, fds, &spawned, ret_sandbox, &fault);
   if (r == SPAWN_SANDBOX)
@@ -463,12 +488,13 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     *child = (struct child){
         .worker = spawned.worker,
         .init = spawned.init,
-        .group = zygote->isolation == ISOLATION_NAMESPACES ? 0 : spawned.worker,
+        .group = spawned.init || children->alone ? 0 : spawned.worker,
         .init_fd = spawned.init_fd,
         .exit_fd = fd_steal (&fds[WIRE_SPAWN_EXIT]),
         .session = wanted.flags & WIRE_SPAWN_SESSION,
     };
     children->count++;
+    children->served = true;
     answer (&spawned);
     fd_close (&spawned.worker_fd);
     fd_close (&spawned.workspace_fd);
@@ -482,7 +508,10 @@ int
 serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox *ret_sandbox,
        struct fault *fault)
 {
-  struct children children = {.can_stray = zygote->isolation == ISOLATION_NONE};
+  struct children children = {
+      .can_stray = zygote->isolation == ISOLATION_NONE,
+      .alone = zygote->isolation == ISOLATION_CONTAINER,
+  };
   sigset_t mask;
   sigemptyset (&mask);
   sigaddset (&mask, SIGCHLD);

@@ -15,6 +15,7 @@
 #include "base/syscalls.h"
 #include "base/weaken.h"
 #include "runner/confine.h"
+#include "runner/container.h"
 #include "sandbox/mounts.h"
 
 #define EXIT_FAULT 125
@@ -152,7 +153,9 @@ get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, con
     of |= wanted->flags & rows[i].flag ? rows[i].of : 0;
   if (zygote->isolation == ISOLATION_NAMESPACES)
     return mounts_make_workspace (&wanted->limits, of, ret_fd, fault);
-  *ret_fd = fcntl (fds[WIRE_SPAWN_WORKSPACE], F_DUPFD_CLOEXEC, 0);
+  *ret_fd = zygote->isolation == ISOLATION_CONTAINER
+                ? open (CONTAINER_WORKSPACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                : fcntl (fds[WIRE_SPAWN_WORKSPACE], F_DUPFD_CLOEXEC, 0);
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
 }
 

@@ -21,7 +21,8 @@ struct zygote {
   int pid_namespace_fd; /* its own */
   struct filter_program program;
   struct namespaces_seen namespaces;
-  uint32_t mechanisms; /* those that sandboxes share with it, verified */
+  struct namespaces_seen outside; /* of a zygote in a container: its launcher's */
+  uint32_t mechanisms;            /* those that sandboxes share with it, verified */
   int landlock_abi;
 
   /* What Python wants around a fork. The hook for the child is left to it: it comes when the child is

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A zygote: load an environment's modules, warm up, then serve sandboxes for as long as the daemon lives.
 
-Started by adder-zygote as `python -I -B zygote.py --environment NAME --modules A,B --isolation KIND [--readable PATH]...`. It never runs user code. The call
+Started by adder-zygote as `python -I -B zygote.py --environment NAME --modules A,B --isolation KIND [--readable PATH]...`, or
+as the first process of a container with `--join SOCKET` before the rest. It never runs user code. The call
 of `serve` comes back only in a sandbox, confined and about to be parked.
 """
 
@@ -13,7 +14,13 @@ package = types.ModuleType("adder_runner")
 package.__path__ = [__file__.rpartition("/")[0]]
 sys.modules["adder_runner"] = package
 
-from adder_runner import _adder, children, denials, display, execution, guarded, patches, places, reseed, session, shell, warmup  # noqa: E402
+from adder_runner import _adder  # noqa: E402
+
+# In a container, first of all: whoever started it waits, and only then do messages reach anybody.
+if sys.argv[1:2] == ["--join"]:
+    _adder.join(sys.argv[2])
+
+from adder_runner import children, denials, display, execution, guarded, patches, places, reseed, session, shell, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -70,7 +77,9 @@ def prepare(modules):
 
 def park(isolation):
     """In a sandbox: become different from all others, wait for the one request and answer it, or be a session."""
-    if isolation != "namespaces":
+    if isolation == "container":
+        places.settle_container()
+    elif isolation != "namespaces":
         places.settle()
     reseed.everything()
     gc.enable()
@@ -88,13 +97,15 @@ def park(isolation):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--join", help="the socket of a container's launcher")
     parser.add_argument("--environment", required=True)
     parser.add_argument("--modules", default="")
     parser.add_argument("--isolation", required=True)
     parser.add_argument("--readable", action="append", default=[], help="what a sandbox without a file tree may read")
     options = parser.parse_args()
     modules = [name for name in options.modules.split(",") if name]
-    information = prepare(modules)
+    with warmup.no_trace(options.isolation == "container"):
+        information = prepare(modules)
     sys.argv = [""]
     # In every sandbox each line leaves at once: a caller sees progress, and a crash loses nothing that was printed.
     sys.stdout.reconfigure(line_buffering=True)

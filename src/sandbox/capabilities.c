@@ -31,8 +31,8 @@ verify_sets (struct fault *fault)
   return 0;
 }
 
-static int
-verify_bounds (struct fault *fault)
+int
+capabilities_check_bounds (struct fault *fault)
 {
   for (int cap = 0; cap < CAPABILITIES_MAX; cap++) {
     int has = prctl (PR_CAPBSET_READ, cap, 0, 0, 0);
@@ -43,6 +43,15 @@ verify_bounds (struct fault *fault)
     if (has > 0)
       return fault_set (fault, EPERM, "capability %d is left in the bounding set", cap);
   }
+  return 0;
+}
+
+static int
+verify_bounds (struct fault *fault)
+{
+  int r = capabilities_check_bounds (fault);
+  if (r < 0)
+    return r;
   if (prctl (PR_GET_SECUREBITS, 0, 0, 0, 0) != LOCKED_BITS)
     return fault_set (fault, EPERM, "the securebits are not as they were set");
   return 0;

@@ -13,3 +13,7 @@ int capabilities_drop (struct fault *fault);
 /* The same for a process that may not touch its bounding set, having no rights to begin with: the other four
  * sets. With no_new_privs the bounding set gives nothing. */
 int capabilities_clear (struct fault *fault);
+
+/* Whether that bounding set is empty, as a container engine leaves it. Returns 0, or a negative errno with
+ * FAULT. */
+int capabilities_check_bounds (struct fault *fault);

@@ -4,12 +4,9 @@
 #include <string.h>
 
 const char *const isolation_names[] = {
-    [ISOLATION_AUTO] = "auto",
-    [ISOLATION_NONE] = "none",
-    [ISOLATION_PROCESS] = "process",
-    [ISOLATION_NAMESPACES] = "namespaces",
-    [ISOLATION_CONTAINER] = "container",
-    [ISOLATIONS] = NULL,
+    [ISOLATION_AUTO] = "auto",           [ISOLATION_NONE] = "none",
+    [ISOLATION_PROCESS] = "process",     [ISOLATION_NAMESPACES] = "namespaces",
+    [ISOLATION_CONTAINER] = "container", [ISOLATIONS] = NULL,
 };
 
 int

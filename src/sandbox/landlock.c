@@ -52,6 +52,14 @@ const struct landlock_rule landlock_session_rules[] = {
 };
 const size_t landlock_session_rules_count = sizeof landlock_session_rules / sizeof landlock_session_rules[0];
 
+const struct landlock_rule landlock_container_rules[] = {
+    {"/", LANDLOCK_READ, false},      {"/dev", LANDLOCK_WRITE, false},
+    {"/proc", LANDLOCK_WRITE, true},  {"/workspace", LANDLOCK_CHANGE, false},
+    {"/tmp", LANDLOCK_CHANGE, false}, {"/dev/shm", LANDLOCK_CHANGE, true},
+};
+const size_t landlock_container_rules_count =
+    sizeof landlock_container_rules / sizeof landlock_container_rules[0];
+
 /* What each version added; a version handles all that came before it. */
 static const struct {
   int abi;

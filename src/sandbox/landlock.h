@@ -36,6 +36,10 @@ extern const size_t landlock_tree_rules_count;
 extern const struct landlock_rule landlock_session_rules[];
 extern const size_t landlock_session_rules_count;
 
+/* The same for one in a container, whose tree is its engine's. */
+extern const struct landlock_rule landlock_container_rules[];
+extern const size_t landlock_container_rules_count;
+
 /* The first version that is enough where there is no file tree behind it: before, whatever can be named can
  * be truncated. */
 #define LANDLOCK_ABI_ALONE 3

@@ -114,7 +114,7 @@ bool namespaces_is_own (enum namespace which)
 }
 
 bool
-namespaces_net_is_empty (void)
+namespaces_net_is_empty (bool loopback)
 {
   autoclose int fd = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0)
@@ -125,7 +125,8 @@ namespaces_net_is_empty (void)
   for (struct if_nameindex *at = list; at && at->if_index; at++) {
     struct ifreq request = {0};
     strncpy (request.ifr_name, at->if_name, IFNAMSIZ - 1);
-    if (ioctl (fd, SIOCGIFFLAGS, &request) < 0 || (request.ifr_flags & IFF_UP))
+    if (ioctl (fd, SIOCGIFFLAGS, &request) < 0 ||
+        ((request.ifr_flags & IFF_UP) && !(loopback && (request.ifr_flags & IFF_LOOPBACK))))
       empty = false;
   }
   if (list)

@@ -42,8 +42,9 @@ struct namespaces_seen namespaces_look (void);
 /* Whether NAME belongs to the caller's user namespace, so that it cannot be one of the host's. */
 bool namespaces_is_own (enum namespace which);
 
-/* Whether the network namespace holds nothing but a loopback device that is down. */
-bool namespaces_net_is_empty (void);
+/* Whether the network namespace holds nothing but devices that are down; with LOOPBACK, that one may be up.
+ */
+bool namespaces_net_is_empty (bool loopback);
 
 /* Nests a user namespace, in which the caller's id is NAMESPACES_PAYLOAD_ID, with every capability for now.
  * PROC_FD as for namespaces_map. */

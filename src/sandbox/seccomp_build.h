@@ -15,6 +15,7 @@ struct seccomp_host {
   int landlock_abi;    /* 0: none */
   bool memory_counted; /* by a control group */
   bool shared;         /* the host's pid, ipc and mount namespaces are the sandbox's as well (level 1) */
+  bool contained;      /* it is alone in a container, but for its zygote */
   enum network network;
 };
 

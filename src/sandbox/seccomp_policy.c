@@ -72,8 +72,10 @@ const struct seccomp_rule seccomp_rules[] = {
     "sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min "
     "sched_rr_get_interval sched_getattr getpriority getcpu arch_prctl getrusage times "
     "getrlimit setrlimit capget" },
-  { ALLOW, WHEN_NAMESPACED, "sessions and process groups, and the standing of processes: all are the sandbox's own",
-    SESSIONS " sched_setaffinity setpriority prlimit64" },
+  { ALLOW, WHEN_NAMESPACED, "sessions and process groups: all are the sandbox's own",
+    SESSIONS },
+  { ALLOW, WHEN_OTHERS_APART, "the standing of processes: the same",
+    "sched_setaffinity setpriority prlimit64" },
   { SECCOMP_POLICY_PRETEND, WHEN_SHARED, "a run that cannot leave its process group ends with it, in one stroke",
     SESSIONS },
   { ALLOW, WHEN_SIGNALS_APART, "signals to others: nobody outside of the sandbox can be reached",
@@ -183,9 +185,9 @@ const struct seccomp_rule seccomp_rules[] = {
   { ALLOW, WHEN_COUNTED | WHEN_NAMESPACED, "the same, with names that only the sandbox's own ipc namespace knows",
     "shmget msgget semget" },
 
-  { ALLOW, WHEN_SHARED, "others of the same user could be held back: the caller itself goes by the number 0",
+  { ALLOW, WHEN_OTHERS_NEAR, "others of the same user could be held back: the caller itself goes by the number 0",
     "prlimit64 sched_setaffinity", ONE_OF (0, "pid", INT_MASK, { "0", 0 }) },
-  { EPERM, WHEN_SHARED, "the same; here the number 0 can mean all processes of the user",
+  { EPERM, WHEN_OTHERS_NEAR, "the same; here the number 0 can mean all processes of the user",
     "setpriority" },
 
   { ALLOW, WHEN_ALWAYS, "not F_NOTIFY, which tells what others read in a directory, nor F_SETLEASE, which holds up others who "
@@ -237,6 +239,10 @@ seccomp_when_text (enum seccomp_when when)
     return "where a sandbox has no network";
   case WHEN_ONLINE:
     return "where a profile gives it one";
+  case WHEN_OTHERS_APART:
+    return "where no process but the sandbox's own can be named";
+  case WHEN_OTHERS_NEAR:
+    return "where processes of the same user can be named: the host's, or in a container the zygote";
   }
   return "always";
 }

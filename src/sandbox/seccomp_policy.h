@@ -17,7 +17,8 @@
 /* What must be so on a host for a rule to be there: one or more of these. */
 enum seccomp_when {
   WHEN_ALWAYS = 0,
-  WHEN_NAMESPACED = 1 << 0,     /* the sandbox has pid, ipc and mount namespaces of its own (level 2 and 3) */
+  WHEN_NAMESPACED = 1 << 0,     /* the sandbox has pid, ipc and mount namespaces of its own (level 2 and 3,
+                                   containers) */
   WHEN_SHARED = 1 << 1,         /* it lives in the host's (level 1) */
   WHEN_NAMES_APART = 1 << 2,    /* no socket of anybody else can be named: own namespaces, and landlock scopes
                                    abstract names (its version 6) */
@@ -27,6 +28,8 @@ enum seccomp_when {
   WHEN_COUNTED = 1 << 6,        /* the kernel counts all memory of a run, mapped or not: a control group */
   WHEN_OFFLINE = 1 << 7,        /* the sandbox has no network */
   WHEN_ONLINE = 1 << 8,         /* it has: a proxy of its own, or the host's */
+  WHEN_OTHERS_APART = 1 << 9,   /* no process of the same user can be named but the sandbox's own */
+  WHEN_OTHERS_NEAR = 1 << 10,   /* some can: the host's at level 1, in a container the zygote */
 };
 
 /* How an argument decides. */

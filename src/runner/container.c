@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Theory of operation. In a container the zygote is pid 1 and its sandbox runs as the same user, for there is
+ * no other. Between them stand: that pid 1 is not dumpable, so that its memory, descriptors and links in
+ * /proc are root's, and ptrace refuses; that the kernel delivers no signal of the same pid namespace to pid 1
+ * that it does not ask for, not even SIGKILL; the sandbox's seccomp filter, which refuses ptrace and its
+ * like, and to set limits of others; and landlock, where there is any. */
+#include "runner/container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/weaken.h"
+#include "runner/wire.h"
+#include "sandbox/capabilities.h"
+
+static bool
+is_tree_read_only (void)
+{
+  struct statvfs info;
+  return statvfs ("/", &info) == 0 && (info.f_flag & ST_RDONLY);
+}
+
+/* The /proc of this pid namespace calls us what we call ourselves. */
+static bool
+is_first_process (void)
+{
+  char target[16];
+  ssize_t length = readlink ("/proc/self", target, sizeof target);
+  return getpid () == 1 && length == 1 && target[0] == '1';
+}
+
+static bool
+is_offline (void)
+{
+  return namespaces_net_is_empty (true);
+}
+
+int
+container_verify (const struct namespaces_seen *outside, uint32_t *ret_mechanisms, struct fault *fault)
+{
+  static const struct {
+    enum namespace which;
+    const char *what;
+    bool needed;
+    bool (*holds) (void); /* what is to be so beside */
+    uint32_t mechanisms;
+  } rows[] = {
+      {NAMESPACE_MOUNT, "a read-only file tree", true, is_tree_read_only, WIRE_MOUNT_NAMESPACE},
+      {NAMESPACE_PID, "processes", true, is_first_process, WIRE_PID_NAMESPACE | WIRE_FRESH_PROC},
+      {NAMESPACE_NET, "an empty network", true, is_offline, WIRE_NET_NAMESPACE},
+      {NAMESPACE_IPC, "ipc objects", true, NULL, WIRE_IPC_NAMESPACE},
+      {NAMESPACE_UTS, "a host name", false, NULL, WIRE_UTS_NAMESPACE},
+      {NAMESPACE_CGROUP, "a view of control groups", false, NULL, WIRE_CGROUP_NAMESPACE},
+  };
+  struct namespaces_seen here = namespaces_look ();
+  if (geteuid () == 0 || getuid () == 0)
+    return fault_set (fault, EPERM, "the container runs as root");
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    ino_t inside = here.inode[rows[i].which];
+    bool own = inside != 0 && inside != outside->inode[rows[i].which];
+    if (own && (!rows[i].holds || rows[i].holds ()))
+      *ret_mechanisms |= rows[i].mechanisms;
+    else if (rows[i].needed)
+      return fault_set (fault, EPERM, "the container has not %s of its own", rows[i].what);
+  }
+  return capabilities_check_bounds (fault);
+}
+
+int
+container_hide (struct fault *fault)
+{
+  sigset_t all;
+  sigfillset (&all);
+  if (sigprocmask (SIG_BLOCK, &all, NULL) < 0)
+    return fault_set (fault, errno, "cannot block signals");
+  if (!weakened (LAYER_DUMPABLE) && prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot become undumpable");
+  return 0;
+}
+
+int
+container_offer_to_oom_killer (struct fault *fault)
+{
+  /* The file is root's while the process is not dumpable, as its zygote is. */
+  if (prctl (PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+    return fault_set (fault, errno, "cannot become dumpable");
+  autoclose int fd = open ("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  int r = fd < 0 ? -errno : fd_write_all (fd, "1000", 4);
+  return r < 0 ? fault_set (fault, -r, "cannot set oom_score_adj") : 0;
+}
