@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files environment*.c share: running a program of the host's with a deadline, what an interpreter
- * says of itself, and the words of the manifest. */
+/* What the files environment*.c share: what an interpreter says of itself, and the words of the manifest. */
 #pragma once
 
+#include "common/command.h"
 #include "engine/environment.h"
 
 /* The file that makes a folder an environment: written last, removed first. */
@@ -24,25 +24,6 @@ gboolean environment_module_is_clean (const char *module);
 
 /* The list KEY of FILE, or an empty one. The caller's. */
 GStrv environment_key_list (GKeyFile *file, const char *key);
-
-/* ---- programs of the host's ---- */
-
-/* One line of output, without its end. */
-typedef void (*command_line_func) (const char *line, gboolean from_stderr, gpointer data);
-
-struct command {
-  const char *const *argv;     /* argv[0] is an absolute path; no shell is involved */
-  const char *const *settings; /* further NAME=VALUE for its environment, or NULL */
-  guint timeout_ms;
-  gboolean alone; /* in a process group of its own, so that at the deadline what it started is killed too */
-  command_line_func line; /* NULL: output is thrown away */
-  gpointer data;
-};
-
-/* Runs a program in / with empty standard input, umask 022 and a short environment (nothing that would steer
- * Python, and of pip only where and how to reach an index), and waits for its end. Returns FALSE when it
- * could not be started or was killed for its deadline; else *RET_STATUS is its exit code, or 128 + signal. */
-gboolean command_run (const struct command *command, int *ret_status, GError **error);
 
 /* ---- what an interpreter says of itself ---- */
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running python and pip of the host: never through a shell, always with a deadline, and with none of the
- * caller's settings that would steer them elsewhere. Nothing here runs code that an agent wrote. */
+/* Running programs of the host, as python and pip: never through a shell, always with a deadline, and with
+ * none of the caller's settings that would steer them elsewhere. Nothing here runs code that an agent wrote.
+ */
+#include "common/command.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +17,6 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
-#include "engine/environment_private.h"
 
 /* What is handed on. Everything else stays behind: PYTHONPATH, PYTHONHOME, PIP_TARGET, PIP_USER and their kin
  * would make another environment than the one that was asked for. */

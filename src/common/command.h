@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of the host's that Adder waits for: python, pip, and what puts an image together. */
+#pragma once
+
+#include <glib.h>
+
+/* One line of output, without its end. */
+typedef void (*command_line_func) (const char *line, gboolean from_stderr, gpointer data);
+
+struct command {
+  const char *const *argv;     /* argv[0] is an absolute path; no shell is involved */
+  const char *const *settings; /* further NAME=VALUE for its environment, or NULL */
+  guint timeout_ms;
+  gboolean alone; /* in a process group of its own, so that at the deadline what it started is killed too */
+  command_line_func line; /* NULL: output is thrown away */
+  gpointer data;
+};
+
+/* Runs a program in / with empty standard input, umask 022 and a short environment (nothing that would steer
+ * Python, and of pip only where and how to reach an index), and waits for its end. Returns FALSE when it
+ * could not be started or was killed for its deadline; else *RET_STATUS is its exit code, or 128 + signal. */
+gboolean command_run (const struct command *command, int *ret_status, GError **error);
