@@ -16,7 +16,6 @@ struct container_client;
 /* Finds the engine that CONFIG names and asks for its version. The caller's. */
 struct container_client *container_client_new (const struct config *config, GError **error);
 void container_client_free (struct container_client *client);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (struct container_client, container_client_free)
 
 /* "docker" or "podman", its version, its socket. */
 const char *container_client_name (const struct container_client *client);

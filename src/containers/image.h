@@ -19,7 +19,6 @@ struct container_image {
 struct container_image *container_image_look (struct container_client *client, const char *name,
                                               GError **error);
 void container_image_free (struct container_image *image);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (struct container_image, container_image_free)
 
 /* A sentence for people when IMAGE is older than MOST_MS (0: never is); the caller's, or NULL. */
 char *container_image_warning (const struct container_image *image, guint64 most_ms);

@@ -13,10 +13,10 @@ struct container_order {
   guint64 start_ms;
   char *environment; /* the name by which its zygote calls itself in messages */
   guint64 memory_bytes, pids,
-      cpu_percent;  /* of the container, its zygote included; cpu_percent 0: one core */
-  guint uid, gid;   /* as whom it runs, never 0 */
-  char *work, *tmp; /* directories of the host that are /workspace and /tmp */
-  char *home;       /* a directory of the daemon's, in which the socket is made */
+      cpu_percent; /* of the container, its zygote included; cpu_percent 0: one core */
+  guint uid, gid;  /* as whom it runs, never 0 */
+  guint64 workspace_bytes, workspace_files; /* of the tmpfs that has /workspace and /tmp */
+  char *home;                               /* a directory of the daemon's, in which the socket is made */
 };
 
 /* As the argument after "start"; the caller's. */
@@ -24,7 +24,6 @@ char *container_order_write (const struct container_order *order);
 /* The way back, strictly. NULL with ERROR. The caller's. */
 struct container_order *container_order_read (const char *text, GError **error);
 void container_order_free (struct container_order *order);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (struct container_order, container_order_free)
 
 /* What the launcher tells with LAUNCHED, after the header: the container. */
 struct container_facts {
@@ -36,4 +35,3 @@ struct container_facts {
 char *container_facts_write (const struct container_facts *facts);
 struct container_facts *container_facts_read (const char *text, gsize length, GError **error);
 void container_facts_free (struct container_facts *facts);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (struct container_facts, container_facts_free)
