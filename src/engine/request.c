@@ -11,6 +11,7 @@
 #include "engine/workspace.h"
 
 const char *const request_tables_names[] = {"none", "csv", "parquet", "json", NULL};
+const char *const request_backend_names[] = {"native", "container", "auto", NULL};
 
 static void
 clear_input (gpointer data)
@@ -106,6 +107,7 @@ request_settled (const struct run_request *request)
   settled->session_idle_ms = request->session_idle_ms;
   settled->min_isolation = request->min_isolation;
   settled->isolation = request->isolation;
+  settled->falls_back = request->falls_back;
   settled->tables = request->tables;
   settled->guard = g_strdup (request->guard);
   settled->values = json_deep_copy (request->values);

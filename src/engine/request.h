@@ -23,6 +23,14 @@ struct request_blocked {
 enum request_tables { TABLES_NONE, TABLES_CSV, TABLES_PARQUET, TABLES_JSON };
 extern const char *const request_tables_names[]; /* ends with NULL */
 
+/* Where runs of a profile are: in sandboxes of the host's, or in containers. */
+enum request_backend {
+  BACKEND_NATIVE,
+  BACKEND_CONTAINER,
+  BACKEND_AUTO, /* in a container where that can be, else native */
+};
+extern const char *const request_backend_names[]; /* ends with NULL */
+
 struct run_request;
 struct change_set;
 struct account;
@@ -87,7 +95,8 @@ struct run_request {
   guint64 session_idle_ms; /* which then ends when it was not used for so long; 0: the configuration's */
   guint min_isolation;
   enum isolation isolation;
-  GArray *files; /* struct input */
+  gboolean falls_back; /* with ISOLATION_CONTAINER: what cannot be in a container is as with ISOLATION_AUTO */
+  GArray *files;       /* struct input */
   struct input_links links;
   int stdin_fd; /* -1: empty */
   int watch_fd; /* -1: none */

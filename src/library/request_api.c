@@ -539,6 +539,8 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->min_isolation = (guint)profile->min_isolation;
     resolved->approval = profile->approval;
     resolved->tables = profile->tables;
+    resolved->isolation = profile->backend == BACKEND_NATIVE ? ISOLATION_AUTO : ISOLATION_CONTAINER;
+    resolved->falls_back = profile->backend == BACKEND_AUTO;
     copy_rules (resolved, profile);
     resolved->guard = g_strdup (profile->guard.text);
   }
@@ -588,10 +590,13 @@ copy_limits (struct run_request *resolved, const AdderRequest *request)
   }
 }
 
+/* A kind that is named, but for the best there is, is insisted on, whatever the profile says. */
 static void
 set_isolation (struct run_request *resolved, const char *kind)
 {
   int found = kind ? isolation_find (kind) : (int)ISOLATION_AUTO;
+  if (found == ISOLATION_AUTO)
+    return;
   if (found < 0 && !resolved->invalid) {
     g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)isolation_names);
     g_autofree char *shown = text_one_line (kind, 40);
@@ -599,6 +604,7 @@ set_isolation (struct run_request *resolved, const char *kind)
                  shown, known);
   }
   resolved->isolation = found < 0 ? ISOLATION_AUTO : (enum isolation)found;
+  resolved->falls_back = FALSE;
 }
 
 static void
@@ -636,7 +642,6 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
   resolved->workdir.fd = duplicate (resolved, request->workdir.fd);
   resolved->workdir.path = g_strdup (request->workdir.path);
   library_set_review (engine, resolved);
-  set_isolation (resolved, request->isolation);
   resolved->session = g_strdup (request->session);
   resolved->session_wait = request->session_wait;
   resolved->svg = request->svg;
@@ -655,6 +660,7 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
     check_session (resolved, engine, request);
   else
     apply_profile (resolved, engine, request, request->profile ? request->profile : profile);
+  set_isolation (resolved, request->isolation);
   if (request->tables)
     set_tables (resolved, request->tables);
   copy_limits (resolved, request);
@@ -698,8 +704,10 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
     resolved->tables = like->tables;
   if (!resolved->values)
     resolved->values = json_deep_copy (like->values);
-  if (!request->isolation)
+  if (!request->isolation && !request->profile) {
     resolved->isolation = like->isolation;
+    resolved->falls_back = like->falls_back;
+  }
   if (!resolved->arguments)
     resolved->arguments = g_strdupv (like->arguments);
   GHashTableIter iter;

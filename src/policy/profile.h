@@ -26,6 +26,7 @@ struct profile {
   guint role;            /* enum role: the lowest that may use it */
   guint approval;        /* enum approval_mode: when somebody must say yes */
   guint tables;          /* enum request_tables */
+  guint backend;         /* enum request_backend */
   GHashTable *variables; /* name -> value: given to each run */
   struct request_blocked blocked;
   struct profile_network {

@@ -46,6 +46,10 @@ static const struct profile_key main_keys[] = {
     {"tables", PROFILE_CHOICE, PROFILE_AT (tables), .choices = request_tables_names,
      .text = "Tables that the code shows are written to files as well, whole: `csv`, `parquet` or `json` "
              "([results.md](results.md)); else `none`."},
+    {"backend", PROFILE_CHOICE, PROFILE_AT (backend), .choices = request_backend_names,
+     .text = "`container`: runs are in containers of Docker or Podman (docs/containers.md), and "
+             "refused where none can be had; `auto`: these have a sandbox of the host's, and a warning; else "
+             "`native`. `--isolation` of a run wins."},
     {NULL},
 };
 
