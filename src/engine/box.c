@@ -17,6 +17,7 @@
 #include "base/weaken.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "engine/launcher.h"
 #include "engine/process.h"
 #include "engine/proxy.h"
 
@@ -33,6 +34,7 @@ clear_info (gpointer data)
   struct zygote_info *info = data;
   g_free (info->version);
   g_strfreev (info->warnings);
+  container_facts_free (info->container);
 }
 
 struct zygote_info *
@@ -151,7 +153,8 @@ box_adopt (struct box *box, const int fds[WIRE_SPAWNED_FDS], GError **error)
   box->init_fd = fds[WIRE_SPAWNED_INIT];
   box->workspace_fd = fds[WIRE_SPAWNED_WORKSPACE];
   gboolean known = look_at (box->worker_fd, &box->worker_pid) && look_at (box->init_fd, &box->init_pid);
-  if (box->init_pid == box->worker_pid)
+  /* What the first process of a container uses is the zygote's. */
+  if (box->init_pid == box->worker_pid || box->contained)
     box->init_pid = 0;
   if (known)
     return TRUE;
@@ -256,6 +259,7 @@ box_kill (struct box *box)
       (void)pidfd_send_signal (box->worker_fd, SIGKILL, NULL, 0);
     return;
   }
+  usage_settle (box);
   /* No init's end is the end of all here. As long as the zygote has not reported it, the worker's number is
    * its group's still, even should the zygote be dead. */
   if (box->place && box->worker_pid > 0 && !box->has_exit && !weakened (LAYER_CLEANUP))
@@ -302,6 +306,12 @@ read_end_of_branch (struct box *box)
 }
 
 gboolean
+box_is_empty (const struct box *box, int wait_ms)
+{
+  return !box->contained || box->init_fd < 0 || launcher_wait (box->init_fd, wait_ms);
+}
+
+gboolean
 box_read_exit (struct box *box)
 {
   if (box->gone)
@@ -318,7 +328,10 @@ box_read_exit (struct box *box)
     box->has_exit = TRUE;
   }
   box->ended = TRUE;
-  box->gone = got != (gssize)sizeof report || !box->shape.session;
+  box->gone = got != (gssize)sizeof report || !(box->shape.session || box->contained);
+  /* The first process of a container closes its end before the others have gone with it. */
+  if (box->gone)
+    (void)box_is_empty (box, REAP_WAIT_MS);
   return TRUE;
 }
 

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "containers/order.h"
 #include "engine/channel.h"
 #include "engine/scratch.h"
 #include "engine/shape.h"
@@ -19,8 +20,9 @@ struct zygote;
 
 /* What a zygote told about itself; shared by its boxes, which may outlive it (g_atomic_rc_box). */
 struct zygote_info {
-  char *version;  /* Python's */
-  GStrv warnings; /* a line for each module that could not be loaded */
+  char *version;                     /* Python's */
+  GStrv warnings;                    /* a line for each module that could not be loaded */
+  struct container_facts *container; /* in which it is; NULL: in none */
 };
 struct zygote_info *zygote_info_ref (struct zygote_info *info);
 void zygote_info_unref (struct zygote_info *info);
@@ -37,6 +39,7 @@ struct box {
   int workspace_fd;
   int listener_fd;             /* where the proxy answers, in a network namespace of its own; else -1 */
   struct scratch_place *place; /* the workspace's, when it is a directory of the host */
+  gboolean contained;          /* it has a container of its own, whose end is its end */
   pid_t worker_pid, init_pid;  /* on the host; without namespaces there is no init: 0 */
 
   struct shape shape; /* what it was parked with */
@@ -56,6 +59,8 @@ struct box {
   gboolean gone;     /* and so has all else of it */
   gboolean crashed;  /* counts against the zygote's budget */
   struct wire_exit exit;
+  gboolean is_settled; /* what was used is SETTLED; later nobody could tell */
+  struct usage settled;
 
   /* Sessions. One and its branches (branch.h) live in the sandbox of the first, the trunk: its pid namespace,
    * with its init, and its workspace. That one is kept until the last of them is gone. */
@@ -109,6 +114,9 @@ void box_kill (struct box *box);
 
 /* Whether the end of BOX, which is parked, was reported, or cannot be any more. */
 gboolean box_has_died (const struct box *box);
+
+/* Returns FALSE when something may still live in its container WAIT_MS after it was killed. */
+gboolean box_is_empty (const struct box *box, int wait_ms);
 
 /* Takes the report of the end, or notes it, if it is there. Returns whether the worker has
  * ended. */

@@ -18,22 +18,21 @@ fits (const struct budget *budget, guint64 more)
 }
 
 gboolean
-budget_may_park (const struct budget *budget, guint64 promised)
+budget_may_park (const struct budget *budget, guint64 bytes, guint64 promised)
 {
-  return budget->parked_bytes + BUDGET_PARKED_BYTES <= budget->max_bytes / PARKED_PART &&
-         fits (budget, promised + BUDGET_PARKED_BYTES);
+  return budget->parked_bytes + bytes <= budget->max_bytes / PARKED_PART && fits (budget, promised + bytes);
 }
 
 void
-budget_park (struct budget *budget)
+budget_park (struct budget *budget, guint64 bytes)
 {
-  budget->parked_bytes += BUDGET_PARKED_BYTES;
+  budget->parked_bytes += bytes;
 }
 
 void
-budget_run (struct budget *budget, guint64 bytes)
+budget_run (struct budget *budget, guint64 parked, guint64 bytes)
 {
-  budget->parked_bytes -= BUDGET_PARKED_BYTES;
+  budget->parked_bytes -= parked;
   budget->running_bytes += bytes;
   budget->running++;
 }

@@ -2,7 +2,8 @@
 /* How much may be in use at once: sandboxes, and their memory. Arithmetic alone, without a lock of its own.
  *
  * A run reserves its memory limit from hand-out until its box is buried, for it may use all of it at any
- * time. A box that no run has reserves BUDGET_PARKED_BYTES from its making to its burial. Parked boxes have a
+ * time. A box that no run has reserves BUDGET_PARKED_BYTES from its making to its burial, or in a container
+ * BUDGET_CONTAINER_BYTES. Parked boxes have a
  * quarter of the whole at most, and the memory that callers wait for is not given to them.
  *
  * Who is first in the queue and finds too little memory free would never have it as long as smaller runs took
@@ -17,6 +18,9 @@
  * Linux 6.18. Rounded up. */
 #define BUDGET_PARKED_BYTES ((guint64)6 << 20)
 
+/* A container shares nothing with others but the image's files: its interpreter with the packages loaded. */
+#define BUDGET_CONTAINER_BYTES ((guint64)128 << 20)
+
 struct budget {
   guint64 max_running, max_bytes;
   guint64 running;       /* boxes that runs have, or had and that are not buried */
@@ -27,13 +31,13 @@ struct budget {
 /* Whether a run of BYTES fits when it is alone. */
 gboolean budget_can_hold (const struct budget *budget, guint64 bytes);
 
-/* Whether one more box may be parked while PROMISED bytes are to go to callers soon. */
-gboolean budget_may_park (const struct budget *budget, guint64 promised);
+/* Whether one more box of BYTES may be parked while PROMISED bytes are to go to callers soon. */
+gboolean budget_may_park (const struct budget *budget, guint64 bytes, guint64 promised);
 
-void budget_park (struct budget *budget);
+void budget_park (struct budget *budget, guint64 bytes);
 
-/* A run of BYTES takes a box that was parked. */
-void budget_run (struct budget *budget, guint64 bytes);
+/* A run of BYTES takes a box for which PARKED bytes were reserved. */
+void budget_run (struct budget *budget, guint64 parked, guint64 bytes);
 
 /* A run of BYTES takes a box that a session kept, for which nothing was reserved. */
 void budget_resume (struct budget *budget, guint64 bytes);

@@ -8,6 +8,7 @@
 
 #include "adder.h"
 #include "common/error.h"
+#include "engine/budget.h"
 #include "engine/proxy.h"
 
 /* RLIMIT_CPU comes in whole seconds, and late: the daemon's own count, in milliseconds, shall be first. */
@@ -84,11 +85,15 @@ set_cgroup_limits (struct box *box, const struct limits *limits, GError **error)
 static gboolean
 set_limits (struct box *box, const struct limits *limits, GError **error)
 {
-  /* Where a sandbox holds these itself, it was made with them. */
+  /* Where a sandbox holds these itself, it was made with them. A container counts processes itself: the
+     kernel would count those of all. */
   for (gsize i = 0; i < G_N_ELEMENTS (rlimits) && !box->place; i++)
-    if (!lower (box, rlimits[i].resource, rlimits[i].name,
+    if (!(box->contained && rlimits[i].limit == LIMIT_PIDS) &&
+        !lower (box, rlimits[i].resource, rlimits[i].name,
                 rlimit_value (&rlimits[i], limits, box->cgroup != NULL), error))
       return FALSE;
+  if (box->contained)
+    return TRUE;
   if (box->cgroup)
     return set_cgroup_limits (box, limits, error);
   if (box->place)
@@ -107,6 +112,8 @@ handout_clear (struct handout *handout)
 {
   g_clear_pointer (&handout->missing, g_ptr_array_unref);
   g_clear_pointer (&handout->files, g_hash_table_unref);
+  g_clear_pointer (&handout->fallback, g_free);
+  g_clear_pointer (&handout->info, zygote_info_unref);
 }
 
 gint64
@@ -119,16 +126,26 @@ handout_deadline_us (const struct run_request *request)
 
 /* The level that is insisted on. */
 static guint
-wanted_level (const struct engine *engine, const struct run_request *request)
+wanted_level (const struct handout *handout, const struct engine *engine, const struct run_request *request)
 {
-  return MAX (request->min_isolation, host_least_level (engine->host, request->isolation));
+  return MAX (request->min_isolation, host_least_level (engine->host, handout->isolation));
+}
+
+/* In place of a container there may be less of a quota than its profile says: it is told. */
+static gboolean
+lacks_quota (const struct handout *handout, const struct host *host, const struct run_request *request)
+{
+  return request->limits.value[LIMIT_CPU_PERCENT] > 0 && !host->cgroups &&
+         handout->isolation != ISOLATION_CONTAINER;
 }
 
 /* Nothing stands in for a control group here. */
 static gboolean
-check_quota (const struct host *host, const struct limits *limits, GError **error)
+check_quota (const struct handout *handout, const struct host *host, const struct run_request *request,
+             GError **error)
 {
-  if (limits->value[LIMIT_CPU_PERCENT] == 0 || host->cgroups)
+  gboolean asked = request->limits_set & 1u << LIMIT_CPU_PERCENT;
+  if (!lacks_quota (handout, host, request) || (handout->fallback && !asked))
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                "cpu_percent needs control groups, which this host does not give: %s", host->cgroup_reason);
@@ -144,8 +161,11 @@ check_isolation (struct handout *handout, const struct engine *engine, const str
   guint32 given_up = box->shape.network == NETWORK_FULL ? WIRE_NET_NAMESPACE : 0;
   const char *reason = engine->host->cgroup_reason;
   handout->has_isolation = TRUE;
-  handout->isolation_level = host_isolation (box->ready.mechanisms, box->cgroup != NULL, handout->missing);
-  if (host_isolation (box->ready.mechanisms | given_up, box->cgroup != NULL, NULL) >= wanted)
+  handout->info = zygote_info_ref (box->info);
+  handout->isolation_level =
+      host_isolation (box->ready.mechanisms, handout->isolation, box->cgroup != NULL, handout->missing);
+  if (host_isolation (box->ready.mechanisms | given_up, handout->isolation, box->cgroup != NULL, NULL) >=
+      wanted)
     return TRUE;
   handout->refused = TRUE;
   g_ptr_array_add (handout->missing, NULL);
@@ -159,23 +179,100 @@ check_isolation (struct handout *handout, const struct engine *engine, const str
 
 /* ---- taking ---- */
 
+/* What REQUEST asks for that no container has: each is another process's or host's. NULL: nothing. */
+static const char *
+beyond_containers (const struct host *host, const struct run_request *request, gboolean session)
+{
+  const struct {
+    gboolean wanted;
+    const char *what;
+  } rows[] = {
+      {session, "a session lives in a sandbox of the host's"},
+      {request_is_shell (request), "command lines run in a sandbox of the host's"},
+      {request->workdir.fd >= 0, "a work directory can be lent to a sandbox of the host's alone"},
+      {network_rules_shape (request->network) != NETWORK_NONE, "a container has no network"},
+      {g_strcmp0 (request->environment, host->config->environment) != 0,
+       "a container has the packages of its image, and no other environment"},
+      {request->limits.value[LIMIT_MEMORY] < BUDGET_CONTAINER_BYTES,
+       "a container with its packages needs 128 MiB of memory"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].wanted)
+      return rows[i].what;
+  return NULL;
+}
+
+static void
+set_fallback (struct handout *handout, const char *why)
+{
+  handout->fallback = g_strdup_printf ("not in a container, but in a sandbox of the host's: %s", why);
+}
+
+/* Which kind there shall be. */
+static gboolean
+choose_isolation (struct handout *handout, const struct host *host, const struct run_request *request,
+                  gboolean session, GError **error)
+{
+  gboolean contained = request->isolation == ISOLATION_CONTAINER && !handout->fallback;
+  const char *why = contained ? beyond_containers (host, request, session) : NULL;
+  if (why && !request->falls_back) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "the run is to be in a container, which cannot be: %s", why);
+    return FALSE;
+  }
+  if (why)
+    set_fallback (handout, why);
+  handout->isolation = request->isolation;
+  if (handout->fallback)
+    handout->isolation = ISOLATION_AUTO;
+  return TRUE;
+}
+
+/* Whether ERROR tells of the caller, or of how much runs already, and would elsewhere too. */
+static gboolean
+is_own_fault (const GError *error)
+{
+  static const AdderError faults[] = {ADDER_ERROR_INVALID, ADDER_ERROR_BUSY, ADDER_ERROR_CANCELLED,
+                                      ADDER_ERROR_REFUSED};
+  for (gsize i = 0; i < G_N_ELEMENTS (faults); i++)
+    if (g_error_matches (error, ADDER_ERROR, (int)faults[i]))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+handout_fall_back (struct handout *handout, const struct run_request *request, GError **error)
+{
+  if (handout->isolation != ISOLATION_CONTAINER || !request->falls_back || is_own_fault (*error))
+    return FALSE;
+  handout_clear (handout);
+  handout_init (handout);
+  set_fallback (handout, (*error)->message);
+  g_clear_error (error);
+  return TRUE;
+}
+
 struct shape
-handout_shape (const struct run_request *request, gboolean session)
+handout_shape (const struct handout *handout, const struct engine *engine, const struct run_request *request,
+               gboolean session)
 {
   struct shape shape = {
       .limits = request->limits,
       .session = session,
       .network = network_rules_shape (request->network),
   };
+  if (lacks_quota (handout, engine->host, request))
+    shape.limits.value[LIMIT_CPU_PERCENT] = 0;
   shape_init_lent (&shape);
   return shape;
 }
 
 /* The proxy stands in a namespace of the sandbox's own: elsewhere nothing would lead to it alone. */
 static gboolean
-check_network (const struct host *host, const struct run_request *request, GError **error)
+check_network (const struct handout *handout, const struct host *host, const struct run_request *request,
+               GError **error)
 {
-  enum isolation isolation = request->isolation == ISOLATION_AUTO ? host->isolation : request->isolation;
+  enum isolation isolation = handout->isolation == ISOLATION_AUTO ? host->isolation : handout->isolation;
   if (network_rules_shape (request->network) != NETWORK_ALLOW || isolation == ISOLATION_NAMESPACES)
     return TRUE;
   g_set_error (
@@ -188,15 +285,17 @@ check_network (const struct host *host, const struct run_request *request, GErro
 
 struct pool *
 handout_pool (struct handout *handout, struct engine *engine, const struct run_request *request,
-              GError **error)
+              gboolean session, GError **error)
 {
-  if (!host_check (engine->host, request->isolation, wanted_level (engine, request), error) ||
-      !check_network (engine->host, request, error) || !check_quota (engine->host, &request->limits, error) ||
+  struct host *host = engine->host;
+  if (!choose_isolation (handout, host, request, session, error) ||
+      !host_check (host, handout->isolation, wanted_level (handout, engine, request), error) ||
+      !check_network (handout, host, request, error) || !check_quota (handout, host, request, error) ||
       !pools_check_memory (engine->pools, &request->limits, error)) {
     handout->refused = TRUE;
     return NULL;
   }
-  return pools_get (engine->pools, request->environment, request->isolation,
+  return pools_get (engine->pools, request->environment, handout->isolation,
                     network_rules_shape (request->network), error);
 }
 
@@ -254,6 +353,9 @@ handout_warn (struct handout *handout, GPtrArray *warnings)
                                                 "along: only regular files do, no links or devices",
                                                 handout->left_out));
   handout->left_out = 0;
+  if (handout->fallback)
+    g_ptr_array_add (warnings, g_strdup (handout->fallback));
+  g_clear_pointer (&handout->fallback, g_free);
 }
 
 /* From now on the sandbox is answered. */
@@ -278,7 +380,7 @@ handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
   const char *code = shape->session ? NULL : with_rules ? with_rules : request->code;
   struct box *box = pool_take (pool, request->owner, shape, code, interrupt, error);
   if (box &&
-      (!check_isolation (handout, engine, box, wanted_level (engine, request), error) ||
+      (!check_isolation (handout, engine, box, wanted_level (handout, engine, request), error) ||
        !set_limits (box, &shape->limits, error) || !open_gate (box, engine, request, &shape->limits, error) ||
        !handout_put_files (handout, box, engine->host, request, interrupt, error)))
     pool_discard (g_steal_pointer (&box));

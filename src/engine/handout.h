@@ -10,7 +10,10 @@
 
 /* What was found out on the way, also when it ended early. */
 struct handout {
-  gboolean refused; /* nothing that this host has is what is insisted on */
+  gboolean refused;         /* nothing that this host has is what is insisted on */
+  enum isolation isolation; /* that was chosen: of the request's, or what stands in for it */
+  char *fallback;           /* why a request for a container has none, and what else there is; or NULL */
+  struct zygote_info *info; /* what its zygote told; NULL: there was none */
   gboolean has_isolation;
   guint isolation_level;
   GPtrArray *missing;          /* static strings */
@@ -21,12 +24,17 @@ struct handout {
 void handout_init (struct handout *handout);
 void handout_clear (struct handout *handout);
 
-/* The shape of a sandbox for REQUEST, or for a SESSION that it describes. */
-struct shape handout_shape (const struct run_request *request, gboolean session);
-
-/* The pool for REQUEST, when this host may run it. */
+/* The pool for REQUEST, or for a SESSION that it describes, when this host may run it. */
 struct pool *handout_pool (struct handout *handout, struct engine *engine, const struct run_request *request,
-                           GError **error);
+                           gboolean session, GError **error);
+
+/* The shape of a sandbox for it, in that pool. */
+struct shape handout_shape (const struct handout *handout, const struct engine *engine,
+                            const struct run_request *request, gboolean session);
+
+/* Whether handout_pool is to be asked again, because ERROR, which is cleared then, says that there is no
+ * container for REQUEST, and it can do without. */
+gboolean handout_fall_back (struct handout *handout, const struct run_request *request, GError **error);
 
 /* Takes a box of POOL for REQUEST, or for a session that it describes, and makes it ready, with the limits of
  * SHAPE in force. The caller's, to be discarded; NULL with ERROR. */

@@ -42,15 +42,19 @@ static const struct {
 };
 
 guint
-host_isolation (uint32_t reached, gboolean grouped, GPtrArray *missing)
+host_isolation (uint32_t reached, enum isolation isolation, gboolean grouped, GPtrArray *missing)
 {
   guint level = grouped ? 3 : 2;
+  /* That somebody else than the host's user made the other namespaces, and gave up what he had there, is as
+   * good as one for users. */
+  uint32_t given = isolation == ISOLATION_CONTAINER ? WIRE_USER_NAMESPACE : 0;
   if (!grouped && missing)
     g_ptr_array_add (missing, (gpointer)(guintptr) "cgroup");
   for (gsize i = 0; i < G_N_ELEMENTS (mechanisms); i++) {
     if (reached & mechanisms[i].mechanism)
       continue;
-    level = MIN (level, mechanisms[i].level_without);
+    if (!(given & mechanisms[i].mechanism))
+      level = MIN (level, mechanisms[i].level_without);
     if (missing)
       g_ptr_array_add (missing, (gpointer)(guintptr)mechanisms[i].name);
   }
@@ -92,7 +96,9 @@ host_least_level (const struct host *host, enum isolation isolation)
 {
   /* What is expected of each kind, where nothing else is said. */
   static const guint standard[ISOLATIONS] = {
-      [ISOLATION_AUTO] = 2, [ISOLATION_NONE] = 0, [ISOLATION_PROCESS] = 1, [ISOLATION_NAMESPACES] = 2};
+      [ISOLATION_AUTO] = 2,       [ISOLATION_NONE] = 0,      [ISOLATION_PROCESS] = 1,
+      [ISOLATION_NAMESPACES] = 2, [ISOLATION_CONTAINER] = 2,
+  };
   const struct config *config = host->config;
   if (isolation == ISOLATION_AUTO)
     isolation = (enum isolation)isolation_find (config->isolation);
@@ -106,6 +112,9 @@ host_check (const struct host *host, enum isolation isolation, guint wanted, GEr
 {
   if (isolation == ISOLATION_AUTO)
     isolation = host->isolation;
+  /* What one comes to shows when there is one. */
+  if (isolation == ISOLATION_CONTAINER)
+    return TRUE;
   guint level = level_of (host, isolation);
   if (isolation > host->isolation) {
     const struct probe_line *line =
@@ -276,7 +285,7 @@ build_filter (struct host *host, enum isolation isolation, enum network network,
 {
   const struct seccomp_host seccomp = {
       .landlock_abi = host->probe.landlock_abi,
-      .memory_counted = host->cgroups != NULL,
+      .memory_counted = host->cgroups != NULL || isolation == ISOLATION_CONTAINER,
       .shared = isolation != ISOLATION_NAMESPACES,
       .network = network,
   };

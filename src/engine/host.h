@@ -53,6 +53,7 @@ gboolean host_prepare (struct host *host, enum isolation isolation, enum network
 /* A descriptor of the seccomp program of single sandboxes with NETWORK, the caller's; or -1 with ERROR. */
 int host_open_filter (struct host *host, enum isolation isolation, enum network network, GError **error);
 
-/* The isolation level of a sandbox that REACHED those mechanisms (enum wire_mechanism). The names of what it
- * lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a control group. */
-guint host_isolation (uint32_t reached, gboolean grouped, GPtrArray *missing);
+/* The isolation level of a sandbox of ISOLATION that REACHED those mechanisms (enum wire_mechanism). The
+ * names of what it lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a
+ * control group. */
+guint host_isolation (uint32_t reached, enum isolation isolation, gboolean grouped, GPtrArray *missing);

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/size.h"
 #include "engine/pool_private.h"
+#include "engine/request.h"
 
 /* So many dead boxes are passed over; that even the next one is dead says that something else is wrong. */
 #define DEAD_BOXES_MOST 300
@@ -119,18 +120,20 @@ pools_free (struct pools *pools)
   g_free (pools);
 }
 
-/* Takes ENVIRONMENT. */
+/* As KEY says. Takes ENVIRONMENT. */
 static struct pool *
-pool_new (struct pools *pools, struct environment *environment, enum isolation isolation,
-          enum network network, GError **error)
+pool_new (struct pools *pools, const struct pool *key, struct environment *environment, GError **error)
 {
   struct pool *pool = g_new0 (struct pool, 1);
   pool->pools = pools;
-  pool->name = g_strdup (environment->name);
-  pool->isolation = isolation;
-  pool->network = network;
-  pool->keeps[SHAPE_PLAIN] = TRUE;
+  pool->name = g_strdup (key->name);
+  pool->isolation = key->isolation;
+  pool->network = key->network;
   pool->environment = environment;
+  if (key->isolation == ISOLATION_CONTAINER)
+    pool->fingerprint = pool_image_stamp (pools->host->config);
+  else
+    pool->keeps[SHAPE_PLAIN] = TRUE;
   pool->draining = g_ptr_array_new ();
   g_rw_lock_init (&pool->environment_lock);
   pool->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -163,13 +166,18 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
     isolation = pools->host->isolation;
   if (network == NETWORK_ALLOW)
     network = NETWORK_NONE; /* its zygotes can make both */
-  const struct pool key = {.name = (char *)(guintptr)name, .isolation = isolation, .network = network};
+  gboolean contained = isolation == ISOLATION_CONTAINER;
+  const struct pool key = {
+      .name = (char *)(guintptr)(contained ? POOL_CONTAINERS : name),
+      .isolation = isolation,
+      .network = network,
+  };
   struct pool *pool = find_pool (pools, &key);
   if (pool)
     return pool;
   /* It may have to run an interpreter, so not under the lock. */
-  struct environment *environment = environment_find (name, error);
-  if (!environment)
+  struct environment *environment = contained ? NULL : environment_find (name, error);
+  if (!environment && !contained)
     return NULL;
 
   g_mutex_lock (&pools->lock);
@@ -177,7 +185,7 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
   if (!pool && pools->closed) {
     set_closed (error);
   } else if (!pool) {
-    pool = pool_new (pools, g_steal_pointer (&environment), isolation, network, error);
+    pool = pool_new (pools, &key, g_steal_pointer (&environment), error);
     if (pool)
       g_hash_table_add (pools->pools, pool);
   }
@@ -230,9 +238,9 @@ unpark (struct pool *pool, struct box *box, guint64 bytes)
 {
   g_queue_unlink (&pool->parked, &box->link);
   box->taken = TRUE;
+  budget_run (&pool->pools->budget, box->reserved_bytes, bytes);
   box->reserved_bytes = bytes;
-  budget_run (&pool->pools->budget, bytes);
-  if (pool->parked.length < pool->pools->host->config->parked / 2)
+  if (box->contained || pool->parked.length < pool->pools->host->config->parked / 2)
     pool_wake (pool);
   return box;
 }
@@ -359,6 +367,8 @@ pool_fail_shape (struct pool *pool, const struct shape *shape, const GError *err
     if (waiter->pool != pool || waiter->kept || waiter->shape.lent != shape->lent ||
         waiter->shape.network != shape->network)
       continue;
+    if (pool->isolation == ISOLATION_CONTAINER && !shape_same (&waiter->shape, shape, pool->isolation))
+      continue;
     queue_leave (queue, place);
     waiter->error = g_error_copy (error);
     end_wait (waiter);
@@ -376,7 +386,8 @@ notice_change (struct pool *pool)
   g_rw_lock_reader_lock (&pool->environment_lock);
   gboolean changed = FALSE;
   if (pool->fingerprint) {
-    g_autofree char *now = environment_fingerprint (pool->environment);
+    g_autofree char *now = pool->environment ? environment_fingerprint (pool->environment)
+                                             : pool_image_stamp (pool->pools->host->config);
     changed = strcmp (now, pool->fingerprint) != 0;
   }
   g_rw_lock_reader_unlock (&pool->environment_lock);
@@ -522,7 +533,7 @@ names_module (struct pool *pool, const char *code)
 {
   gboolean names = FALSE;
   g_rw_lock_reader_lock (&pool->environment_lock);
-  char *const *modules = pool->environment->modules;
+  char *const *modules = pool->environment ? pool->environment->modules : NULL;
   for (guint i = 0; modules && modules[i] && !names; i++) {
     gsize length = strcspn (modules[i], ".");
     names = length > 0 && has_word (code, modules[i], length);
@@ -544,6 +555,28 @@ wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
   return waiter->box;
 }
 
+/* The longest that a start may take. */
+static guint64
+start_ms (const struct pool *pool)
+{
+  const struct config *config = pool->pools->host->config;
+  return pool->isolation == ISOLATION_CONTAINER ? config->container_start_ms : config->zygote_start_ms;
+}
+
+/* With the lock held: somebody asked for SHAPE, so it may be worth while to keep some. */
+static void
+note_wish (struct pool *pool, const struct shape *shape)
+{
+  if (pool->isolation == ISOLATION_CONTAINER) {
+    pool->kept = *shape;
+    pool->keeps[SHAPE_PLAIN] = TRUE;
+    return;
+  }
+  enum shape_kind kind = shape_kind (shape, pool->isolation);
+  if (kind != SHAPE_OTHER)
+    pool->keeps[kind] = TRUE;
+}
+
 static struct box *
 take (struct pool *pool, const char *owner, const struct shape *shape, const char *code,
       struct interrupt *interrupt, GError **error)
@@ -560,15 +593,15 @@ take (struct pool *pool, const char *owner, const struct shape *shape, const cha
   g_autoptr (GError) refusal = NULL;
 
   g_mutex_lock (&pools->lock);
-  enum shape_kind kind = shape_kind (&waiter.shape, pool->isolation);
-  if (kind != SHAPE_OTHER)
-    pool->keeps[kind] = TRUE;
+  note_wish (pool, &waiter.shape);
   gboolean starting = !pool->serving || pool->stale || pool->bare;
   g_mutex_unlock (&pools->lock);
-  waiter.needs_modules = starting && (!code || names_module (pool, code));
+  gboolean contained = pool->isolation == ISOLATION_CONTAINER;
+  waiter.needs_modules = starting && !contained && (!code || names_module (pool, code));
   g_mutex_lock (&pools->lock);
   struct box *box = ask (pool, &waiter, &refusal);
-  starting = !pool->serving || pool->stale || (pool->bare && waiter.needs_modules);
+  /* A container is started whenever none of that shape is parked. */
+  starting = !pool->serving || pool->stale || (pool->bare && waiter.needs_modules) || contained;
   g_mutex_unlock (&pools->lock);
   if (box)
     return box;
@@ -577,7 +610,7 @@ take (struct pool *pool, const char *owner, const struct shape *shape, const cha
     return NULL;
   }
 
-  return wait_for (&waiter, config->queue_wait_ms + (starting ? config->zygote_start_ms : 0), error);
+  return wait_for (&waiter, config->queue_wait_ms + (starting ? start_ms (pool) : 0), error);
 }
 
 struct box *
@@ -621,8 +654,7 @@ gboolean
 pool_warm (struct pool *pool, GError **error)
 {
   struct pools *pools = pool->pools;
-  gint64 deadline_us =
-      g_get_monotonic_time () + (gint64)pools->host->config->zygote_start_ms * 1000 + WARM_GRACE_US;
+  gint64 deadline_us = g_get_monotonic_time () + (gint64)start_ms (pool) * 1000 + WARM_GRACE_US;
   g_mutex_lock (&pools->lock);
   guint64 parkings = pool->parkings, refusals = pool->refusals;
   gboolean waiting = TRUE;
@@ -733,12 +765,13 @@ pools_status (struct pools *pools)
   g_hash_table_iter_init (&iter, pools->pools);
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
     const struct pool *pool = value;
-    json_t *one =
-        json_pack ("{s:s, s:i, s:b, s:b, s:i, s:i, s:i, s:I, s:s?}", "environment", pool->name, "zygotes",
-                   (int)pool->zygotes, "serving", (int)pool->serving, "bare", (int)pool->bare, "parked",
-                   (int)pool->parked.length, "for_sessions", count_for_sessions (pool), "parking",
-                   (int)pool->parking_count, "starts", (json_int_t)pool->starts, "failure",
-                   pool->failure ? pool->failure->message : NULL);
+    gboolean contained = pool->isolation == ISOLATION_CONTAINER;
+    json_t *one = json_pack (
+        "{s:s, s:s, s:i, s:b, s:b, s:i, s:i, s:i, s:I, s:s?}", "environment", pool->name, "backend",
+        request_backend_names[contained ? BACKEND_CONTAINER : BACKEND_NATIVE], "zygotes", (int)pool->zygotes,
+        "serving", (int)pool->serving, "bare", (int)pool->bare, "parked", (int)pool->parked.length,
+        "for_sessions", count_for_sessions (pool), "parking", (int)pool->parking_count, "starts",
+        (json_int_t)pool->starts, "failure", pool->failure ? pool->failure->message : NULL);
     json_array_append_new (list, one);
   }
   const struct budget *budget = &pools->budget;

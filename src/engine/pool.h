@@ -26,7 +26,8 @@ gboolean pools_are_closed (struct pools *pools);
 void pools_free (struct pools *pools);
 
 /* The pool of the environment NAME with sandboxes of ISOLATION (ISOLATION_AUTO: the host's best) that can
- * have NETWORK, made when it is first asked for; good until pools_free. */
+ * have NETWORK, or of containers, whatever NAME is, made when it is first asked for; good until pools_free.
+ */
 struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
                         GError **error);
 

@@ -18,9 +18,8 @@
 #define END_US (20 * G_USEC_PER_SEC)
 
 /* After the first failure in a row, doubled with each further one. */
-#define SPAWN_RETRY_US    (G_USEC_PER_SEC / 100)
-#define SPAWN_RETRY_MOST  (5 * G_USEC_PER_SEC)
-#define SPAWN_FAILURES_OK 3 /* so many in a row are taken for a passing shortage: callers go on waiting */
+#define SPAWN_RETRY_US   (G_USEC_PER_SEC / 100)
+#define SPAWN_RETRY_MOST (5 * G_USEC_PER_SEC)
 
 /* ---- ends ---- */
 
@@ -70,6 +69,8 @@ void
 pool_box_end (struct pool *pool, struct box *box)
 {
   box_kill (box);
+  if (box->contained)
+    zygote_leave (box->zygote);
   if (!box->taken)
     pool_unwatch (pool, box);
   box->deadline_us = g_get_monotonic_time () + END_US;
@@ -181,6 +182,10 @@ pool_abandon_parking (struct pool *pool, const struct zygote *zygote)
 void
 pool_spawn_failed (struct pool *pool, const struct shape *shape, const GError *error)
 {
+  if (pool->isolation == ISOLATION_CONTAINER) {
+    pool_container_failed (pool, shape, error);
+    return;
+  }
   /* What is wrong with somebody's directory is his alone; and where no network namespace can be had, runs
    * that need none go on. */
   if (shape->lent > 0 || shape->network == NETWORK_ALLOW) {
@@ -192,7 +197,7 @@ pool_spawn_failed (struct pool *pool, const struct shape *shape, const GError *e
   pool->spawn_us =
       g_get_monotonic_time () + pool_retry_delay (SPAWN_RETRY_US, SPAWN_RETRY_MOST, pool->failures);
   log_warning ("a sandbox of %s could not be made: %s", pool->name, error->message);
-  if (pool->failures < SPAWN_FAILURES_OK)
+  if (pool->failures < POOL_FAILURES_OK)
     return;
   g_autoptr (GError) told = g_error_copy (error);
   g_prefix_error (&told, "no sandbox of the environment %s can be made: ", pool->name);
@@ -237,60 +242,69 @@ kept_most (const struct pool *pool, enum shape_kind kind)
   return kind == SHAPE_PLAIN ? MIN (most[kind], 1) : 0;
 }
 
-/* What the next sandbox should be, and reserves memory for it: of the shape that the first caller waits for
- * who has room and none in the making, else one more of the kind that is kept. *RET_CALM: it is among the
- * last quarter of those, which are handed out first, and nobody waits. */
-static gboolean
-choose_shape (struct pool *pool, struct shape *ret_shape, gboolean *ret_calm)
+void
+pool_choose_waited (struct pool *pool, struct pool_choice *choice)
 {
   struct pools *pools = pool->pools;
   g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
-  struct budget_round round = {.budget = &pools->budget};
-  gboolean chosen = FALSE, waited = FALSE;
-  guint64 kept[SHAPE_KINDS + 1] = {0};
-  guint64 promised = 0;
-  for (GList *link = pool->parking.head; link; link = link->next)
-    count_kept (pool, link->data, kept);
-
-  g_mutex_lock (&pools->lock);
-  for (struct queue_place *place = queue_first (pools->queue); place && !chosen; place = queue_next (place)) {
+  struct budget_round *round = &choice->round;
+  for (struct queue_place *place = queue_first (pools->queue); place && !choice->chosen;
+       place = queue_next (place)) {
     struct waiter *waiter = (struct waiter *)place;
-    enum budget_answer answer = budget_ask (&round, &waiter->claim, 0);
+    enum budget_answer answer = budget_ask (round, &waiter->claim, 0);
     if (answer == BUDGET_END)
       break;
     if (answer == BUDGET_SHORT)
       continue;
-    promised += waiter->claim.bytes;
+    choice->promised += waiter->claim.bytes;
     gboolean served_here =
         waiter->pool == pool && !waiter->kept && !(waiter->needs_modules && pool->current->bare);
     if (served_here || budget_is_due (&pools->budget, &waiter->claim))
-      budget_hold (&round, &waiter->claim);
+      budget_hold (round, &waiter->claim);
     if (!served_here)
       continue;
-    waited = TRUE;
+    choice->waited = TRUE;
     if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
-      *ret_shape = waiter->shape;
+      choice->shape = waiter->shape;
       /* Its owner may leave as soon as the lock is open. */
-      shape_keep (ret_shape);
-      chosen = TRUE;
+      shape_keep (&choice->shape);
+      choice->chosen = TRUE;
     }
   }
+}
+
+/* What the next sandbox should be, and reserves memory for it: what a caller waits for, else one more of the
+ * kind that is kept. *RET_CALM: it is among the last quarter of those, which are handed out first, and nobody
+ * waits. */
+static gboolean
+choose_shape (struct pool *pool, struct shape *ret_shape, gboolean *ret_calm)
+{
+  struct pools *pools = pool->pools;
+  struct pool_choice choice = {.round = {.budget = &pools->budget}};
+  guint64 kept[SHAPE_KINDS + 1] = {0};
+  for (GList *link = pool->parking.head; link; link = link->next)
+    count_kept (pool, link->data, kept);
+
+  g_mutex_lock (&pools->lock);
+  pool_choose_waited (pool, &choice);
   /* Of other shapes none stays parked. Old ones are few, or soon to be replaced. */
   for (GList *link = pool->parked.head; link; link = link->next)
     if (!pool->old_parked || ((struct box *)link->data)->zygote == pool->current)
       count_kept (pool, link->data, kept);
   guint64 parked = kept_most (pool, SHAPE_PLAIN);
-  *ret_calm = !waited && kept[SHAPE_PLAIN] + MAX (parked / 4, 1) >= parked;
-  gboolean room = !round.first_short && budget_may_park (&pools->budget, promised);
-  for (enum shape_kind kind = 0; kind < SHAPE_KINDS && !chosen && room; kind++)
+  *ret_calm = !choice.waited && kept[SHAPE_PLAIN] + MAX (parked / 4, 1) >= parked;
+  gboolean room =
+      !choice.round.first_short && budget_may_park (&pools->budget, BUDGET_PARKED_BYTES, choice.promised);
+  for (enum shape_kind kind = 0; kind < SHAPE_KINDS && !choice.chosen && room; kind++)
     if (kept[kind] < kept_most (pool, kind)) {
-      *ret_shape = shape_of_kind (kind, pool->network);
-      chosen = TRUE;
+      choice.shape = shape_of_kind (kind, pool->network);
+      choice.chosen = TRUE;
     }
-  if (chosen)
-    budget_park (&pools->budget);
+  if (choice.chosen)
+    budget_park (&pools->budget, BUDGET_PARKED_BYTES);
   g_mutex_unlock (&pools->lock);
-  return chosen;
+  *ret_shape = choice.shape;
+  return choice.chosen;
 }
 
 /* What was put off until now is so no longer: a time that lies behind would be no deadline for the thread. */
@@ -379,6 +393,17 @@ pool_spawn_next (struct pool *pool)
 
 /* ---- parking ---- */
 
+/* The engine made the group, and set its limits. Where it cannot be read, less is known of what is used. */
+static void
+find_cgroup (struct box *box)
+{
+  struct fault fault;
+  if (cgroup_adopt (box->worker_pid, &box->cgroup, &box->cgroup_limits, &fault) == 0)
+    box->memory_fd = cgroup_watch_memory (box->cgroup);
+  else
+    log_debug ("no control group of a container is known: %s: %s", fault.step, g_strerror (fault.err));
+}
+
 /* The limits that most runs have are set ahead, so that hand-out need not. */
 static gboolean
 put_into_cgroup (struct pool *pool, struct box *box, GError **error)
@@ -386,7 +411,9 @@ put_into_cgroup (struct pool *pool, struct box *box, GError **error)
   struct cgroup_node *node = pool->pools->host->cgroups;
   struct fault fault = {0};
   char name[32];
-  if (!node)
+  if (box->contained)
+    find_cgroup (box);
+  if (box->contained || !node)
     return TRUE;
   g_snprintf (name, sizeof name, "run-%" G_GUINT64_FORMAT, box->number);
   box->cgroup_limits = (struct cgroup_limits){
@@ -430,6 +457,13 @@ own_bytes (struct box *box)
   return *known;
 }
 
+static gboolean
+is_kept (const struct pool *pool, const struct box *box)
+{
+  enum shape_kind kind = shape_kind (&box->shape, pool->isolation);
+  return box->contained ? pool_keeps_like (pool, box) : kind != SHAPE_OTHER && pool->keeps[kind];
+}
+
 /* BOX is ready: for a caller who waits, or to be kept. One that nobody wants any more, because its caller has
  * left or its zygote is replaced, ends. */
 static void
@@ -450,18 +484,20 @@ park (struct pool *pool, struct box *box)
   /* That a bare one serves says nothing of those that failed. */
   if (!bare)
     pool->failures = 0;
+  if (box->contained)
+    pool->start_failures = 0;
 
   g_mutex_lock (&pools->lock);
   if (!bare)
     g_clear_error (&pool->failure);
-  gboolean wanted = !pool->stale && box->zygote == pool->current;
+  gboolean wanted = !pool->stale && (box->contained || box->zygote == pool->current);
   if (wanted) {
     g_queue_push_tail_link (&pool->parked, &box->link);
     pool->parkings += !bare;
     g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
-    enum shape_kind kind = shape_kind (&box->shape, pool->isolation);
-    wanted = box->taken || (kind != SHAPE_OTHER && pool->keeps[kind]);
+    wanted = box->taken || is_kept (pool, box);
+    pool->serving |= box->contained;
     if (!wanted)
       g_queue_unlink (&pool->parked, &box->link);
   }
@@ -469,6 +505,8 @@ park (struct pool *pool, struct box *box)
 
   if (!wanted)
     pool_box_end (pool, box);
+  else if (box->contained)
+    pool_shed_containers (pool);
   else if (pool->old_parked)
     replace_old (pool);
 }
@@ -562,7 +600,8 @@ pool_expire_parking (struct pool *pool)
     next = link->next;
     if (now < box->deadline_us)
       continue;
-    g_autoptr (GError) error = g_error_new (ADDER_ERROR, ADDER_ERROR_FAILED, "it was not ready in time");
+    g_autoptr (GError) error = NULL;
+    pool_set_late (pool, box, &error);
     parking_failed (pool, box, error);
   }
 }

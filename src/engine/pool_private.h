@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the callers' side of the pools (pool.c) and their threads (pool_thread.c, pool_zygotes.c,
- * pool_boxes.c) share.
+ * pool_boxes.c, pool_containers.c) share.
  *
  * One lock guards all that callers touch: the queue, the counts, the lists of parked and of discarded boxes.
  * It is held for list operations only, never over a system call that waits. A box is in one list at a time,
@@ -30,7 +30,7 @@ struct pools {
 
 struct pool {
   struct pools *pools;
-  char *name; /* of the environment */
+  char *name; /* of the environment; of containers, which have their image's, POOL_CONTAINERS */
   enum isolation isolation;
   enum network network; /* of its zygotes: the host's (FULL), or NONE */
   GThread *thread;
@@ -38,7 +38,7 @@ struct pool {
   int parked_fd; /* epoll: the exit pipes of parked boxes, of which there may be hundreds */
 
   /* The environment as the newest zygote sees it. Written by the thread, read by callers who look whether it
-   * changed. */
+   * changed. Of containers: NULL, and the fingerprint is their image's. */
   GRWLock environment_lock;
   struct environment *environment;
   char *fingerprint;
@@ -50,6 +50,7 @@ struct pool {
   gboolean serving; /* there is a zygote that serves */
   gboolean bare;    /* it is a bare one */
   gboolean keeps[SHAPE_KINDS]; /* somebody asked for one of that kind: some are kept parked */
+  struct shape kept;           /* of containers: what that is, for there is one kind of them */
   GError *failure;             /* why the last start failed; gone with the next one that does not */
   gint64 retry_us;             /* when the next start may be tried */
   guint zygotes, parking_count;
@@ -59,7 +60,8 @@ struct pool {
   /* the thread's own */
   struct zygote *current, *next;
   struct zygote *bare_next; /* starts beside NEXT when there is no current one, and serves until NEXT does */
-  GPtrArray *draining;      /* zygotes that are replaced or dead, and whose boxes are not all gone */
+  GPtrArray *draining; /* zygotes that are replaced or dead, and whose boxes are not all gone; of containers
+                          all */
   GQueue parking, ending;
   guint failures;        /* in a row, until a box is parked: of parkings, and zygotes that died */
   guint start_failures;  /* in a row */
@@ -85,6 +87,11 @@ struct waiter {
   gboolean done; /* BOX or ERROR is set */
 };
 
+#define POOL_CONTAINERS "container"
+
+/* So many failures to make a box in a row are taken for a passing shortage: callers go on waiting. */
+#define POOL_FAILURES_OK 3
+
 /* Whether BOX is what WAITER waits for. */
 gboolean pool_box_suits (const struct box *box, const struct waiter *waiter);
 
@@ -98,7 +105,8 @@ void pools_wake_waiting (struct pools *pools, const struct pool *except);
 /* With the lock held: all who wait for POOL get a copy of ERROR. */
 void pool_fail_waiters (struct pool *pool, const GError *error);
 
-/* Who waits for what SHAPE has beyond those of most runs, a directory or a network, gets a copy of ERROR. */
+/* Who waits for what SHAPE has beyond those of most runs, a directory or a network, gets a copy of ERROR; of
+ * containers, who waits for one of that shape. */
 void pool_fail_shape (struct pool *pool, const struct shape *shape, const GError *error);
 
 void pool_wake (struct pool *pool);
@@ -137,6 +145,29 @@ void pool_box_end (struct pool *pool, struct box *box);    /* it is in no list *
 void pool_discard_old (struct pool *pool, guint keep);
 void pool_abandon_parking (struct pool *pool, const struct zygote *zygote);
 gint64 pool_boxes_deadline_us (struct pool *pool);
+
+/* What is to be made next. */
+struct pool_choice {
+  struct budget_round round;
+  struct shape shape;
+  gboolean chosen, waited; /* waited: callers of this pool are there */
+  guint64 promised;        /* bytes that are to go to callers soon */
+};
+
+/* With the lock held: the shape that the first caller waits for who has room and none in the making. Its
+ * descriptors are its own then (shape_keep). */
+void pool_choose_waited (struct pool *pool, struct pool_choice *choice);
+
+/* pool_containers.c */
+char *pool_image_stamp (const struct config *config); /* what changes with the image; any thread may ask */
+void pool_start_containers (struct pool *pool);       /* what is due now */
+void pool_container_failed (struct pool *pool, const struct shape *shape, const GError *error);
+void pool_set_late (const struct pool *pool, const struct box *box, GError **error);
+void pool_container_news (struct pool *pool, struct zygote *zygote, enum zygote_news news,
+                          const GError *error);
+gboolean pool_keeps_like (const struct pool *pool, const struct box *box); /* with the lock */
+void pool_shed_containers (struct pool *pool);
+gint64 pool_containers_deadline_us (struct pool *pool);
 
 /* The thread's function; DATA is the pool. */
 gpointer pool_thread (gpointer data);

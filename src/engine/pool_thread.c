@@ -21,6 +21,10 @@ on_control (struct pool *pool, struct zygote *zygote)
   g_autoptr (GError) error = NULL;
   struct box *box;
   enum zygote_news news = zygote_read (zygote, &box, &error);
+  if (pool->isolation == ISOLATION_CONTAINER) {
+    pool_container_news (pool, zygote, news, error);
+    return;
+  }
   switch (news) {
   case ZYGOTE_NEWS_NONE:
     return;
@@ -60,6 +64,7 @@ enum source_kind {
   SOURCE_WAKE,
   SOURCE_CONTROL,
   SOURCE_MESSAGES,
+  SOURCE_LEAVING,
   SOURCE_PARKING,
   SOURCE_PARKED,
   SOURCE_ENDING
@@ -93,6 +98,8 @@ add_zygote (struct watch *watch, struct zygote *zygote)
     return;
   if (zygote->state != ZYGOTE_ENDED)
     add_source (watch, zygote->control_fd, SOURCE_CONTROL, zygote);
+  else if (zygote->isolation == ISOLATION_CONTAINER)
+    add_source (watch, zygote->launcher_fd, SOURCE_LEAVING, zygote);
   add_source (watch, zygote->message_fd, SOURCE_MESSAGES, zygote);
 }
 
@@ -130,6 +137,8 @@ on_source (struct pool *pool, const struct source *source)
   case SOURCE_CONTROL:
     on_control (pool, source->object);
     break;
+  case SOURCE_LEAVING:
+    break; /* the next turn sees to it */
   case SOURCE_MESSAGES:
     zygote_read_messages (source->object);
     break;

@@ -298,6 +298,8 @@ free_drained (struct pool *pool)
     struct zygote *zygote = pool->draining->pdata[i - 1];
     if (zygote->boxes > 0)
       continue;
+    if (pool->isolation == ISOLATION_CONTAINER && !zygote_has_left (zygote))
+      continue;
     g_ptr_array_remove_index (pool->draining, i - 1);
     zygote_free (zygote);
   }
@@ -316,6 +318,9 @@ void
 pool_end_all (struct pool *pool)
 {
   pool_take_discarded (pool);
+  /* All at once: each has to be removed by its engine. */
+  for (guint i = 0; i < pool->draining->len && pool->isolation == ISOLATION_CONTAINER; i++)
+    zygote_leave (pool->draining->pdata[i]);
   end_zygote (g_steal_pointer (&pool->current));
   end_zygote (g_steal_pointer (&pool->next));
   end_zygote (g_steal_pointer (&pool->bare_next));
@@ -337,7 +342,9 @@ pool_manage_zygotes (struct pool *pool)
   free_drained (pool);
   give_up_late_start (pool);
   check_zygotes (pool);
-  if (needs_zygote (pool))
+  if (pool->isolation == ISOLATION_CONTAINER)
+    pool_start_containers (pool);
+  else if (needs_zygote (pool))
     start_next (pool);
 }
 
@@ -346,6 +353,8 @@ gint64
 pool_zygotes_deadline_us (struct pool *pool)
 {
   gint64 deadline_us = -1;
+  if (pool->isolation == ISOLATION_CONTAINER)
+    return pool_containers_deadline_us (pool);
   if (pool->next)
     deadline_us = pool_earlier (deadline_us, start_deadline_us (pool));
   if (pool->current && pool->current->spawning)

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "engine/explain.h"
+#include "engine/request.h"
 
 #define SCHEMA_VERSION 1
 
@@ -102,7 +103,15 @@ isolation (const struct result_parts *parts)
 {
   if (!parts->has_isolation)
     return json_null ();
-  return json_pack ("{s:i, s:o}", "level", (int)parts->isolation_level, "missing", strings (parts->missing));
+  const struct container_facts *container = parts->container;
+  json_t *facts = container ? json_pack ("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "engine", container->engine,
+                                         "engine_version", container->engine_version, "runtime",
+                                         container->runtime, "image", container->image, "version",
+                                         container->version, "digest", container->digest)
+                            : json_null ();
+  return json_pack (
+      "{s:i, s:o, s:s, s:o}", "level", (int)parts->isolation_level, "missing", strings (parts->missing),
+      "backend", request_backend_names[container ? BACKEND_CONTAINER : BACKEND_NATIVE], "container", facts);
 }
 
 /* ---- the whole ---- */

@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "containers/order.h"
 #include "engine/artifact.h"
 #include "engine/capture.h"
 #include "engine/outcome.h"
@@ -37,7 +38,8 @@ struct result_parts {
   const struct limits *limits;
   gboolean has_isolation; /* there was a sandbox */
   guint isolation_level;
-  const GPtrArray *missing; /* strings */
+  const GPtrArray *missing;                /* strings */
+  const struct container_facts *container; /* it was in; or NULL */
 };
 
 /* The result object as text. The caller's. */

@@ -488,6 +488,7 @@ run_end_box (struct adder_run *run)
     if (poll (&report, 1, (int)left_ms) > 0)
       (void)box_read_exit (run->box);
   }
+  (void)box_is_empty (run->box, END_WAIT_US / 1000);
 }
 
 /* With a result, all output was written before it; without one, all writers are dead: in both cases what is
@@ -592,6 +593,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .has_isolation = handout->has_isolation,
       .isolation_level = handout->isolation_level,
       .missing = handout->missing,
+      .container = handout->info ? handout->info->container : NULL,
   };
   struct adder_result *result = g_new0 (struct adder_result, 1);
   result->outcome = verdict->outcome;

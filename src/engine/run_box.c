@@ -82,20 +82,30 @@ send_request (struct adder_run *run, int *stdin_fd)
   return sent;
 }
 
+/* Takes a box of the kind that can be had. */
+static void
+find_box (struct adder_run *run)
+{
+  struct run_request *request = run->request;
+  struct pool *pool = handout_pool (&run->handout, run->engine, request, FALSE, &run->failure);
+  if (!pool)
+    return;
+  struct shape shape = handout_shape (&run->handout, run->engine, request, FALSE);
+  if (lend (run, pool, &shape))
+    run->box = take (run, pool, &shape);
+  shape_close (&shape);
+}
+
 static gboolean
 begin (struct adder_run *run)
 {
   struct run_request *request = run->request;
   autoclose int stdin_fd = -1;
-  if (!request_check (request, &run->failure))
+  if (!request_check (request, &run->failure) || !run_read_stdin (run, &stdin_fd))
     return FALSE;
-  struct pool *pool = handout_pool (&run->handout, run->engine, request, &run->failure);
-  if (!pool || !run_read_stdin (run, &stdin_fd))
-    return FALSE;
-  struct shape shape = handout_shape (request, FALSE);
-  if (lend (run, pool, &shape))
-    run->box = take (run, pool, &shape);
-  shape_close (&shape);
+  find_box (run);
+  if (!run->box && handout_fall_back (&run->handout, request, &run->failure))
+    find_box (run);
   if (!run->box)
     return FALSE;
   for (gsize i = 0; run->box->info->warnings[i]; i++)

@@ -204,6 +204,12 @@ scratch_home (const struct scratch *scratch)
   return scratch->home;
 }
 
+const char *
+scratch_path (const struct scratch *scratch)
+{
+  return scratch->path;
+}
+
 /* ---- a workspace ---- */
 
 struct scratch_place *

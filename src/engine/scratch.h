@@ -20,6 +20,9 @@ void scratch_unref (struct scratch *scratch);
 /* A directory in it for what zygotes leave behind. */
 const char *scratch_home (const struct scratch *scratch);
 
+/* Itself, in which nobody but this process's user makes anything. */
+const char *scratch_path (const struct scratch *scratch);
+
 /* Removes NAME of the directory PARENT, a tree that a sandbox made, with whatever is in it; it is gone into
  * with one descriptor, however deep it is. */
 void scratch_remove_tree (int parent, const char *name);

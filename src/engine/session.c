@@ -361,9 +361,9 @@ make (struct session *session, struct engine *engine, const struct run_request *
 {
   struct handout handout;
   handout_init (&handout);
-  struct pool *pool = handout_pool (&handout, engine, options, error);
+  struct pool *pool = handout_pool (&handout, engine, options, TRUE, error);
   /* Its processor time is counted for each cell; the kernel would count all of its life. */
-  struct shape shape = handout_shape (options, TRUE);
+  struct shape shape = handout_shape (&handout, engine, options, TRUE);
   shape.limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
   struct box *box = pool ? handout_take (&handout, engine, pool, options, &shape, interrupt, error) : NULL;
   if (box)

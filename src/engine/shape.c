@@ -18,13 +18,23 @@ shape_of_kind (enum shape_kind kind, enum network network)
   return shape;
 }
 
-/* Where the sandbox itself holds limits, they cannot be set from outside. */
+/* Where the sandbox itself holds limits, they cannot be set from outside. A container's engine holds two of
+ * them. */
+gboolean
+shape_fixes (enum limit limit, enum isolation isolation)
+{
+  if (limit_table[limit].shape)
+    return TRUE;
+  if (isolation == ISOLATION_CONTAINER)
+    return limit == LIMIT_MEMORY || limit == LIMIT_PIDS;
+  return isolation != ISOLATION_NAMESPACES && limit_table[limit].inside;
+}
+
 static gboolean
 limits_same (const struct limits *a, const struct limits *b, enum isolation isolation)
 {
-  gboolean inside = isolation != ISOLATION_NAMESPACES;
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    if ((limit_table[i].shape || (inside && limit_table[i].inside)) && a->value[i] != b->value[i])
+  for (enum limit i = 0; i < LIMIT_COUNT; i++)
+    if (shape_fixes (i, isolation) && a->value[i] != b->value[i])
       return FALSE;
   return TRUE;
 }

@@ -54,6 +54,9 @@ enum shape_kind {
 /* One of KIND, from a pool whose zygotes have NETWORK: the host's, or none. */
 struct shape shape_of_kind (enum shape_kind kind, enum network network);
 
+/* Whether LIMIT of a sandbox of ISOLATION cannot be set any more when it is parked. */
+gboolean shape_fixes (enum limit limit, enum isolation isolation);
+
 /* Whether a sandbox of ISOLATION that was parked as A will do for B. */
 gboolean shape_same (const struct shape *a, const struct shape *b, enum isolation isolation);
 

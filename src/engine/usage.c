@@ -77,9 +77,22 @@ peak_of_worker (const struct box *box)
 }
 
 void
+usage_settle (struct box *box)
+{
+  if (!box->contained || box->is_settled || box->worker_pid <= 0)
+    return;
+  usage_read (box, &box->settled);
+  box->is_settled = TRUE;
+}
+
+void
 usage_read (struct box *box, struct usage *ret_usage)
 {
   struct cgroup_usage group = {0};
+  if (box->is_settled) {
+    *ret_usage = box->settled;
+    return;
+  }
   gboolean grouped = read_cgroup (box, &group);
   *ret_usage = (struct usage){
       .oom_kills = minus (group.oom_kills, box->parked.cgroup.oom_kills),

@@ -34,6 +34,10 @@ void usage_mark (struct box *box);
  * Memory is the session's as a whole and counts from the parking on. */
 void usage_mark_again (struct box *box);
 
+/* Of a box in a container, before it is killed: notes what usage_read tells from then on. Its control group
+ * goes with the container. */
+void usage_settle (struct box *box);
+
 /* What was used since. With the exit report when it is there, which counts all processes. Cheap: this is on
  * the way of every result. */
 void usage_read (struct box *box, struct usage *ret_usage);

@@ -29,10 +29,15 @@
  * or after what it may take to start, where that is less. */
 #define ANSWER_US (10 * G_USEC_PER_SEC)
 
+/* The engine has the time that it takes to remove a container; then its launcher sees to it alone. */
+#define LEAVE_WAIT_MS 10000
+
 /* ---- starting ---- */
 
+/* Runs PROGRAM with ARGUMENTS and the descriptors that launchers have. */
 static gboolean
-start (struct zygote *zygote, const struct host *host, const struct layout *layout, GError **error)
+start (struct zygote *zygote, const struct host *host, const char *program, char *const *arguments,
+       GError **error)
 {
   int control[2], message[2];
   if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) < 0)
@@ -45,43 +50,61 @@ start (struct zygote *zygote, const struct host *host, const struct layout *layo
   autoclose int their_message = message[1];
   (void)fcntl (zygote->message_fd, F_SETFL, O_NONBLOCK);
 
-  char **argv = plan_to_arguments (&layout->plan);
-  if (!argv)
-    return error_from_errno (error, ENOMEM, "cannot write the plan of a zygote");
   const struct launcher_fd fds[] = {
       {their_message, STDERR_FILENO},
       {their_control, WIRE_LAUNCH_CONTROL},
       {host->filter_fd[zygote->isolation][zygote->network], WIRE_LAUNCH_FILTER},
       {host->init_fd, WIRE_LAUNCH_INIT},
   };
-  gboolean started =
-      launcher_start (host->launcher, argv, fds, G_N_ELEMENTS (fds), &zygote->launcher_fd, error);
-  free (argv);
-  return started;
+  return launcher_start (program, arguments, fds, G_N_ELEMENTS (fds), &zygote->launcher_fd, error);
+}
+
+static struct zygote *
+zygote_new (const struct host *host, const char *environment, enum isolation isolation, enum network network)
+{
+  struct zygote *zygote = g_new0 (struct zygote, 1);
+  zygote->isolation = isolation;
+  zygote->network = network;
+  zygote->environment = g_strdup (environment);
+  zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = -1;
+  zygote->started_us = g_get_monotonic_time ();
+  zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->zygote_start_ms * 1000);
+  zygote->messages = g_string_new (NULL);
+  g_queue_init (&zygote->crashes);
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    zygote->spawn[i] = -1;
+  return zygote;
 }
 
 struct zygote *
 zygote_start (const struct host *host, const struct environment *environment, enum isolation isolation,
               enum network network, gboolean bare, GError **error)
 {
-  struct zygote *zygote = g_new0 (struct zygote, 1);
-  zygote->isolation = isolation;
-  zygote->network = network;
-  zygote->bare = bare;
-  zygote->environment = g_strdup (environment->name);
-  zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = -1;
-  zygote->started_us = g_get_monotonic_time ();
-  zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->zygote_start_ms * 1000);
-  zygote->messages = g_string_new (NULL);
-  g_queue_init (&zygote->crashes);
-
+  struct zygote *zygote = zygote_new (host, environment->name, isolation, network);
   struct layout *layout = layout_new (host, environment, isolation, network, bare);
-  gboolean started = start (zygote, host, layout, error);
+  char **argv = plan_to_arguments (&layout->plan);
+  zygote->bare = bare;
+  gboolean started = argv ? start (zygote, host, host->launcher, argv, error)
+                          : error_from_errno (error, ENOMEM, "cannot write the plan of a zygote");
+  free (argv);
   layout_free (layout);
-  if (!started) {
-    zygote_free (zygote);
-    return NULL;
-  }
+  if (!started)
+    g_clear_pointer (&zygote, zygote_free);
+  return zygote;
+}
+
+struct zygote *
+zygote_start_contained (const struct host *host, const struct container_order *order, struct box *box,
+                        int spawn[WIRE_SPAWN_FDS], GError **error)
+{
+  struct zygote *zygote = zygote_new (host, order->environment, ISOLATION_CONTAINER, NETWORK_NONE);
+  g_autofree char *program = g_build_filename (host->libexec, "adder-container", NULL);
+  g_autofree char *text = container_order_write (order);
+  char *const arguments[] = {program, (char *)(guintptr) "start", text, NULL};
+  zygote->single = box;
+  memcpy (zygote->spawn, spawn, sizeof zygote->spawn);
+  if (!start (zygote, host, program, arguments, error))
+    g_clear_pointer (&zygote, zygote_free);
   return zygote;
 }
 
@@ -152,7 +175,7 @@ add_failed_modules (json_t *root, const char *environment, GPtrArray *warnings)
 }
 
 static struct zygote_info *
-parse_info (const struct zygote *zygote, const char *text, gsize length, GError **error)
+parse_info (struct zygote *zygote, const char *text, gsize length, GError **error)
 {
   g_autoptr (json_t) root = json_parse_object (text, length, "the zygote's message", error);
   if (!root)
@@ -160,11 +183,24 @@ parse_info (const struct zygote *zygote, const char *text, gsize length, GError 
   const char *version = json_string_value (json_object_get (root, "version"));
   g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
   add_failed_modules (root, zygote->environment, warnings);
+  if (zygote->container && zygote->container->warning)
+    g_ptr_array_add (warnings, g_strdup (zygote->container->warning));
   g_ptr_array_add (warnings, NULL);
   struct zygote_info *info = g_atomic_rc_box_new0 (struct zygote_info);
   info->version = g_strdup (version ? version : "");
   info->warnings = (GStrv)g_ptr_array_free (g_steal_pointer (&warnings), FALSE);
+  info->container = g_steal_pointer (&zygote->container);
   return info;
+}
+
+static enum zygote_news
+take_launched (struct zygote *zygote, const char *text, gsize length, struct box **ret_box, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  if (zygote->isolation != ISOLATION_CONTAINER)
+    return ZYGOTE_NEWS_NONE;
+  zygote->container = container_facts_read (text, length, &cause);
+  return zygote->container ? ZYGOTE_NEWS_NONE : end (zygote, ret_box, error, cause->message);
 }
 
 static enum zygote_news
@@ -175,8 +211,19 @@ take_serving (struct zygote *zygote, const char *text, gsize length, struct box 
   if (!zygote->info)
     return end (zygote, ret_box, error, cause->message);
   zygote->state = ZYGOTE_SERVING;
-  launcher_reap (&zygote->launcher_fd, "the launcher of a zygote");
+  /* That of a container stays, to remove it. */
+  if (zygote->isolation != ISOLATION_CONTAINER)
+    launcher_reap (&zygote->launcher_fd, "the launcher of a zygote");
   return ZYGOTE_NEWS_SERVING;
+}
+
+/* The init of a sandbox in a container is that one's first process, which its launcher told. */
+static gboolean
+set_init (const struct zygote *zygote, int *fds)
+{
+  fd_close (&fds[WIRE_SPAWNED_INIT]);
+  fds[WIRE_SPAWNED_INIT] = fcntl (zygote->process_fd, F_DUPFD_CLOEXEC, 0);
+  return fds[WIRE_SPAWNED_INIT] >= 0;
 }
 
 static enum zygote_news
@@ -184,6 +231,8 @@ take_spawned (struct zygote *zygote, int *fds, gsize count, struct box **ret_box
 {
   if (count != WIRE_SPAWNED_FDS)
     return end (zygote, ret_box, error, "sent a sandbox without its descriptors");
+  if (zygote->isolation == ISOLATION_CONTAINER && !set_init (zygote, fds))
+    return end (zygote, ret_box, error, "is out of reach: too many descriptors are open");
   struct box *box = *ret_box = g_steal_pointer (&zygote->spawning);
   gboolean adopted = box_adopt (box, fds, error);
   for (gsize i = 0; i < count; i++)
@@ -203,8 +252,13 @@ take_refused (struct zygote *zygote, struct wire_refused *refused, struct box **
   }
   zygote->state = ZYGOTE_ENDED;
   *ret_box = NULL;
-  error_from_fault (&refused->fault, error);
-  g_prefix_error (error, "the environment %s cannot start: ", zygote->environment);
+  if (zygote->isolation == ISOLATION_CONTAINER && refused->fault.err == EOPNOTSUPP)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "no container can be had: %s",
+                 refused->fault.step);
+  else {
+    error_from_fault (&refused->fault, error);
+    g_prefix_error (error, "the environment %s cannot start: ", zygote->environment);
+  }
   return ZYGOTE_NEWS_ENDED;
 }
 
@@ -224,7 +278,7 @@ take (struct zygote *zygote, const char *packet, gsize size, int *fds, gsize cou
   if (header.kind == WIRE_LAUNCHED && starting && zygote->process_fd < 0 && count == 1) {
     zygote->process_fd = fds[0];
     fds[0] = -1;
-    return ZYGOTE_NEWS_NONE;
+    return take_launched (zygote, packet + sizeof header, size - sizeof header, ret_box, error);
   }
   if (header.kind == WIRE_SERVING && starting && zygote->process_fd >= 0)
     return take_serving (zygote, packet + sizeof header, size - sizeof header, ret_box, error);
@@ -245,6 +299,8 @@ zygote_read (struct zygote *zygote, struct box **ret_box, GError **error)
   int fds[WIRE_SPAWNED_FDS] = {-1, -1, -1};
   gsize count = 0;
   *ret_box = NULL;
+  if (zygote->state == ZYGOTE_ENDED)
+    return ZYGOTE_NEWS_NONE;
   gssize got = fd_receive_flags (zygote->control_fd, packet, CONTROL_BYTES, MSG_DONTWAIT, fds,
                                  WIRE_SPAWNED_FDS, &count);
   if (got == -EAGAIN || got == -EINTR)
@@ -266,9 +322,10 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
       .flags = flags,
       .limits = limits_maximum (),
   };
-  gboolean own = zygote->isolation == ISOLATION_NAMESPACES;
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    if (limit_table[i].shape || !own)
+  /* Of a container, processes are counted by its engine: here all of one user would be. */
+  gboolean contained = zygote->isolation == ISOLATION_CONTAINER;
+  for (enum limit i = 0; i < LIMIT_COUNT; i++)
+    if (shape_fixes (i, zygote->isolation) && !(contained && i == LIMIT_PIDS))
       message.limits.value[i] = box->shape.limits.value[i];
   for (guint i = 0; box->shape.files && i < box->shape.files->len; i++)
     g_strlcpy (message.files[i], box->shape.files->pdata[i], WIRE_FILE_PATH_BYTES);
@@ -305,10 +362,31 @@ zygote_note_crash (struct zygote *zygote, guint64 most)
 void
 zygote_kill (struct zygote *zygote)
 {
-  if (zygote->isolation != ISOLATION_NAMESPACES && zygote->state == ZYGOTE_SERVING)
+  if (zygote->isolation == ISOLATION_CONTAINER)
+    zygote_leave (zygote);
+  else if (zygote->isolation != ISOLATION_NAMESPACES && zygote->state == ZYGOTE_SERVING)
     (void)shutdown (zygote->control_fd, SHUT_RDWR);
   else if (zygote->process_fd >= 0)
     (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+}
+
+void
+zygote_leave (struct zygote *zygote)
+{
+  zygote->state = ZYGOTE_ENDED;
+  zygote->spawning = NULL;
+  if (zygote->process_fd >= 0)
+    (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+  fd_close (&zygote->control_fd);
+  fd_close (&zygote->message_fd);
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    fd_close (&zygote->spawn[i]);
+}
+
+gboolean
+zygote_has_left (const struct zygote *zygote)
+{
+  return zygote->launcher_fd < 0 || launcher_wait (zygote->launcher_fd, 0);
 }
 
 static void
@@ -326,11 +404,21 @@ reap (struct zygote *zygote)
   (void)waitid (P_PIDFD, (id_t)zygote->process_fd, &info, WEXITED | WNOHANG | __WALL);
 }
 
-void
-zygote_free (struct zygote *zygote)
+static void
+free_contained (struct zygote *zygote)
 {
-  if (!zygote)
-    return;
+  zygote_leave (zygote);
+  if (zygote->launcher_fd >= 0 && !launcher_wait (zygote->launcher_fd, LEAVE_WAIT_MS)) {
+    log_warning ("a container takes long to be removed");
+    fd_close (&zygote->launcher_fd);
+  }
+  launcher_reap (&zygote->launcher_fd, "the launcher of a container");
+  container_facts_free (zygote->container);
+}
+
+static void
+free_own (struct zygote *zygote)
+{
   /* Only when the launcher has ended is it certain whether there is a zygote. */
   launcher_reap (&zygote->launcher_fd, "the launcher of a zygote");
   while (zygote->control_fd >= 0 && zygote->process_fd < 0 && zygote->state == ZYGOTE_STARTING) {
@@ -341,6 +429,17 @@ zygote_free (struct zygote *zygote)
   }
   if (zygote->process_fd >= 0)
     reap (zygote);
+}
+
+void
+zygote_free (struct zygote *zygote)
+{
+  if (!zygote)
+    return;
+  if (zygote->isolation == ISOLATION_CONTAINER)
+    free_contained (zygote);
+  else
+    free_own (zygote);
   fd_close (&zygote->control_fd);
   fd_close (&zygote->message_fd);
   fd_close (&zygote->process_fd);

@@ -34,6 +34,11 @@ struct zygote {
   guint64 own_bytes[2];     /* what a parked box holds alone; without and with pages faulted in ahead */
   guint boxes;              /* of them, those that still exist */
   GQueue crashes;           /* when boxes crashed: gint64 microseconds, oldest first */
+
+  /* In a container, which serves once. */
+  struct container_facts *container;
+  struct box *single;        /* made for it; good as long as SPAWN was not sent */
+  int spawn[WIRE_SPAWN_FDS]; /* what goes with that */
 };
 
 /* Starts the zygote of ENVIRONMENT, or a BARE one, for sandboxes of ISOLATION, for which HOST was prepared.
@@ -41,6 +46,11 @@ struct zygote {
  * It must be told to end by the thread that started it, because it dies with that thread. */
 struct zygote *zygote_start (const struct host *host, const struct environment *environment,
                              enum isolation isolation, enum network network, gboolean bare, GError **error);
+
+/* The same in a container that is made to ORDER, for the one sandbox of BOX; SPAWN, which came with it, is
+ * the zygote's. */
+struct zygote *zygote_start_contained (const struct host *host, const struct container_order *order,
+                                       struct box *box, int spawn[WIRE_SPAWN_FDS], GError **error);
 
 enum zygote_news {
   ZYGOTE_NEWS_NONE,
@@ -63,6 +73,12 @@ gboolean zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SP
 
 /* Kills it, with all its sandboxes. That it ended is read from its control socket, as ever. */
 void zygote_kill (struct zygote *zygote);
+
+/* Ends one in a container, and has its launcher remove that; nothing more comes from it. */
+void zygote_leave (struct zygote *zygote);
+
+/* Whether the launcher is done with that; until then launcher_fd is to be waited for. */
+gboolean zygote_has_left (const struct zygote *zygote);
 
 /* Notes a crash. zygote->crashes are those within the last hour, of which no more than MOST are kept. */
 void zygote_note_crash (struct zygote *zygote, guint64 most);

@@ -81,7 +81,7 @@ def test_root_with_cgroups_reaches_level_three(adder):
     v1 = os.access("/sys/fs/cgroup/memory/cgroup.procs", os.W_OK)
     if not (v1 or v2):
         pytest.skip("no cgroup tree with a memory controller is writable")
-    assert adder.run("pass").isolation == {"level": 3, "missing": []}
+    assert adder.run("pass").isolation == {"level": 3, "missing": [], "backend": "native", "container": None}
 
 
 @pytest.mark.quick

@@ -773,14 +773,15 @@ test_isolation (void)
                  WIRE_IPC_NAMESPACE | WIRE_UTS_NAMESPACE | WIRE_CGROUP_NAMESPACE | WIRE_FRESH_PROC |
                  WIRE_CAPABILITIES | WIRE_LANDLOCK | WIRE_SECCOMP | WIRE_NO_NEW_PRIVS;
   g_autoptr (GPtrArray) missing = g_ptr_array_new ();
-  g_assert_cmpuint (host_isolation (all, TRUE, missing), ==, 3);
+  g_assert_cmpuint (host_isolation (all, ISOLATION_NAMESPACES, TRUE, missing), ==, 3);
   g_assert_cmpuint (missing->len, ==, 0);
-  g_assert_cmpuint (host_isolation (all, FALSE, missing), ==, 2);
+  g_assert_cmpuint (host_isolation (all, ISOLATION_NAMESPACES, FALSE, missing), ==, 2);
   g_assert_cmpstr (missing->pdata[0], ==, "cgroup");
   g_ptr_array_set_size (missing, 0);
-  g_assert_cmpuint (host_isolation (all & ~(uint32_t)WIRE_SECCOMP, TRUE, missing), ==, 0);
+  g_assert_cmpuint (host_isolation (all & ~(uint32_t)WIRE_SECCOMP, ISOLATION_NAMESPACES, TRUE, missing), ==,
+                    0);
   g_assert_cmpstr (missing->pdata[0], ==, "seccomp");
-  g_assert_cmpuint (host_isolation (0, FALSE, NULL), <=, 1);
+  g_assert_cmpuint (host_isolation (0, ISOLATION_NAMESPACES, FALSE, NULL), <=, 1);
 }
 
 /* Every field of docs/results.md is there, also in a result of which nothing came about. */

@@ -11,7 +11,7 @@ static void
 park (struct budget *budget, guint count)
 {
   for (guint i = 0; i < count; i++)
-    budget_park (budget);
+    budget_park (budget, PARKED);
 }
 
 static enum budget_answer
@@ -35,7 +35,7 @@ test_memory (void)
   g_assert_cmpint (ask (&budget, 1000 * MIB - PARKED, 0), ==, BUDGET_SHORT);
   g_assert_cmpint (ask (&budget, 1, 2 * PARKED), ==, BUDGET_ROOM);
 
-  budget_run (&budget, 600 * MIB);
+  budget_run (&budget, PARKED, 600 * MIB);
   g_assert_cmpint (ask (&budget, 400 * MIB, PARKED), ==, BUDGET_ROOM);
   g_assert_cmpint (ask (&budget, 400 * MIB + 1, PARKED), ==, BUDGET_SHORT);
   budget_release (&budget, 1, 600 * MIB, PARKED);
@@ -48,9 +48,9 @@ test_number (void)
 {
   struct budget budget = {.max_running = 2, .max_bytes = 1000 * MIB};
   park (&budget, 3);
-  budget_run (&budget, MIB);
+  budget_run (&budget, PARKED, MIB);
   g_assert_cmpint (ask (&budget, MIB, PARKED), ==, BUDGET_ROOM);
-  budget_run (&budget, MIB);
+  budget_run (&budget, PARKED, MIB);
   g_assert_cmpint (ask (&budget, MIB, PARKED), ==, BUDGET_END);
 }
 
@@ -59,16 +59,16 @@ test_parking (void)
 {
   struct budget budget = {.max_running = 100, .max_bytes = 80 * PARKED};
   guint parked = 0;
-  for (; budget_may_park (&budget, 0); parked++)
-    budget_park (&budget);
+  for (; budget_may_park (&budget, PARKED, 0); parked++)
+    budget_park (&budget, PARKED);
   g_assert_cmpuint (parked, ==, 20); /* a quarter */
   budget_release (&budget, 0, 0, 10 * PARKED);
-  budget_run (&budget, 70 * PARKED);
-  g_assert_true (budget_may_park (&budget, 0));
+  budget_run (&budget, PARKED, 70 * PARKED);
+  g_assert_true (budget_may_park (&budget, PARKED, 0));
   /* What callers are about to have is not parked away. */
-  g_assert_false (budget_may_park (&budget, PARKED));
-  budget_park (&budget);
-  g_assert_false (budget_may_park (&budget, 0));
+  g_assert_false (budget_may_park (&budget, PARKED, PARKED));
+  budget_park (&budget, PARKED);
+  g_assert_false (budget_may_park (&budget, PARKED, 0));
 }
 
 /* One that needs much is overtaken as often as sandboxes may run at once; then what is free is kept. */
@@ -79,14 +79,14 @@ test_overtaking (void)
   struct budget_claim large = {.bytes = 900 * MIB}, larger = {.bytes = 950 * MIB},
                       small = {.bytes = 100 * MIB};
   park (&budget, 20);
-  budget_run (&budget, 200 * MIB);
+  budget_run (&budget, PARKED, 200 * MIB);
   for (int i = 0; i < 3; i++) {
     struct budget_round round = {.budget = &budget};
     g_assert_cmpint (budget_ask (&round, &large, PARKED), ==, BUDGET_SHORT);
     g_assert_cmpint (budget_ask (&round, &larger, PARKED), ==, BUDGET_SHORT);
     g_assert_cmpint (budget_ask (&round, &small, PARKED), ==, BUDGET_ROOM);
     budget_note_served (&round);
-    budget_run (&budget, small.bytes);
+    budget_run (&budget, PARKED, small.bytes);
     budget_release (&budget, 1, small.bytes, 0);
   }
   g_assert_cmpuint (large.overtaken, ==, 3);
