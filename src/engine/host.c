@@ -283,10 +283,12 @@ choose_isolation (const struct host *host)
 static gboolean
 build_filter (struct host *host, enum isolation isolation, enum network network, GError **error)
 {
+  gboolean contained = isolation == ISOLATION_CONTAINER;
   const struct seccomp_host seccomp = {
       .landlock_abi = host->probe.landlock_abi,
-      .memory_counted = host->cgroups != NULL || isolation == ISOLATION_CONTAINER,
-      .shared = isolation != ISOLATION_NAMESPACES,
+      .memory_counted = host->cgroups != NULL || contained,
+      .shared = isolation != ISOLATION_NAMESPACES && !contained,
+      .contained = contained,
       .network = network,
   };
   struct fault fault;
