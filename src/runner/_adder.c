@@ -17,6 +17,7 @@
 #include "base/frame.h"
 #include "runner/arenas.h"
 #include "runner/branch.h"
+#include "runner/container.h"
 #include "runner/interrupts.h"
 #include "runner/join.h"
 #include "runner/serve.h"
@@ -121,6 +122,8 @@ adder_join (PyObject *self, PyObject *path)
   struct wire_join join;
   PyObject *bytes = PyUnicode_EncodeFSDefault (path);
   int r = bytes ? join_launcher (PyBytes_AsString (bytes), &join, &fault) : -EINVAL;
+  if (r == 0)
+    r = container_make_workspace (&fault);
   Py_XDECREF (bytes);
   if (r < 0)
     return bytes ? raise_fault (&fault) : NULL;

@@ -48,7 +48,7 @@ own = {"name": None, "folders": (), "others": ()}
 
 def start(rules, name):
     """To be called once, before the first of the user's code, whose file is NAME. RULES: {"calls", "modules"}, see README.md."""
-    own.update(name=name, folders=(places.work + "/", "/workspace/", places.temporary + "/"), others=tuple({sys.prefix + "/", sys.base_prefix + "/"} - {"//"}))
+    own.update(name=name, folders=(places.work + "/", "/workspace/", places.temporary + "/", *places.parts), others=tuple({sys.prefix + "/", sys.base_prefix + "/"} - {"//"}))
     calls = {}
     for call in rules["calls"]:
         module, _, name = call.rpartition(".")

@@ -154,15 +154,6 @@ mount_own (struct state *state, struct fault *fault)
   return 0;
 }
 
-/* What the container has by that name, mounted by its engine. */
-static int
-enter_container_workspace (struct state *state, struct fault *fault)
-{
-  if (fchdir (state->want->workspace_fd) < 0)
-    return fault_set (fault, errno, "cannot change to the workspace");
-  return 0;
-}
-
 static int
 offer_to_oom_killer (struct state *state, struct fault *fault)
 {
@@ -170,7 +161,7 @@ offer_to_oom_killer (struct state *state, struct fault *fault)
   return container_offer_to_oom_killer (fault);
 }
 
-/* A directory of the daemon's, where the sandbox has no mounts of its own. */
+/* A directory of the daemon's, or of the container, where the sandbox has no mounts of its own. */
 static int
 enter_workspace (struct state *state, struct fault *fault)
 {
@@ -463,7 +454,7 @@ static const struct confine_step process_steps[] = {
 static const struct confine_step container_steps[] = {
     {leave_zygote, 0, LAYERS},
     {offer_to_oom_killer, 0, LAYERS},
-    {enter_container_workspace, 0, LAYERS},
+    {enter_workspace, 0, LAYERS},
     {settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
     {clear_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},

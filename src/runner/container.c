@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -19,6 +20,19 @@
 #include "base/weaken.h"
 #include "runner/wire.h"
 #include "sandbox/capabilities.h"
+
+int
+container_make_workspace (struct fault *fault)
+{
+  static const char *const parts[] = {"work", "tmp", "tmp/output"};
+  autoclose int fd = open (CONTAINER_WORKSPACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return fault_set (fault, errno, "cannot open " CONTAINER_WORKSPACE);
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    if (mkdirat (fd, parts[i], 0755) < 0)
+      return fault_set (fault, errno, "cannot make %s in " CONTAINER_WORKSPACE, parts[i]);
+  return 0;
+}
 
 static bool
 is_tree_read_only (void)

@@ -8,8 +8,13 @@
 #include "base/fault.h"
 #include "sandbox/namespaces.h"
 
-/* Where the container has the run's files. */
-#define CONTAINER_WORKSPACE "/workspace"
+/* The workspace: a file system of the container's own, in memory. /workspace and /tmp are links to parts of
+ * it. */
+#define CONTAINER_WORKSPACE "/run/workspace"
+
+/* Makes the parts of the workspace. To be done before anything looks for /tmp. Returns 0, or a negative errno
+ * with FAULT. */
+int container_make_workspace (struct fault *fault);
 
 /* Verifies that the calling process is the first of a container that shares neither files, processes, network
  * nor ipc with OUTSIDE, whose tree is read-only and which is not root's. *RET_MECHANISMS has the bits of enum

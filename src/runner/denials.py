@@ -66,7 +66,7 @@ def start(name):
     """From here on it is the code of file NAME in the workspace that is watched, and nothing is noted yet."""
     # The zygote has said so already, for most: what is not written to stays shared, and a page costs microseconds.
     if noted or met or addresses or main["name"] != name or main["work"] != places.work:
-        main.update(name=name, work=places.work, own=(places.work + "/", places.temporary + "/", "/dev/shm/"))
+        main.update(name=name, work=places.work, own=(places.work + "/", places.temporary + "/", "/dev/shm/", *places.parts))
         for left in (noted, met, addresses):
             left.clear()
 

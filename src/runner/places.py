@@ -6,6 +6,7 @@ import os
 import sys
 
 work, temporary = "/work", "/tmp"
+parts = ()  # what else the files there are called, with a slash at the end
 
 # In a session that can be branched both are links to descriptors of each process (sandbox/places.h); the files of branches
 # are below the last.
@@ -44,9 +45,9 @@ def settle():
 
 
 def settle_container():
-    """The engine mounts the workspace, and the place for temporary files where it always is."""
-    global work
-    work = "/workspace"
+    """/workspace and /tmp are links to parts of the container's workspace."""
+    global work, parts
+    work, parts = "/workspace", ("/run/workspace/",)
 
 
 def writable():

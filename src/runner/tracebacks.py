@@ -84,7 +84,7 @@ def has_user_frame(summary, name):
 def is_user_file(filename, name):
     if filename.startswith((RUNNER, "<frozen ")):
         return False
-    return filename == name or filename.startswith((places.work + "/", "/workspace/", places.temporary + "/")) or filename.startswith("<")
+    return filename == name or filename.startswith((places.work + "/", "/workspace/", places.temporary + "/", *places.parts)) or filename.startswith("<")
 
 
 class Omitted(traceback.FrameSummary):
