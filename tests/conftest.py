@@ -11,6 +11,8 @@ import tempfile
 import pytest
 
 sys.dont_write_bytecode = True
+import contained as containers  # noqa: E402
+import docker_world  # noqa: E402
 import harness  # noqa: E402
 import stored  # noqa: E402
 
@@ -268,3 +270,46 @@ def kept_adder(store_and_adder):
     for entry in adder.scratch.iterdir():
         remove(entry)
     return adder
+
+
+# ---- engines of containers ----
+
+
+@pytest.fixture(scope="session")
+def container_engines(installation):
+    """Engines that have the image, started when they are first wanted, and shared."""
+    engines = docker_world.Engines(installation.program)
+    yield engines
+    engines.end()
+
+
+@pytest.fixture
+def make_contained(make_adder, container_engines):
+    """Makes Adders with a daemon of their own whose runs are in containers of the shared engine, or of ENGINE."""
+    made = []
+
+    def make(config="", kind="docker", engine=None, **container):
+        engine = engine or containers.engine_or_skip(container_engines, kind)
+        made.append(containers.Contained(make_adder(config + engine.config(**container)), engine))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.forget()
+
+
+@pytest.fixture
+def make_engine(container_engines):
+    """Makes engines for one test, which may kill them."""
+    made = []
+
+    def make(kind="docker", with_image=True):
+        try:
+            made.append(container_engines.new(kind, with_image))
+        except FileNotFoundError as error:
+            pytest.skip(str(error))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.end()

@@ -6,11 +6,13 @@ started removes.
 
 Tests in Python use `Docker` and `Podman`. Those in C, and people, run `python3 docker_world.py docker` (or `podman`): it says
 `ready SOCKET`, or `none WHY`, takes a command a line from its standard input (COMMANDS below) and answers each by one line.
-When the input ends, so does the engine."""
+When the input ends, so does the engine. `docker_world.py images PROGRAM` makes the images that tests of that installed
+`adder` will want."""
 
 import contextlib
 import ctypes
 import fcntl
+import hashlib
 import http.client
 import io
 import json
@@ -30,6 +32,7 @@ DEADLINE = 60
 NOBODY = 65534
 PR_SET_PDEATHSIG = 1
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+IMAGE = "localhost/adder:latest"  # as the configuration has it, unless it says another
 BARE = "localhost/bare:latest"
 # Podman's own are above what a host may allow even its root.
 ULIMITS = [{"Name": name, "Soft": 1024, "Hard": 1024} for name in ("nofile", "nproc")]
@@ -187,15 +190,14 @@ class Engine:
 
     name = None
     needs = ()
+    kept = ()  # the directories that hold its images
+    layers = {"data/overlay2", "data/vfs", "data/fuse-overlayfs", "root/overlay", "root/vfs"}  # of those, what has the files
 
-    def __init__(self):
-        if os.geteuid() != 0:
-            raise FileNotFoundError("an engine of the tests' own needs root")
-        for program in self.needs:
-            if not shutil.which(program):
-                raise FileNotFoundError(f"there is no {program} on this host (scripts/packages, group test)")
-        if not runtimes():
-            raise FileNotFoundError("there is no OCI runtime on this host that works with its control groups")
+    def __init__(self, template=None):
+        """TEMPLATE: a directory that keep_images() made, whose images it has from the beginning."""
+        why_not = self.why_not()
+        if why_not:
+            raise FileNotFoundError(why_not)
         clear_leftovers()
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
         self.socket = self.directory / "engine.sock"
@@ -205,10 +207,22 @@ class Engine:
         try:
             self.directory.chmod(0o711)
             self.prepare()
+            if template:
+                copy_images(self.kept, template, self.directory)
             self.up()
         except BaseException:
             self.end()
             raise
+
+    @classmethod
+    def why_not(cls):
+        """Why there can be none here, or None."""
+        if os.geteuid() != 0:
+            return "an engine of the tests' own needs root"
+        for program in cls.needs:
+            if not shutil.which(program):
+                return f"there is no {program} on this host (scripts/packages, group test)"
+        return None if runtimes() else "no OCI runtime of this host works with its control groups"
 
     def prepare(self):
         pass
@@ -343,6 +357,10 @@ class Engine:
         self.ask("POST", f"/v1.41/containers/{made}/start")
         return made
 
+    def keep_images(self, directory):
+        """Of one that is down: what another needs to have the same images, in the new DIRECTORY."""
+        copy_images(self.kept, self.directory, directory)
+
     def config(self, **others):
         """The lines of a configuration that says this engine."""
         lines = {"engine": self.name, "socket": self.socket, **others}
@@ -358,6 +376,7 @@ def runtimes():
 class Docker(Engine):
     name = "docker"
     needs = ("dockerd", "containerd", "runc")
+    kept = ("data/image", "data/overlay2", "data/vfs", "data/fuse-overlayfs")
 
     def prepare(self):
         # Not the host's configuration, nor its containerd, which would see the same containers.
@@ -388,6 +407,7 @@ class Docker(Engine):
 class Podman(Engine):
     name = "podman"
     needs = ("podman", "conmon")
+    kept = ("root/overlay", "root/overlay-images", "root/overlay-layers", "root/vfs", "root/vfs-images", "root/vfs-layers")
 
     def options(self):
         place = self.directory
@@ -402,6 +422,99 @@ class Podman(Engine):
         self.wait_for("podman", self.socket)
         os.chown(self.socket, 0, NOBODY)
         self.socket.chmod(0o660)
+
+
+# ---- the image ----
+
+CACHE = REPOSITORY / "build/containers"  # what is fetched and made once; several checkouts may share one
+
+
+def copy_images(names, source, target):
+    """The directories NAMES. Files of layers are never written to, so hard links do; the rest engines write to."""
+    for name in names:
+        if not (source / name).exists():
+            continue
+        (target / name).parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+        for linked in ["--link"] if name in Engine.layers else [], []:
+            if subprocess.run(["cp", "-a", *linked, "-T", source / name, target / name], stderr=subprocess.DEVNULL).returncode == 0:
+                break
+            shutil.rmtree(target / name, ignore_errors=True)
+        else:
+            raise RuntimeError(f"{source / name} could not be copied")
+
+
+def digest_of(*directories):
+    """Of the names and contents of all files below DIRECTORIES."""
+    digest = hashlib.sha256()
+    for directory in directories:
+        for path in sorted(path for path in directory.rglob("*") if path.is_file()):
+            digest.update(f"{path.relative_to(directory)}\0{path.stat().st_mode}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:24]
+
+
+def build_image(engine, program, name=IMAGE):
+    """`adder container build`, by the installation of PROGRAM, into ENGINE."""
+    with tempfile.TemporaryDirectory(prefix="adder-image-", dir=FOLDER) as place:
+        (pathlib.Path(place) / "adder.conf").write_text(engine.config(image=name))
+        cache = CACHE / "cache"
+        cache.mkdir(parents=True, exist_ok=True)
+        variables = {
+            **os.environ, "XDG_CACHE_HOME": str(cache), "ADDER_CONFIG_DIR": place, "ADDER_RUNTIME_DIR": place, "ADDER_STATE_DIR": place,
+        }  # fmt: skip
+        done = subprocess.run(
+            [program, "container", "build"], env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1800
+        )
+    if done.returncode != 0:
+        raise FileNotFoundError(f"the image of the container tests cannot be built here: {done.stderr.strip()}")
+
+
+def template(kind, program):
+    """A directory with the images of an engine that has the image of the installation of PROGRAM: made once, and again when
+    the image would be another."""
+    installed = pathlib.Path(program).parent.parent
+    sources = [path for path in (installed / "libexec/adder", REPOSITORY / "packaging/container") if path.exists()]
+    place = CACHE / f"{kind}-{digest_of(*sources)}"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            new = CACHE / f"{kind}.new"
+            shutil.rmtree(new, ignore_errors=True)
+            engine = ENGINES[kind]()
+            try:
+                build_image(engine, program)
+                engine.down()
+                engine.keep_images(new)
+            finally:
+                engine.end()
+            # Two others may be in use: of the weak build, and of a run of the tests that goes on.
+            older = sorted(CACHE.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime)
+            for path in older[:-2]:
+                shutil.rmtree(path, ignore_errors=True)
+            new.rename(place)
+        os.utime(place)
+    return place
+
+
+class Engines:
+    """Those with Adder's image, started when they are first wanted."""
+
+    def __init__(self, program):
+        self.program, self.started = program, {}
+
+    def get(self, kind):
+        if kind not in self.started:
+            self.started[kind] = self.new(kind)
+        return self.started[kind]
+
+    def new(self, kind, with_image=True):
+        """One more, that nobody else uses; the caller's to end."""
+        return ENGINES[kind](template(kind, self.program) if with_image else None)
+
+    def end(self):
+        for engine in self.started.values():
+            engine.end()
 
 
 ENGINES = {"docker": Docker, "podman": Podman}
@@ -445,6 +558,10 @@ def ended_by_signal(number, _frame):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "images":
+        for one in ENGINES:
+            template(one, sys.argv[2])
+        sys.exit()
     if len(sys.argv) != 2 or sys.argv[1] not in ENGINES:
         sys.exit(f"usage: docker_world.py {'|'.join(ENGINES)}")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
