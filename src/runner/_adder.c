@@ -124,6 +124,8 @@ adder_join (PyObject *self, PyObject *path)
   int r = bytes ? join_launcher (PyBytes_AsString (bytes), &join, &fault) : -EINVAL;
   if (r == 0)
     r = container_make_workspace (&fault);
+  if (r < 0)
+    serve_refuse (&fault); /* to nobody, where joining is what failed */
   Py_XDECREF (bytes);
   if (r < 0)
     return bytes ? raise_fault (&fault) : NULL;

@@ -61,17 +61,18 @@ container_verify (const struct namespaces_seen *outside, uint32_t *ret_mechanism
 {
   static const struct {
     enum namespace which;
-    const char *what;
+    const char *otherwise;
     bool needed;
     bool (*holds) (void); /* what is to be so beside */
     uint32_t mechanisms;
   } rows[] = {
-      {NAMESPACE_MOUNT, "a read-only file tree", true, is_tree_read_only, WIRE_MOUNT_NAMESPACE},
-      {NAMESPACE_PID, "processes", true, is_first_process, WIRE_PID_NAMESPACE | WIRE_FRESH_PROC},
-      {NAMESPACE_NET, "an empty network", true, is_offline, WIRE_NET_NAMESPACE},
-      {NAMESPACE_IPC, "ipc objects", true, NULL, WIRE_IPC_NAMESPACE},
-      {NAMESPACE_UTS, "a host name", false, NULL, WIRE_UTS_NAMESPACE},
-      {NAMESPACE_CGROUP, "a view of control groups", false, NULL, WIRE_CGROUP_NAMESPACE},
+      {NAMESPACE_MOUNT, "file tree is shared or can be written to", true, is_tree_read_only,
+       WIRE_MOUNT_NAMESPACE},
+      {NAMESPACE_PID, "processes are shared", true, is_first_process, WIRE_PID_NAMESPACE | WIRE_FRESH_PROC},
+      {NAMESPACE_NET, "network is shared or leads somewhere", true, is_offline, WIRE_NET_NAMESPACE},
+      {NAMESPACE_IPC, "ipc objects are shared", true, NULL, WIRE_IPC_NAMESPACE},
+      {NAMESPACE_UTS, "host name is shared", false, NULL, WIRE_UTS_NAMESPACE},
+      {NAMESPACE_CGROUP, "view of control groups is shared", false, NULL, WIRE_CGROUP_NAMESPACE},
   };
   struct namespaces_seen here = namespaces_look ();
   if (geteuid () == 0 || getuid () == 0)
@@ -82,7 +83,7 @@ container_verify (const struct namespaces_seen *outside, uint32_t *ret_mechanism
     if (own && (!rows[i].holds || rows[i].holds ()))
       *ret_mechanisms |= rows[i].mechanisms;
     else if (rows[i].needed)
-      return fault_set (fault, EPERM, "the container has not %s of its own", rows[i].what);
+      return fault_set (fault, EPERM, "the container's %s", rows[i].otherwise);
   }
   return capabilities_check_bounds (fault);
 }

@@ -15,12 +15,15 @@ NETWORKS = {
 }
 NO_MEMORY = "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."
 READ_ONLY = "Only {writable} can be written to."
+NO_INSTALL = "Nothing can be installed from inside a run: the environment is read-only, and pip reaches no network. Use what is there."
+SHELL_LINE = "A line that begins with ! or % is for IPython, and this is plain Python; for programs there is the module subprocess. "
 LENT = "{path} is the caller's own file, lent and not copied because of its size: it can be read, not changed, moved or removed. Write to another name."
 
 # (exception type names, errno values or None, words of the message or None, hint; None: missing_file says it)
 TABLE = (
     (("PermissionError",), None, "refused by the rules of this profile", "The profile forbids this in whatever way it is reached: use what the code is given."),
     (("ModuleNotFoundError",), None, None, "This package is not in the environment, and none can be installed from inside a run."),
+    (("CalledProcessError",), None, "install", NO_INSTALL),
     (("gaierror", "herror"), None, None, NO_NETWORK),
     (("ConnectionError", "URLError", "NewConnectionError", "ConnectTimeout", "ConnectError"), None, None, NO_NETWORK),
     (None, (errno.EAFNOSUPPORT, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL), None, NO_NETWORK),
@@ -65,6 +68,9 @@ def lent_file(error):
 def find(error, message):
     """The hint for ERROR with MESSAGE, or None."""
     names = {kind.__name__ for kind in type(error).__mro__}
+    line = str(getattr(error, "text", None) or "").strip() if isinstance(error, SyntaxError) else ""
+    if line.startswith(("!", "%")):
+        return SHELL_LINE + NO_INSTALL if "install" in line else SHELL_LINE.strip()
     number = getattr(error, "errno", None)
     lent = lent_file(error) if isinstance(error, OSError) and number in (errno.EROFS, errno.EBUSY) else None
     if lent:

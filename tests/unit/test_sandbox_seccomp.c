@@ -231,13 +231,39 @@ static const struct expectation shared_expectations[] = {
     {"fcntl", {0, F_NOTIFY}, FAILS (ENOSYS), 0, 99},
 };
 
+/* In a container everything is the sandbox's own but for its zygote, which is the same user's. */
+static const struct expectation contained_expectations[] = {
+    {"socket", {AF_UNIX}, ALLOWED, 0, 99},
+    {"socket", {AF_INET}, FAILS (EAFNOSUPPORT), 0, 99},
+    {"bind", {0}, ALLOWED, 0, 99},
+    {"socketpair", {AF_UNIX, SOCK_DGRAM}, ALLOWED, 0, 99},
+    {"setsid", {0}, ALLOWED, 0, 99},
+    {"chmod", {0}, ALLOWED, 0, 99},
+    {"shmget", {0}, ALLOWED, 0, 99},
+    {"kill", {0}, ALLOWED, 0, 99},
+    {"fcntl", {0, F_SETOWN}, ALLOWED, 0, 99},
+    {"unshare", {0}, FAILS (EPERM), 0, 99},
+    {"ptrace", {0}, FAILS (EPERM), 0, 99},
+    {"process_vm_writev", {0}, FAILS (EPERM), 0, 99},
+    {"pidfd_getfd", {0}, FAILS (EPERM), 0, 99},
+    {"prlimit64", {0}, ALLOWED, 0, 99},
+    {"prlimit64", {1}, FAILS (ENOSYS), 0, 99},
+    {"sched_setaffinity", {1}, FAILS (ENOSYS), 0, 99},
+    {"setpriority", {PRIO_PROCESS, 1}, FAILS (EPERM), 0, 99},
+};
+
+enum place { NAMESPACED, SHARED, CONTAINED };
+
 static void
 check_answers (const struct architecture *architecture, const struct expectation *table, size_t rows,
-               bool shared)
+               enum place place)
 {
   static const int abis[] = {0, 1, 5, 6, 7};
   for (size_t a = 0; a < G_N_ELEMENTS (abis); a++) {
-    const struct seccomp_host host = {.landlock_abi = abis[a], .memory_counted = true, .shared = shared};
+    const struct seccomp_host host = {.landlock_abi = abis[a],
+                                      .memory_counted = true,
+                                      .shared = place == SHARED,
+                                      .contained = place == CONTAINED};
     struct filter_program program = build_for (architecture, host);
     for (size_t i = 0; i < rows; i++) {
       const struct expectation *expected = &table[i];
@@ -261,13 +287,19 @@ check_answers (const struct architecture *architecture, const struct expectation
 static void
 test_answers (gconstpointer data)
 {
-  check_answers (data, expectations, G_N_ELEMENTS (expectations), false);
+  check_answers (data, expectations, G_N_ELEMENTS (expectations), NAMESPACED);
 }
 
 static void
 test_shared (gconstpointer data)
 {
-  check_answers (data, shared_expectations, G_N_ELEMENTS (shared_expectations), true);
+  check_answers (data, shared_expectations, G_N_ELEMENTS (shared_expectations), SHARED);
+}
+
+static void
+test_contained (gconstpointer data)
+{
+  check_answers (data, contained_expectations, G_N_ELEMENTS (contained_expectations), CONTAINED);
 }
 
 /* With a network there are a few kinds of sockets more, and no others, whatever a flag is mixed in. */
@@ -514,9 +546,9 @@ main (int argc, char **argv)
     static const struct {
       const char *name;
       GTestDataFunc run;
-    } cases[] = {{"answers", test_answers},       {"shared", test_shared},         {"memory", test_memory},
-                 {"allow-list", test_allow_list}, {"upper-half", test_upper_half}, {"unknown", test_unknown},
-                 {"online", test_online},         {"foreign", test_foreign}};
+    } cases[] = {{"answers", test_answers}, {"shared", test_shared},         {"contained", test_contained},
+                 {"memory", test_memory},   {"allow-list", test_allow_list}, {"upper-half", test_upper_half},
+                 {"unknown", test_unknown}, {"online", test_online},         {"foreign", test_foreign}};
     for (size_t c = 0; c < G_N_ELEMENTS (cases); c++) {
       g_autofree char *path = g_strdup_printf ("/seccomp/%s/%s", architectures[i].name, cases[c].name);
       g_test_add_data_func (path, &architectures[i], cases[c].run);
