@@ -82,9 +82,21 @@ const struct field result_usage_fields[] = {
     {0},
 };
 
+static const struct field container_fields[] = {
+    TEXT_0 ("engine", "docker or podman."),
+    TEXT_0 ("engine_version", "The engine's version."),
+    TEXT_0 ("runtime", "The OCI runtime, such as runc."),
+    TEXT_0 ("image", "The image, by its name."),
+    TEXT_0 ("version", "Adder's version when it was built."),
+    TEXT_0 ("digest", "The image, by its digest."),
+    {0},
+};
+
 const struct field result_isolation_fields[] = {
     WHOLE ("level", "That was in force, 0 to 3."),
     TEXTS ("missing", "The mechanisms that this host lacks."),
+    TEXT ("backend", "native: a sandbox of the host's; or container."),
+    PART_0 ("container", container_fields, "The container; null in a sandbox of the host's."),
     {0},
 };
 

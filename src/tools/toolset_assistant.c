@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Toolset `assistant`: snippets, and a session for each conversation. A reply is one text, as a chat shows
- * it. */
+/* Toolset `assistant`: snippets, longer scripts in containers, and a session for each conversation. A reply
+ * is one text, as a chat shows it. */
 #include <string.h>
 
 #include "common/json.h"
 #include "tools/call.h"
+#include "tools/field_rows.h"
+#include "tools/result_fields.h"
 #include "tools/shapes.h"
 #include "tools/transcript.h"
 
-#define SNIPPET_PROFILE "snippet"
-#define SESSION_PROFILE "notebook"
-#define REPLY_BYTES     4096
-#define SESSIONS_MOST   10
-#define SESSION_PREFIX  "assistant-"
-#define SESSION_MARK    "🐍 "
-#define NO_OUTPUT       "(no output)"
+#define SNIPPET_PROFILE       "snippet"
+#define SESSION_PROFILE       "notebook"
+#define CONTAINER_PROFILE     "container"
+#define REPLY_BYTES           4096
+#define CONTAINER_REPLY_BYTES 8192
+#define SESSIONS_MOST         10
+#define SESSION_PREFIX        "assistant-"
+#define SESSION_MARK          "🐍 "
+#define NO_OUTPUT             "(no output)"
 
 /* ---- the table's parts ---- */
 
@@ -41,6 +45,21 @@ static const struct field run_reply[] = {
     {0},
 };
 
+static const struct field container_parameters[] = {
+    FIELD_CODE ("The Python code. Write files that shall come back to /workspace, its current directory."),
+    {0},
+};
+
+static const struct field container_reply[] = {
+    TEXT ("text", "Output, errors and values, at most 8192 bytes of them."),
+    TEXTS ("pictures", "What was plotted, as PNG in base64."),
+    LIST ("files", result_file_fields, "The files that the code made."),
+    TEXT_0 ("backend", "container; or native: it ran in a sandbox of the host's, and warnings say why."),
+    TEXTS ("warnings", "What else is to be known."),
+    FIELD_RUN_ID,
+    {0},
+};
+
 static const struct field text_reply[] = {
     {.name = "text", .types = FIELD_TEXT, .text = "What was done, or what there is."},
     FIELD_RUN_ID,
@@ -48,6 +67,7 @@ static const struct field text_reply[] = {
 };
 
 static const struct field *const run_replies[] = {run_reply, NULL};
+static const struct field *const container_replies[] = {container_reply, NULL};
 static const struct field *const text_replies[] = {text_reply, NULL};
 
 /* ---- the conversation's session ---- */
@@ -202,7 +222,7 @@ append_session (GString *text, const struct ran *ran, const char *lost)
 }
 
 static char *
-reply_text (struct transcript *transcript, const struct ran *ran, const char *lost)
+reply_text (struct transcript *transcript, gsize most, const struct ran *ran, const char *lost)
 {
   g_autofree char *ending = ending_text (ran);
   gboolean cut, traceback = ran->outcome == ADDER_OUTCOME_ERROR;
@@ -212,7 +232,7 @@ reply_text (struct transcript *transcript, const struct ran *ran, const char *lo
   if (!cut && text->len > 0 && text->str[text->len - 1] == '\n')
     g_string_truncate (text, text->len - 1);
   if (cut)
-    g_string_append (text, "\n[Output truncated at 4096 bytes]");
+    g_string_append_printf (text, "\n[Output truncated at %zu bytes]", most);
   if (!traceback && ending[0] != '\0')
     g_string_append_printf (text, "%s%s", text->len > 0 ? "\n" : "", ending);
   if (text->len == 0)
@@ -221,23 +241,39 @@ reply_text (struct transcript *transcript, const struct ran *ran, const char *lo
   return g_string_free (text, FALSE);
 }
 
-static void
-reply_ran (struct call *call, struct transcript *transcript, const struct ran *ran, const char *lost)
+static json_t *
+container_value (const struct ran *ran, struct transcript *transcript, const char *text)
 {
-  g_autofree char *text = reply_text (transcript, ran, lost);
+  const json_t *isolation = json_object_get (ran->result, "isolation");
+  const char *backend = json_string_value (json_object_get (isolation, "backend"));
+  return json_pack ("{s:s, s:o, s:O, s:o, s:O}", "text", text, "pictures", transcript_pictures (transcript),
+                    "files", json_object_get (ran->result, "files"), "backend", json_text_or_null (backend),
+                    "warnings", json_object_get (ran->result, "warnings"));
+}
+
+static json_t *
+cell_value (const struct ran *ran, struct transcript *transcript, const char *text)
+{
   const json_t *session = json_object_get (ran->result, "session");
   json_t *cell = json_is_object (session) ? json_incref (json_object_get (session, "cell")) : json_null ();
-  call_reply (
-      call,
-      json_pack ("{s:s, s:o, s:o}", "text", text, "cell", cell, "pictures", transcript_pictures (transcript)),
-      ran);
+  return json_pack ("{s:s, s:o, s:o}", "text", text, "cell", cell, "pictures",
+                    transcript_pictures (transcript));
 }
+
+/* How the runs of a tool are told. */
+struct form {
+  gsize most; /* bytes of output */
+  json_t *(*value) (const struct ran *ran, struct transcript *transcript, const char *text);
+};
+
+static const struct form cell_form = {REPLY_BYTES, cell_value};
+static const struct form container_form = {CONTAINER_REPLY_BYTES, container_value};
 
 /* Pulls the events of REQUEST, which is taken, and replies. */
 static void
-run_and_reply (struct call *call, AdderRequest *request, const char *lost)
+run_and_reply (struct call *call, AdderRequest *request, const struct form *form, const char *lost)
 {
-  struct transcript *transcript = transcript_new (REPLY_BYTES);
+  struct transcript *transcript = transcript_new (form->most);
   g_autoptr (AdderRun) run = adder_run_start (call->tools->engine, request);
   AdderEvent event;
   struct ran ran;
@@ -245,7 +281,8 @@ run_and_reply (struct call *call, AdderRequest *request, const char *lost)
   while (call_next (call, run, &event))
     transcript_add (transcript, &event);
   if (call_take_result (call, event.result, &ran)) {
-    reply_ran (call, transcript, &ran, lost);
+    g_autofree char *text = reply_text (transcript, form->most, &ran, lost);
+    call_reply (call, form->value (&ran, transcript, text), &ran);
     ran_clear (&ran);
   }
   transcript_free (transcript);
@@ -259,7 +296,7 @@ run_cell (struct call *call, GError **error)
     return;
   AdderRequest *request = call_request (call, call_text (call, "code"), NULL);
   adder_request_set_session (request, name, TRUE);
-  run_and_reply (call, request, lost);
+  run_and_reply (call, request, &cell_form, lost);
 }
 
 static void
@@ -270,10 +307,17 @@ handle_run (struct call *call)
     run_cell (call, &problem);
   else {
     AdderRequest *request = call_request (call, call_text (call, "code"), SNIPPET_PROFILE);
-    run_and_reply (call, request, NULL);
+    run_and_reply (call, request, &cell_form, NULL);
   }
   if (problem)
     call_fail (call, problem);
+}
+
+static void
+handle_run_container (struct call *call)
+{
+  AdderRequest *request = call_request (call, call_text (call, "code"), CONTAINER_PROFILE);
+  run_and_reply (call, request, &container_form, NULL);
 }
 
 /* ---- /python new, reset, end and the rest ---- */
@@ -470,6 +514,22 @@ static const struct tool tools[] = {
         .handle = handle_run,
     },
     {
+        .name = "run_python_container",
+        .title = "Run a longer Python script in a container of its own",
+        .description =
+            "Runs Python code in a container that lives for this call and returns what it printed, "
+            "at most 8192 bytes, with tracebacks. It may take 30 s and 256 MB; numpy, pandas, "
+            "matplotlib, scipy, requests and dateutil are there, a network is not, and nothing can "
+            "be installed. Files written to /workspace, the current directory, come back in files, "
+            "and figures as pictures. Nothing stays from call to call.",
+        .guidance = "Use it for what takes longer than 10 s, makes files, or starts programs.",
+        .role = ROLE_USER,
+        .hints = TOOL_EXECUTES,
+        .parameters = container_parameters,
+        .replies = container_replies,
+        .handle = handle_run_container,
+    },
+    {
         .name = "python_new",
         .title = "Begin a new session (/python new)",
         .description =
@@ -528,7 +588,7 @@ static const struct tool tools[] = {
 const struct toolset toolset_assistant = {
     .name = "assistant",
     .ending = "python_end",
-    .title = "Chat assistant: snippets, and a session for each conversation",
+    .title = "Chat assistant: snippets, scripts in containers, and a session for each conversation",
     .prompt = "You can run Python for the person you chat with.",
     .tools = tools,
     .count = G_N_ELEMENTS (tools),

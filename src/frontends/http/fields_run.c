@@ -17,7 +17,8 @@
     NAME_OF ("environment", "An interpreter with its packages, such as science or system."), \
     NAME_OF ("profile", "A named set of limits and rules, such as standard."), \
     {.name = "isolation", .types = FIELD_TEXT, .optional = TRUE, \
-     .pattern = "^(auto|namespaces|process|none)$", .pattern_words = "auto, namespaces, process or none", \
+     .pattern = "^(auto|namespaces|process|none|container)$", \
+     .pattern_words = "auto, namespaces, process, none or container", \
      .text = "The kind of sandbox; none is for admins alone."}, \
     {.name = "arguments", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, .standard = "[]", \
      .maximum = ARGUMENTS_MOST, .text = "What sys.argv has after the name."}, \

@@ -167,9 +167,23 @@ class Usage:
 
 
 @dataclasses.dataclass(frozen=True)
+class Container:
+    """The container that a run was in."""
+
+    engine: Optional[str] = None
+    engine_version: Optional[str] = None
+    runtime: Optional[str] = None
+    image: Optional[str] = None
+    version: Optional[str] = None
+    digest: Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Isolation:
     level: int
     missing: List[str] = dataclasses.field(default_factory=list)
+    backend: str = "native"
+    container: Optional[Container] = None
 
 
 @dataclasses.dataclass(frozen=True)
