@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "engine/checkpoint.h"
+#include "engine/request.h"
 #include "engine/sessions_private.h"
 
 /* ---- making and ending ---- */
@@ -115,8 +116,10 @@ describe (const struct session *session)
   gint64 now_us = g_get_monotonic_time ();
   gboolean idle = session->state == SESSION_IDLE;
   g_autofree char *created = text_time (session->created_us);
-  json_t *isolation = json_pack ("{s:i, s:o}", "level", (int)session->handout.isolation_level, "missing",
-                                 json_of_names (session->handout.missing));
+  /* No session is in a container. */
+  json_t *isolation = json_pack ("{s:i, s:o, s:s, s:n}", "level", (int)session->handout.isolation_level,
+                                 "missing", json_of_names (session->handout.missing), "backend",
+                                 request_backend_names[BACKEND_NATIVE], "container");
   return json_pack ("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:o, s:o, s:s?, s:o, s:s?}",
                     "session_id", session->id, "name", json_text_or_null (session->name), "owner",
                     json_text_or_null (session->owner[0] ? session->owner : NULL), "environment",
