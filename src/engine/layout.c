@@ -8,6 +8,7 @@
 
 #include "base/weaken.h"
 #include "engine/layout_programs.h"
+#include "sandbox/variables.h"
 
 #define CACHE "/adder/cache"
 
@@ -69,29 +70,6 @@ static const struct plan_step name_steps[NETWORKS][2] = {
 
 /* Links into /usr on merged systems, directories of their own on others. */
 static const char *const merged[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
-
-static const char *const common_variables[] = {
-    "USER=sandbox",
-    "LOGNAME=sandbox",
-    "SHELL=/bin/sh",
-    "LANG=C.UTF-8",
-};
-
-static const char *const interpreter_variables[] = {
-    "MPLBACKEND=Agg",
-    /* A zygote must have one thread when it forks, and a run has the processors that it is given. */
-    "OPENBLAS_NUM_THREADS=1",
-    "OMP_NUM_THREADS=1",
-    "MKL_NUM_THREADS=1",
-    "NUMEXPR_NUM_THREADS=1",
-    "NUMEXPR_MAX_THREADS=1",
-    "ARROW_IO_THREADS=1",
-    "POLARS_MAX_THREADS=1",
-    /* The allocators of pyarrow: one starts a thread when it is loaded, the default one reserves 1 GiB of
-     * address space at first use, which counts in full where RLIMIT_DATA is the memory limit. */
-    "ARROW_DEFAULT_MEMORY_POOL=system",
-    "JE_ARROW_MALLOC_CONF=background_thread:false",
-};
 
 /* ---- adding ---- */
 
@@ -167,6 +145,13 @@ add_variable (struct layout *layout, char *text)
 }
 
 static void
+add_table (struct layout *layout, const char *const *variables)
+{
+  for (; *variables; variables++)
+    g_ptr_array_add (layout->variables, (gpointer)(guintptr)*variables);
+}
+
+static void
 add_variables (struct layout *layout, const struct host *host, const struct environment *environment,
                enum isolation isolation)
 {
@@ -180,10 +165,9 @@ add_variables (struct layout *layout, const struct host *host, const struct envi
   add_variable (layout, g_strconcat ("HOME=", home, NULL));
   if (!own_tree)
     add_variable (layout, g_strconcat ("TMPDIR=", home, NULL));
-  for (gsize i = 0; i < G_N_ELEMENTS (common_variables); i++)
-    g_ptr_array_add (layout->variables, (gpointer)(guintptr)common_variables[i]);
-  for (gsize i = 0; i < G_N_ELEMENTS (interpreter_variables) && !environment->shell; i++)
-    g_ptr_array_add (layout->variables, (gpointer)(guintptr)interpreter_variables[i]);
+  add_table (layout, variables_common);
+  if (!environment->shell)
+    add_table (layout, variables_interpreter);
   if (environment->cache)
     add_variable (layout, g_strconcat ("MPLCONFIGDIR=", own_tree ? CACHE : environment->cache, NULL));
   if (weakened (LAYER_ENVIRONMENT))
