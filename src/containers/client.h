@@ -2,8 +2,8 @@
 /* A container engine, asked over the HTTP API that Docker defines and Podman answers too, on its unix socket.
  * The transport (transport_curl.c) is a module, loaded when one is first made. A client is for one thread at
  * a time. Errors are ADDER_ERROR_UNSUPPORTED where there is no engine, or no right to use it, and say how to
- * get it; ADDER_ERROR_NOT_FOUND where the engine knows no such thing; else ADDER_ERROR_FAILED with the
- * engine's words. */
+ * get it; ADDER_ERROR_NOT_FOUND where the engine knows no such thing; ADDER_ERROR_TIMEOUT where it does not
+ * answer in time; else ADDER_ERROR_FAILED with the engine's words. */
 #pragma once
 
 #include <glib.h>
@@ -21,6 +21,9 @@ void container_client_free (struct container_client *client);
 const char *container_client_name (const struct container_client *client);
 const char *container_client_version (const struct container_client *client);
 const char *container_client_socket (const struct container_client *client);
+
+/* Of HTTP, of the last answer; 0: none came. */
+guint container_client_status (const struct container_client *client);
 
 /* One request: METHOD, PATH with its query ("/containers/json?all=1"), BODY (borrowed) or NULL. *RET_ANSWER,
  * the caller's, is the JSON of the answer, or NULL where there is none; RET_ANSWER may be NULL. No longer

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "containers/spec.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/weaken.h"
+#include "common/json.h"
+#include "containers/find.h"
+#include "containers/labels.h"
+#include "containers/origin.h"
+#include "containers/syscalls.h"
+#include "runner/wire.h"
+#include "sandbox/limits.h"
+#include "sandbox/variables.h"
+
+/* In microseconds: how often a share of a processor is reckoned, and one percent of that. */
+#define CPU_PERIOD  100000
+#define CPU_PERCENT 1000
+
+/* As adder-zygote's: when memory runs out on the host, these go before what the user runs. */
+#define OOM_SCORE 300
+
+/* The one that has /workspace and /tmp, to which both are links in the image. */
+#define WORKSPACE "/run/workspace"
+
+#define CACHE     "/usr/share/adder/cache"
+
+static const char *const container_variables[] = {
+    "PATH=/usr/local/bin:/usr/bin:/bin",
+    "HOME=/tmp",
+    "TMPDIR=/tmp",
+    "MPLCONFIGDIR=" CACHE,
+};
+
+/* What tells of the host, and is of no use in here. An engine has a list of its own, in place of which this
+ * one stands. */
+static const char *const masked[] = {
+    "/proc/acpi",          "/proc/asound",    "/proc/bus",
+    "/proc/cmdline",       "/proc/config.gz", "/proc/diskstats",
+    "/proc/driver",        "/proc/fs",        "/proc/interrupts",
+    "/proc/iomem",         "/proc/ioports",   "/proc/irq",
+    "/proc/kallsyms",      "/proc/kcore",     "/proc/key-users",
+    "/proc/keys",          "/proc/kmsg",      "/proc/latency_stats",
+    "/proc/locks",         "/proc/modules",   "/proc/partitions",
+    "/proc/sched_debug",   "/proc/scsi",      "/proc/sys",
+    "/proc/sysrq-trigger", "/proc/sysvipc",   "/proc/timer_list",
+    "/proc/timer_stats",   "/proc/tty",       "/sys",
+};
+
+/* What no process in there needs, as what it may have of it. -1: as much as this process may hand on. */
+static const struct {
+  const char *name;
+  int resource;
+  gint64 most;
+} ulimits[] = {
+    {"core", RLIMIT_CORE, 0},        {"memlock", RLIMIT_MEMLOCK, 0}, {"msgqueue", RLIMIT_MSGQUEUE, 0},
+    {"nofile", RLIMIT_NOFILE, 4096}, {"nproc", RLIMIT_NPROC, -1},
+};
+
+static json_t *
+list_of (const char *const *texts, gsize count)
+{
+  json_t *list = json_array ();
+  for (gsize i = 0; i < count; i++)
+    json_array_append_new (list, json_string (texts[i]));
+  return list;
+}
+
+/* ---- the program ---- */
+
+static json_t *
+program_of (const struct container_order *order, const struct container_image *image)
+{
+  const char *const words[] = {"/usr/bin/python3",
+                               "-I",
+                               "-B",
+                               "/usr/lib/adder/zygote.py",
+                               "--join",
+                               WIRE_JOIN_PATH,
+                               "--environment",
+                               order->environment,
+                               "--modules",
+                               image->modules,
+                               "--isolation",
+                               "container"};
+  return list_of (words, G_N_ELEMENTS (words));
+}
+
+static json_t *
+surroundings (void)
+{
+  json_t *list = list_of (container_variables, G_N_ELEMENTS (container_variables));
+  const char *const *const tables[] = {variables_common, variables_interpreter};
+  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++)
+    for (const char *const *variable = tables[i]; *variable; variable++)
+      json_array_append_new (list, json_string (*variable));
+  if (weaken_variable ())
+    json_array_append_new (list, json_string (weaken_variable ()));
+  return list;
+}
+
+/* In a rootless engine's namespace its user is root; with rights over nothing, as all are dropped. Podman can
+ * map the user to the same number. */
+static char *
+user_of (const struct container_client *client, const struct container_order *order)
+{
+  if (container_is_rootless (container_client_socket (client)) &&
+      strcmp (container_client_name (client), "podman") != 0)
+    return g_strdup ("0:0");
+  return g_strdup_printf ("%u:%u", order->uid, order->gid);
+}
+
+static json_t *
+labels (void)
+{
+  g_autofree char *daemon = container_origin_daemon ();
+  g_autofree char *owner = container_origin_owner ();
+  g_autofree char *host = container_origin_host ();
+  return json_pack ("{s:s, s:s, s:s}", LABEL_DAEMON, daemon, LABEL_OWNER, owner, LABEL_HOST, host);
+}
+
+/* ---- its bounds ---- */
+
+static json_t *
+ulimit_list (void)
+{
+  json_t *list = json_array ();
+  for (gsize i = 0; i < G_N_ELEMENTS (ulimits); i++) {
+    struct rlimit own = {RLIM_INFINITY, RLIM_INFINITY};
+    (void)getrlimit ((__rlimit_resource_t)ulimits[i].resource, &own);
+    /* More than one's own is not a rootless engine's to give. */
+    gint64 most = own.rlim_max == RLIM_INFINITY ? -1 : (gint64)own.rlim_max;
+    if (ulimits[i].most >= 0)
+      most = most < 0 ? ulimits[i].most : MIN (most, ulimits[i].most);
+    json_array_append_new (list, json_pack ("{s:s, s:I, s:I}", "Name", ulimits[i].name, "Soft",
+                                            (json_int_t)most, "Hard", (json_int_t)most));
+  }
+  return list;
+}
+
+static void
+set_bounds (json_t *host, const struct container_order *order)
+{
+  guint64 percent = order->cpu_percent ? order->cpu_percent : 100;
+  const struct {
+    const char *name;
+    guint64 value;
+  } bounds[] = {
+      {"Memory", order->memory_bytes},     {"MemorySwap", order->memory_bytes},
+      {"PidsLimit", order->pids},          {"CpuPeriod", CPU_PERIOD},
+      {"CpuQuota", percent * CPU_PERCENT}, {"ShmSize", limit_table[LIMIT_SHM].standard},
+      {"OomScoreAdj", OOM_SCORE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (bounds); i++)
+    json_object_set_new (host, bounds[i].name, json_integer ((json_int_t)bounds[i].value));
+  json_object_set_new (host, "Ulimits", ulimit_list ());
+}
+
+/* Podman takes no ids for a tmpfs, and no number of files; what it has makes it everybody's. */
+static json_t *
+tmpfs (const struct container_client *client, const struct container_order *order)
+{
+  gboolean podman = strcmp (container_client_name (client), "podman") == 0;
+  g_autofree char *size =
+      g_strdup_printf ("rw,exec,nosuid,nodev,size=%" G_GUINT64_FORMAT, order->workspace_bytes);
+  g_autofree char *rest = podman ? g_strdup ("mode=1777")
+                                 : g_strdup_printf ("nr_inodes=%" G_GUINT64_FORMAT ",mode=0755,uid=%u,gid=%u",
+                                                    order->workspace_files, order->uid, order->gid);
+  g_autofree char *options = g_strconcat (size, ",", rest, NULL);
+  return json_pack ("{s:s}", WORKSPACE, options);
+}
+
+static json_t *
+confinement (const struct container_client *client, const char *join)
+{
+  gboolean podman = strcmp (container_client_name (client), "podman") == 0;
+  g_autofree char *filter = podman ? g_build_filename (join, CONTAINER_FILTER, NULL) : container_syscalls ();
+  g_autofree char *seccomp = g_strconcat ("seccomp=", filter, NULL);
+  return json_pack ("[s, s]", "no-new-privileges", seccomp);
+}
+
+/* Of what an engine would put there it keeps its hands off. */
+static json_t *
+mounts (const char *join)
+{
+  g_autofree char *inside = g_path_get_dirname (WIRE_JOIN_PATH);
+  const struct {
+    const char *file, *target;
+  } bound[] = {{".", inside}, {CONTAINER_HOSTS, "/etc/hosts"}, {CONTAINER_SERVERS, "/etc/resolv.conf"}};
+  json_t *list = json_array ();
+  for (gsize i = 0; i < G_N_ELEMENTS (bound); i++) {
+    g_autofree char *source = g_canonicalize_filename (bound[i].file, join);
+    json_array_append_new (list, json_pack ("{s:s, s:s, s:s, s:b}", "Type", "bind", "Source", source,
+                                            "Target", bound[i].target, "ReadOnly", 1));
+  }
+  return list;
+}
+
+static json_t *
+host_of (const struct container_client *client, const struct container_order *order, const char *join)
+{
+  json_t *host = json_pack ("{s:b, s:s, s:s, s:s, s:[s], s:b, s:b, s:b, s:{s:s}, s:{s:s}}", "ReadonlyRootfs",
+                            1, "NetworkMode", "none", "IpcMode", "private", "CgroupnsMode", "private",
+                            "CapDrop", "ALL", "AutoRemove", 1, "Init", 0, "Privileged", 0, "LogConfig",
+                            "Type", "none", "RestartPolicy", "Name", "no");
+  json_object_set_new (host, "SecurityOpt", confinement (client, join));
+  json_object_set_new (host, "MaskedPaths", list_of (masked, G_N_ELEMENTS (masked)));
+  json_object_set_new (host, "Tmpfs", tmpfs (client, order));
+  json_object_set_new (host, "Mounts", mounts (join));
+  if (order->runtime)
+    json_object_set_new (host, "Runtime", json_string (order->runtime));
+  if (container_is_rootless (container_client_socket (client)) &&
+      strcmp (container_client_name (client), "podman") == 0)
+    json_object_set_new (host, "UsernsMode", json_string ("keep-id"));
+  set_bounds (host, order);
+  return host;
+}
+
+json_t *
+container_spec (const struct container_client *client, const struct container_order *order,
+                const struct container_image *image, const char *join)
+{
+  g_autofree char *user = user_of (client, order);
+  json_t *body = json_pack ("{s:s, s:s, s:s, s:s, s:[], s:b, s:b, s:b, s:i}", "Image", image->digest,
+                            "Hostname", "adder", "WorkingDir", "/", "User", user, "Cmd", "NetworkDisabled", 1,
+                            "Tty", 0, "OpenStdin", 0, "StopTimeout", 0);
+  json_object_set_new (body, "Entrypoint", program_of (order, image));
+  json_object_set_new (body, "Env", surroundings ());
+  json_object_set_new (body, "Labels", labels ());
+  json_object_set_new (body, "HostConfig", host_of (client, order, join));
+  return body;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The container has a name of ours before the engine is asked for it, so that it can be removed whatever
+ * becomes of the answer. From then on every way out goes through container_remove_surely. */
+#include "containers/start.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "containers/client.h"
+#include "containers/image.h"
+#include "containers/join.h"
+#include "containers/remove.h"
+#include "containers/spec.h"
+#include "runner/wire.h"
+
+struct start {
+  const struct container_order *order;
+  struct container_client *client;
+  struct container_image *image;
+  struct join join;
+  gint64 until_us;
+  char *name; /* of the container; NULL: the engine was not asked for it */
+  char *id;   /* NULL: it did not answer */
+  char *runtime;
+  gboolean refused; /* it did answer, with a no */
+  pid_t pid;
+  int pid_fd;
+};
+
+static guint64
+left_ms (const struct start *start)
+{
+  return (guint64)MAX (start->until_us - g_get_monotonic_time (), 0) / 1000;
+}
+
+/* ---- before ---- */
+
+static gboolean
+find_engine (struct start *start, GError **error)
+{
+  const struct container_order *order = start->order;
+  const struct config config = {.container_engine = order->engine, .container_socket = order->socket};
+  start->client = container_client_new (&config, error);
+  start->image = start->client ? container_image_look (start->client, order->image, error) : NULL;
+  return start->image != NULL;
+}
+
+/* ---- making it ---- */
+
+static gboolean
+create (struct start *start, GError **error)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (json_t) answer = NULL;
+  g_autoptr (json_t) body = container_spec (start->client, start->order, start->image, start->join.directory);
+  start->name = g_strdup_printf ("adder-%08x%08x", g_random_int (), g_random_int ());
+  path = g_strconcat ("/containers/create?name=", start->name, NULL);
+  gboolean made = container_client_call (start->client, "POST", path, body, left_ms (start), &answer, error);
+  start->refused = !made && container_client_status (start->client) >= 400;
+  const char *id = json_member_text (answer, "Id");
+  if (made && id[0] == '\0')
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                         "the container engine does not say what it created");
+  else if (made)
+    start->id = g_strdup (id);
+  return start->id != NULL;
+}
+
+static gboolean
+run (struct start *start, GError **error)
+{
+  g_autofree char *path = g_strdup_printf ("/containers/%s/start", start->id);
+  return container_client_call (start->client, "POST", path, NULL, left_ms (start), NULL, error);
+}
+
+static gboolean
+inspect (struct start *start, GError **error)
+{
+  g_autofree char *path = g_strdup_printf ("/containers/%s/json", start->id);
+  g_autoptr (json_t) answer = NULL;
+  if (!container_client_call (start->client, "GET", path, NULL, left_ms (start), &answer, error))
+    return FALSE;
+  const char *runtime = json_member_text (answer, "OCIRuntime");
+  if (runtime[0] == '\0')
+    runtime = json_member_text (json_object_get (answer, "HostConfig"), "Runtime");
+  start->runtime = g_strdup (runtime[0] ? runtime : start->order->runtime);
+  start->pid = (pid_t)json_integer_value (json_object_get (json_object_get (answer, "State"), "Pid"));
+  start->pid_fd = start->pid > 0 ? pidfd_open (start->pid, 0) : -1;
+  if (start->pid_fd >= 0)
+    return TRUE;
+  if (start->pid > 0 && errno != ESRCH)
+    return error_from_errno (error, errno, "cannot watch a container");
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a container ended as soon as it was started");
+  return FALSE;
+}
+
+/* ---- telling the daemon ---- */
+
+static gboolean
+tell (const struct start *start, GError **error)
+{
+  const struct container_image *image = start->image;
+  g_autofree char *warning = container_image_warning (image, start->order->image_age_ms);
+  const struct container_facts facts = {
+      .engine = (char *)(guintptr)container_client_name (start->client),
+      .engine_version = (char *)(guintptr)container_client_version (start->client),
+      .runtime = start->runtime,
+      .container = start->id,
+      .image = image->name,
+      .digest = image->digest,
+      .version = image->version,
+      .warning = warning,
+  };
+  const struct wire_control_header header = {.kind = WIRE_LAUNCHED, .version = WIRE_VERSION};
+  g_autofree char *text = container_facts_write (&facts);
+  g_autoptr (GByteArray) message = g_byte_array_new ();
+  g_byte_array_append (message, (const guint8 *)&header, sizeof header);
+  g_byte_array_append (message, (const guint8 *)text, (guint)strlen (text));
+  int r = fd_send (WIRE_LAUNCH_CONTROL, message->data, message->len, &start->pid_fd, 1);
+  return r == 0 || error_from_errno (error, r, "cannot tell the daemon");
+}
+
+/* LAUNCHED comes before the container has the socket on which it says that it serves. */
+static gboolean
+hand_over (struct start *start, GError **error)
+{
+  return join_wait (&start->join, start->pid, start->pid_fd, start->until_us, error) && tell (start, error) &&
+         join_send (&start->join, STDERR_FILENO, WIRE_LAUNCH_CONTROL, WIRE_LAUNCH_FILTER, error);
+}
+
+/* ---- its end ---- */
+
+/* Until the container ended, or nobody reads its messages any more: then the daemon has done with it, or is
+ * no more. */
+static void
+watch (const struct start *start)
+{
+  struct pollfd watched[] = {{.fd = start->pid_fd, .events = POLLIN}, {.fd = STDERR_FILENO}};
+  while (poll (watched, G_N_ELEMENTS (watched), -1) < 0 && errno == EINTR)
+    ;
+}
+
+static void
+finish (struct start *start)
+{
+  join_close (&start->join);
+  /* Sooner than any engine, and even where there is none any more. */
+  if (start->pid_fd >= 0)
+    (void)pidfd_send_signal (start->pid_fd, SIGKILL, NULL, 0);
+  if (start->name && !start->refused)
+    container_remove_surely (start->client, start->id ? start->id : start->name, start->id == NULL);
+  container_client_free (start->client);
+  container_image_free (start->image);
+  g_free (start->name);
+  g_free (start->id);
+  g_free (start->runtime);
+  fd_close (&start->pid_fd);
+}
+
+/* The daemon need not wait for what is done about it. */
+static void
+refuse (const GError *error)
+{
+  struct wire_refused refused = {.header = {.kind = WIRE_REFUSED, .version = WIRE_VERSION}};
+  gboolean lacking = g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
+                     g_error_matches (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  gboolean late = g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
+  fault_set (&refused.fault, lacking ? EOPNOTSUPP : late ? ETIMEDOUT : EIO, "%s", error->message);
+  (void)fd_send (WIRE_LAUNCH_CONTROL, &refused, sizeof refused, NULL, 0);
+}
+
+static void
+let_go (void)
+{
+  (void)close (WIRE_LAUNCH_CONTROL);
+  (void)close (WIRE_LAUNCH_FILTER);
+}
+
+gboolean
+container_start (const struct container_order *order, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct start start = {
+      .order = order,
+      .join = {.listen_fd = -1, .zygote_fd = -1},
+      .until_us = g_get_monotonic_time () + (gint64)order->start_ms * 1000,
+      .pid_fd = -1,
+  };
+  gboolean started = find_engine (&start, &problem) && join_open (&start.join, order->home, &problem) &&
+                     create (&start, &problem) && run (&start, &problem) && inspect (&start, &problem) &&
+                     hand_over (&start, &problem);
+  if (!started)
+    refuse (problem);
+  let_go ();
+  if (started)
+    watch (&start);
+  finish (&start);
+  if (!started)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return started;
+}
