@@ -55,8 +55,12 @@ static const struct {
   int resource;
   gint64 most;
 } ulimits[] = {
-    {"core", RLIMIT_CORE, 0},        {"memlock", RLIMIT_MEMLOCK, 0}, {"msgqueue", RLIMIT_MSGQUEUE, 0},
-    {"nofile", RLIMIT_NOFILE, 4096}, {"nproc", RLIMIT_NPROC, -1},
+    {"core", RLIMIT_CORE, 1},
+    /* 0 would be none to a program of the host's that takes them (sandbox/rlimits.c) */
+    {"memlock", RLIMIT_MEMLOCK, 0},
+    {"msgqueue", RLIMIT_MSGQUEUE, 0},
+    {"nofile", RLIMIT_NOFILE, 4096},
+    {"nproc", RLIMIT_NPROC, -1},
 };
 
 static json_t *
@@ -158,17 +162,17 @@ set_bounds (json_t *host, const struct container_order *order)
   json_object_set_new (host, "Ulimits", ulimit_list ());
 }
 
-/* Podman takes no ids for a tmpfs, and no number of files; what it has makes it everybody's. */
+/* Podman takes no ids for a tmpfs and no number of files. It can give it to the container's user, and shall
+ * not copy into it what the image has there, which is a tmpfs of its own. */
 static json_t *
 tmpfs (const struct container_client *client, const struct container_order *order)
 {
   gboolean podman = strcmp (container_client_name (client), "podman") == 0;
-  g_autofree char *size =
-      g_strdup_printf ("rw,exec,nosuid,nodev,size=%" G_GUINT64_FORMAT, order->workspace_bytes);
-  g_autofree char *rest = podman ? g_strdup ("mode=1777")
-                                 : g_strdup_printf ("nr_inodes=%" G_GUINT64_FORMAT ",mode=0755,uid=%u,gid=%u",
+  g_autofree char *rest = podman ? g_strdup ("U,notmpcopyup")
+                                 : g_strdup_printf ("nr_inodes=%" G_GUINT64_FORMAT ",uid=%u,gid=%u",
                                                     order->workspace_files, order->uid, order->gid);
-  g_autofree char *options = g_strconcat (size, ",", rest, NULL);
+  g_autofree char *options = g_strdup_printf ("rw,exec,nosuid,nodev,size=%" G_GUINT64_FORMAT ",mode=0755,%s",
+                                              order->workspace_bytes, rest);
   return json_pack ("{s:s}", WORKSPACE, options);
 }
 
