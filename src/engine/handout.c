@@ -85,15 +85,13 @@ set_cgroup_limits (struct box *box, const struct limits *limits, GError **error)
 static gboolean
 set_limits (struct box *box, const struct limits *limits, GError **error)
 {
-  /* Where a sandbox holds these itself, it was made with them. A container counts processes itself: the
-     kernel would count those of all. */
-  for (gsize i = 0; i < G_N_ELEMENTS (rlimits) && !box->place; i++)
-    if (!(box->contained && rlimits[i].limit == LIMIT_PIDS) &&
-        !lower (box, rlimits[i].resource, rlimits[i].name,
-                rlimit_value (&rlimits[i], limits, box->cgroup != NULL), error))
-      return FALSE;
+  /* Where a sandbox holds these itself, it was made with them; and a container with all of its limits. */
   if (box->contained)
     return TRUE;
+  for (gsize i = 0; i < G_N_ELEMENTS (rlimits) && !box->place; i++)
+    if (!lower (box, rlimits[i].resource, rlimits[i].name,
+                rlimit_value (&rlimits[i], limits, box->cgroup != NULL), error))
+      return FALSE;
   if (box->cgroup)
     return set_cgroup_limits (box, limits, error);
   if (box->place)

@@ -115,8 +115,12 @@ collect_sources (struct pool *pool, struct watch *watch)
   add_zygote (watch, pool->bare_next);
   for (guint i = 0; i < pool->draining->len; i++)
     add_zygote (watch, pool->draining->pdata[i]);
-  for (GList *link = pool->parking.head; link; link = link->next)
-    add_source (watch, ((struct box *)link->data)->socket_fd, SOURCE_PARKING, link->data);
+  for (GList *link = pool->parking.head; link; link = link->next) {
+    const struct box *box = link->data;
+    /* In a container it may say that it is ready before its zygote says that it is there. */
+    if (box->worker_fd >= 0)
+      add_source (watch, box->socket_fd, SOURCE_PARKING, link->data);
+  }
   for (GList *link = pool->ending.head; link; link = link->next)
     add_source (watch, ((struct box *)link->data)->exit_fd, SOURCE_ENDING, link->data);
   g_mutex_lock (&pool->pools->lock);

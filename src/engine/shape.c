@@ -18,16 +18,15 @@ shape_of_kind (enum shape_kind kind, enum network network)
   return shape;
 }
 
-/* Where the sandbox itself holds limits, they cannot be set from outside. A container's engine holds two of
- * them. */
+/* Where the sandbox itself holds limits, they cannot be set from outside. In a container its processor time is
+ * counted alone: that one time limit is another one's must not cost a container. */
 gboolean
 shape_fixes (enum limit limit, enum isolation isolation)
 {
   if (limit_table[limit].shape)
     return TRUE;
-  if (isolation == ISOLATION_CONTAINER)
-    return limit == LIMIT_MEMORY || limit == LIMIT_PIDS;
-  return isolation != ISOLATION_NAMESPACES && limit_table[limit].inside;
+  return isolation != ISOLATION_NAMESPACES && limit_table[limit].inside &&
+         !(isolation == ISOLATION_CONTAINER && limit == LIMIT_CPU);
 }
 
 static gboolean

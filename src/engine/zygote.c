@@ -102,6 +102,7 @@ zygote_start_contained (const struct host *host, const struct container_order *o
   g_autofree char *text = container_order_write (order);
   char *const arguments[] = {program, (char *)(guintptr) "start", text, NULL};
   zygote->single = box;
+  zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->container_start_ms * 1000);
   memcpy (zygote->spawn, spawn, sizeof zygote->spawn);
   if (!start (zygote, host, program, arguments, error))
     g_clear_pointer (&zygote, zygote_free);
