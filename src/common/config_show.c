@@ -212,6 +212,8 @@ config_write_documentation (FILE *stream)
          "`$XDG_RUNTIME_DIR/adder`, `/run/user/UID/adder`, or `/tmp/adder-UID`. |\n"
          "| `ADDER_MODEL` | The model that is asked when none is named, in place of the default one of "
          "`models.conf` ([models.md](models.md)). |\n"
+         "| `ADDER_CACHE_DIR` | Folder for what `adder container build` fetched: else "
+         "`$XDG_CACHE_HOME/adder`. |\n"
          "| `ADDER_STATE_DIR` | Folder for what outlives the daemon, such as changes that wait for a yes: "
          "else `/var/lib/adder` for root, `$XDG_STATE_HOME/adder`. |\n"
          "| `ADDER_ENVIRONMENTS_DIR` | Folder with environments, in place of the usual ones. |\n"

@@ -176,6 +176,25 @@ paths_state_dir (GError **error)
   return NULL;
 }
 
+static char *
+cache_dir_name (void)
+{
+  const char *given = g_getenv ("ADDER_CACHE_DIR");
+  if (given && given[0] != '\0')
+    return g_canonicalize_filename (given, NULL);
+  return g_build_filename (g_get_user_cache_dir (), "adder", NULL);
+}
+
+char *
+paths_cache_dir (GError **error)
+{
+  g_autofree char *path = cache_dir_name ();
+  if (g_mkdir_with_parents (path, 0700) == 0)
+    return g_steal_pointer (&path);
+  error_from_errno (error, errno, "cannot make the cache directory %s", path);
+  return NULL;
+}
+
 GStrv
 paths_environment_dirs (void)
 {

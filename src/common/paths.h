@@ -22,6 +22,10 @@ char *paths_runtime_dir (GError **error);
  * 0700 when missing; one that is not ours, or that others may write to, is an error. */
 char *paths_state_dir (GError **error);
 
+/* Where what can be fetched or made again is kept: $ADDER_CACHE_DIR, else
+ * $XDG_CACHE_HOME/adder. Made with mode 0700 when missing. */
+char *paths_cache_dir (GError **error);
+
 /* Environments, in order of search: $ADDER_ENVIRONMENTS_DIR alone when set, else
  * $XDG_DATA_HOME/adder/environments (not for root) and /var/lib/adder/environments. The first is where new
  * ones are made. NULL-terminated, g_strfreev. */

@@ -30,10 +30,13 @@ container_image_free (struct container_image *image)
 char *
 container_image_path (const char *name, GError **error)
 {
+  static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789._-/";
   static const char others[] = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ._-:/@";
-  gsize length = strlen (name);
-  if (length > 0 && length <= NAME_BYTES && strspn (name, others) == length && g_ascii_isalnum (name[0]) &&
-      !strstr (name, "..") && !strstr (name, "//"))
+  gsize length = strlen (name), plain = strspn (name, lower);
+  /* What follows a colon may be a tag, which alone may have capitals. */
+  if (length > 0 && length <= NAME_BYTES && (plain == length || strchr (":@", name[plain])) &&
+      strspn (name, others) == length && g_ascii_isalnum (name[0]) && !strstr (name, "..") &&
+      !strstr (name, "//"))
     return g_strconcat ("/images/", name, NULL);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "\"%.*s\" cannot be the name of an image: write it as \"localhost/adder:latest\"", NAME_BYTES,

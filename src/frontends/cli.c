@@ -36,6 +36,7 @@ static const struct cli_command commands[] = {
     {"stop", "", "end the daemon and all that it runs", cli_stop},
     {"doctor", "", "check what this host offers, and how to get what it lacks", cli_doctor},
     {"env", "COMMAND", "list, show, create and remove environments", cli_env},
+    {"container", "COMMAND", "make, list, show and remove the image of runs in containers", cli_container},
     {"profile", "COMMAND", "list, show and check profiles: named sets of limits and rules", cli_profile},
     {"model", "COMMAND", "say which language models there are to ask", cli_model},
     {"token", "COMMAND", "make and take back tokens for HTTP", cli_token},

@@ -71,6 +71,7 @@ int cli_status (int argc, char **argv);
 int cli_stop (int argc, char **argv);
 int cli_doctor (int argc, char **argv);
 int cli_env (int argc, char **argv);
+int cli_container (int argc, char **argv);
 int cli_profile (int argc, char **argv);
 int cli_token (int argc, char **argv);
 int cli_chat (int argc, char **argv);
