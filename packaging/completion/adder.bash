@@ -79,6 +79,7 @@ _adder_value() {
 _adder_sub() {
   case $1 in
     env) _adder_words "list show create remove" ;;
+    container) _adder_words "build list show remove" ;;
     model) _adder_words "add list show check remove default" ;;
     token) _adder_words "create list show rotate revoke" ;;
     profile) _adder_words "list show check document" ;;
@@ -130,6 +131,7 @@ _adder_options() {
     doctor) echo "--policy --json --help" ;;
     bench) echo "--env --only --list --rounds --seconds --quick --check --clients --profile --code --flood --no-daemon --json --output --help" ;;
     env) echo "--json --names --python --requirements --module --help" ;;
+    container) echo "--base -n --name --fresh --cached --json --names --help" ;;
     profile) echo "--json --names --help" ;;
     model)
       if [[ ${COMP_WORDS[2]} == add ]]; then
@@ -181,16 +183,18 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run agent chat ask session approval review record result file store tools call mcp serve status stop doctor env profile model token guard config bench --help --version"
+    _adder_words "run agent chat ask session approval review record result file store tools call mcp serve status stop doctor env container profile model token guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|profile|model|token|config|session|approval|review|record|result|file|store|bench|tools|call|mcp)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|container|profile|model|token|config|session|approval|review|record|result|file|store|bench|tools|call|mcp)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"
+  elif ((COMP_CWORD == 3)) && [[ $command == container ]]; then
+    _adder_words "$(adder container list --names 2>/dev/null)"
   elif ((COMP_CWORD >= 3)) && [[ $command == model && ${COMP_WORDS[2]} =~ ^(show|check|remove|default)$ ]]; then
     _adder_models
   elif ((COMP_CWORD == 3)) && [[ $command == tools ]]; then

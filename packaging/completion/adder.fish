@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run agent chat ask session approval review file store record result tools call mcp serve status stop doctor env profile model token guard config bench
+set -l commands run agent chat ask session approval review file store record result tools call mcp serve status stop doctor env container profile model token guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
@@ -23,6 +23,7 @@ complete -c adder -n "not __fish_seen_subcommand_from $commands" -a status -d 'S
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a stop -d 'End the daemon'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Check what this host offers'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a env -d 'Environments'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a container -d 'The image of runs in containers'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a profile -d 'Sets of limits'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a model -d 'Language models'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a token -d 'Tokens for HTTP'
@@ -292,6 +293,13 @@ complete -c adder -n '__fish_seen_subcommand_from session status doctor bench en
 complete -c adder -n '__fish_seen_subcommand_from doctor' -l policy -d 'Print which system calls a sandbox may make'
 
 complete -c adder -n '__fish_seen_subcommand_from env' -a 'list show create remove'
+complete -c adder -n '__fish_seen_subcommand_from container' -a 'build list show remove'
+complete -c adder -n '__fish_seen_subcommand_from container; and __fish_seen_subcommand_from show remove' -a '(adder container list --names 2>/dev/null)'
+complete -c adder -n '__fish_seen_subcommand_from container; and __fish_seen_subcommand_from build' -l base -x -d 'Image to start from'
+complete -c adder -n '__fish_seen_subcommand_from container; and __fish_seen_subcommand_from build' -s n -l name -x -d 'Name of the image'
+complete -c adder -n '__fish_seen_subcommand_from container; and __fish_seen_subcommand_from build' -l fresh -d 'Fetch packages again'
+complete -c adder -n '__fish_seen_subcommand_from container; and __fish_seen_subcommand_from build' -l cached -d 'Take the packages that are here'
+complete -c adder -n '__fish_seen_subcommand_from container; and __fish_seen_subcommand_from build list show' -l json -d 'Print JSON'
 complete -c adder -n '__fish_seen_subcommand_from env; and __fish_seen_subcommand_from show remove' -a '(adder env list --names 2>/dev/null)'
 complete -c adder -n '__fish_seen_subcommand_from create' -l python -r -F -d Interpreter
 complete -c adder -n '__fish_seen_subcommand_from create' -s r -l requirements -r -F -d 'Packages to install'
