@@ -26,6 +26,9 @@ struct bench {
   char *socket;                /* of that second daemon, which `adder run` starts */
   GStrv plain_variables;       /* environment of the plain side */
   GStrv adder_variables;       /* environment of `adder run` */
+  AdderEngine *contained;      /* one whose runs are in containers, of which it keeps some ready */
+  AdderEngine *uncontained;    /* one that keeps none */
+  GStrv docker_run;            /* a command that runs code in a container of the same engine and image */
   struct bench_helper *kernel; /* a Jupyter kernel, and that session beside it: made when they are needed */
   struct bench_http *http;     /* likewise */
   char *session;               /* its id */
@@ -36,6 +39,10 @@ struct bench {
   guint64 print_bytes; /* what a run prints while the daemon's memory is watched */
   guint sessions;      /* that are alive while their memory is measured */
 };
+
+/* Configurations in "config" of the bench's directory: the usual one, and one that keeps no container. */
+#define BENCH_CONFIG_FILE   "adder.conf"
+#define BENCH_UNPARKED_FILE "unparked.conf"
 
 /* Reads the configuration and warms the engine. BENCH is cleared by the caller in any case; ENVIRONMENT may
  * be NULL. */
@@ -102,9 +109,24 @@ gboolean bench_run_rollback (struct bench *bench, const char *code, double *ret_
                              GError **error);
 gboolean bench_run_branches (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                              GError **error);
+/* containers.c. ADDER_ERROR_UNSUPPORTED where there is no engine or image. A run in a container that waited
+ * for it; in one that is made for it; by the engine's own command, with the image's interpreter. */
+gboolean bench_run_container_pooled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                                     GError **error);
+gboolean bench_run_container_cold (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                                   GError **error);
+gboolean bench_run_docker (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
+                           GError **error);
 /* Any `adder` command: ARGUMENTS after the program's name, NULL at the end. */
 gboolean bench_command (struct bench *bench, const char *const *arguments, double *ret_ms, char **ret_stdout,
                         GError **error);
+
+/* What bench_run_in does with a request of one's own. */
+gboolean bench_run_request (AdderEngine *engine, const AdderRequest *request, double *ret_ms,
+                            char **ret_stdout, GError **error);
+/* One process from start to end, standard output read whole. */
+gboolean bench_process (const char *const *arguments, GStrv variables, const char *directory, double *ret_ms,
+                        char **ret_stdout, GError **error);
 
 /* Waits until as many sandboxes are parked as the configuration says, none is on its way and none is being
  * buried; for two seconds at most, because on a host that is short of memory it may never be. */

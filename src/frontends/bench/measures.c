@@ -16,6 +16,8 @@
   "axes.set_title('bench')\n"                                                                                \
   "figure.savefig('bench.png')\n"
 #define LOADED_CODE "import pandas\nprint(1)\n"
+/* What a zygote in a container has loaded. */
+#define IMPORTS_CODE "import numpy, pandas, matplotlib.pyplot\nprint(2**32)\n"
 /* No two alike: what is the same is kept once. */
 #define KEPT_CODE                                                                                            \
   "import os\n"                                                                                              \
@@ -49,6 +51,9 @@
 #define UNKEPT        "the same without records and files"
 #define UNTOUCHED     "a sandbox that touched nothing ahead"
 #define PYTHON_PANDAS "python3 that imports pandas"
+
+#define DOCKER        "docker run of the same image"
+#define DOCKER_PANDAS "docker run that imports the same"
 
 #define MB            1e6
 
@@ -110,6 +115,10 @@ const struct bench_measure bench_measures[] = {
      CELL_CODE, NULL, 5, BENCH_GOAL_NONE, 0, 0},
     {"branches", "ten branches of a session", "", BENCH_MS, bench_take_latency, bench_run_branches, NULL, "",
      NULL, 1, BENCH_GOAL_NONE, 0, 0},
+    {"container_pooled", "that print in a container that waited", DOCKER, BENCH_MS, bench_take_latency,
+     bench_run_container_pooled, bench_run_docker, PRINT_CODE, PRINT_CODE, 1, BENCH_GOAL_TIMES, 20, 100},
+    {"container_cold", "that print in a container made for it", DOCKER_PANDAS, BENCH_MS, bench_take_latency,
+     bench_run_container_cold, bench_run_docker, PRINT_CODE, IMPORTS_CODE, 1, BENCH_GOAL_NONE, 0, 0},
 };
 const gsize bench_measure_count = G_N_ELEMENTS (bench_measures);
 

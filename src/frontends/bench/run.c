@@ -40,9 +40,9 @@ stdout_of (const char *result)
   return g_strdup (json_string_value (json_object_get (object, "stdout")));
 }
 
-static gboolean
-run_request (AdderEngine *engine, const AdderRequest *request, double *ret_ms, char **ret_stdout,
-             GError **error)
+gboolean
+bench_run_request (AdderEngine *engine, const AdderRequest *request, double *ret_ms, char **ret_stdout,
+                   GError **error)
 {
   double start = now_ms ();
   g_autoptr (AdderResult) result = adder_run (engine, request);
@@ -66,7 +66,7 @@ bench_run_in (AdderEngine *engine, const struct bench *bench, const char *sessio
   adder_request_set_environment (request, bench->environment->name);
   if (session)
     adder_request_set_session (request, session, TRUE);
-  return run_request (engine, request, ret_ms, ret_stdout, error);
+  return bench_run_request (engine, request, ret_ms, ret_stdout, error);
 }
 
 gboolean
@@ -77,7 +77,7 @@ bench_run_expression (struct bench *bench, const char *code, double *ret_ms, cha
   adder_request_set_environment (request, bench->environment->name);
   adder_request_set_profile (request, "compute");
   bench_settle (bench->engine, bench->parked);
-  return run_request (bench->engine, request, ret_ms, ret_stdout, error);
+  return bench_run_request (bench->engine, request, ret_ms, ret_stdout, error);
 }
 
 gboolean
@@ -86,7 +86,7 @@ bench_run_shell (struct bench *bench, const char *code, double *ret_ms, char **r
   g_autoptr (AdderRequest) request = adder_request_new (code, -1);
   adder_request_set_profile (request, "shell");
   bench_settle (bench->engine, bench->parked);
-  return run_request (bench->engine, request, ret_ms, ret_stdout, error);
+  return bench_run_request (bench->engine, request, ret_ms, ret_stdout, error);
 }
 
 gboolean
@@ -133,7 +133,6 @@ bench_run_http (struct bench *bench, const char *code, double *ret_ms, char **re
   return TRUE;
 }
 
-#define CONFIG_FILE    "adder.conf"
 #define UNTOUCHED_FILE "untouched.conf"
 #define UNKEPT_FILE    "unkept.conf"
 
@@ -177,10 +176,9 @@ bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char
   return bench_run_in (bench->untouched, bench, NULL, code, ret_ms, ret_stdout, error);
 }
 
-/* One process from start to end, standard output read whole. */
-static gboolean
-run_process (const char *const *arguments, GStrv variables, const char *directory, double *ret_ms,
-             char **ret_stdout, GError **error)
+gboolean
+bench_process (const char *const *arguments, GStrv variables, const char *directory, double *ret_ms,
+               char **ret_stdout, GError **error)
 {
   int status = 0;
   g_autofree char *text = NULL;
@@ -204,14 +202,14 @@ bench_run_plain_shell (struct bench *bench, const char *code, double *ret_ms, ch
                        GError **error)
 {
   const char *arguments[] = {"/bin/sh", "-c", code, NULL};
-  return run_process (arguments, bench->plain_variables, bench->directory, ret_ms, ret_stdout, error);
+  return bench_process (arguments, bench->plain_variables, bench->directory, ret_ms, ret_stdout, error);
 }
 
 gboolean
 bench_run_plain (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
 {
   const char *arguments[] = {bench->environment->python, "-c", code, NULL};
-  return run_process (arguments, bench->plain_variables, bench->directory, ret_ms, ret_stdout, error);
+  return bench_process (arguments, bench->plain_variables, bench->directory, ret_ms, ret_stdout, error);
 }
 
 gboolean
@@ -224,8 +222,8 @@ bench_command (struct bench *bench, const char *const *arguments, double *ret_ms
   for (; *arguments; arguments++)
     g_ptr_array_add (all, (char *)(guintptr)*arguments);
   g_ptr_array_add (all, NULL);
-  return run_process ((const char *const *)all->pdata, bench->adder_variables, bench->directory,
-                      ret_ms ? ret_ms : &took, ret_stdout, error);
+  return bench_process ((const char *const *)all->pdata, bench->adder_variables, bench->directory,
+                        ret_ms ? ret_ms : &took, ret_stdout, error);
 }
 
 gboolean
@@ -317,12 +315,15 @@ write_configurations (struct config *config, const char *directory, const char *
   config->store_blobs = g_strdup_printf ("directory:%s/files", store);
   g_free (config->http_tokens);
   config->http_tokens = g_build_filename (directory, "tokens", NULL);
-  if (!write_file (config, directory, CONFIG_FILE, error))
+  if (!write_file (config, directory, BENCH_CONFIG_FILE, error))
     return FALSE;
   config->touch_ahead = FALSE;
   if (!write_file (config, directory, UNTOUCHED_FILE, error))
     return FALSE;
   config->touch_ahead = touch_ahead;
+  config->container_parked = 0;
+  if (!write_file (config, directory, BENCH_UNPARKED_FILE, error))
+    return FALSE;
   g_free (config->store_records);
   g_free (config->store_blobs);
   config->store_records = g_strdup ("none");
@@ -352,7 +353,7 @@ bench_prepare (struct bench *bench, const char *environment, GError **error)
   bench->socket = g_build_filename (runtime, "adder.sock", NULL);
   bench->adder_variables = g_environ_setenv (g_get_environ (), "ADDER_RUNTIME_DIR", runtime, TRUE);
   bench->adder_variables = g_environ_setenv (bench->adder_variables, "ADDER_CONFIG_DIR", configuration, TRUE);
-  g_autofree char *file = g_build_filename (configuration, CONFIG_FILE, NULL);
+  g_autofree char *file = g_build_filename (configuration, BENCH_CONFIG_FILE, NULL);
   bench->engine = adder_engine_new (file, error);
   return bench->engine && adder_engine_warm (bench->engine, bench->environment->name, error);
 }
@@ -367,12 +368,15 @@ bench_clear (struct bench *bench)
   adder_engine_free (bench->engine);
   adder_engine_free (bench->untouched);
   adder_engine_free (bench->unkept);
+  adder_engine_free (bench->contained);
+  adder_engine_free (bench->uncontained);
   environment_free (bench->environment);
   if (bench->directory) {
     const char *arguments[] = {"/bin/rm", "-rf", "--", bench->directory, bench->store, NULL};
     double took;
-    run_process (arguments, bench->plain_variables, NULL, &took, NULL, NULL);
+    bench_process (arguments, bench->plain_variables, NULL, &took, NULL, NULL);
   }
+  g_strfreev (bench->docker_run);
   g_strfreev (bench->plain_variables);
   g_strfreev (bench->adder_variables);
   g_free (bench->program);
