@@ -11,6 +11,7 @@
 #include "engine/environment.h"
 #include "frontends/cli.h"
 #include "frontends/client.h"
+#include "frontends/doctor_containers.h"
 #include "frontends/policy_view.h"
 #include "sandbox/probe.h"
 
@@ -40,6 +41,7 @@ struct checkup {
   json_t *trial;
   json_t *store; /* as adder_store_show has it */
   json_t *daemon;
+  json_t *containers; /* as doctor_look_at_containers has it */
   gboolean trial_ok;
 };
 
@@ -149,6 +151,7 @@ look (struct checkup *checkup)
   }
   look_at_daemon (checkup, config);
   try_run (checkup, config);
+  checkup->containers = doctor_look_at_containers (config);
   config_free (config);
 }
 
@@ -167,19 +170,12 @@ print_json (const struct checkup *checkup)
                                       "cost", json_text_or_null (costs[i]), "remedy",
                                       json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
   }
-  g_autoptr (json_t) all =
-      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O?, s:O?, s:O?, s:O}", "version", adder_version (),
-                 "level", (int)probe->level, "kernel", probe->release, "root", probe->root, "mechanisms",
-                 mechanisms, "environments", checkup->environments, "daemon", checkup->daemon, "trial",
-                 checkup->trial, "store", checkup->store, "problems", checkup->problems);
+  g_autoptr (json_t) all = json_pack (
+      "{s:s, s:i, s:s, s:b, s:o, s:O, s:O?, s:O?, s:O?, s:O?, s:O}", "version", adder_version (), "level",
+      (int)probe->level, "kernel", probe->release, "root", probe->root, "mechanisms", mechanisms,
+      "environments", checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial, "store",
+      checkup->store, "containers", checkup->containers, "problems", checkup->problems);
   cli_print_json (all);
-}
-
-static void
-print_mark (gboolean good)
-{
-  printf ("%s%-4s%s", cli_colour (stdout, good ? CLI_GREEN : CLI_RED), good ? "ok" : "--",
-          cli_colour (stdout, CLI_PLAIN));
 }
 
 static void
@@ -187,7 +183,7 @@ print_mechanisms (const struct probe *probe)
 {
   for (int i = 0; i < PROBE_FACTS; i++) {
     const struct probe_line *line = &probe->line[i];
-    print_mark (line->good);
+    doctor_print_mark (line->good);
     printf ("%-16s %s\n", line->name, line->text);
     if (line->good)
       continue;
@@ -205,7 +201,7 @@ print_trial (const struct checkup *checkup)
   const char *environment = json_string_value (json_object_get (checkup->trial, "environment"));
   const char *message = json_string_value (json_object_get (checkup->trial, "message"));
   json_int_t level = json_integer_value (json_object_get (checkup->trial, "level"));
-  print_mark (checkup->trial_ok);
+  doctor_print_mark (checkup->trial_ok);
   if (checkup->trial_ok)
     printf ("%-16s a run in %s reached isolation level %" JSON_INTEGER_FORMAT "%s\n", "trial run",
             environment, level,
@@ -222,7 +218,7 @@ print_place (const char *name, const json_t *place)
 {
   const char *where = json_string_value (json_object_get (place, "where"));
   const char *problem = json_string_value (json_object_get (place, "problem"));
-  print_mark (!problem);
+  doctor_print_mark (!problem);
   printf ("%-16s %s%s%s\n", name, where, problem ? ": " : "", problem ? problem : "");
 }
 
@@ -244,6 +240,7 @@ print_text (const struct checkup *checkup)
   print_mechanisms (&checkup->probe);
   print_trial (checkup);
   print_store (checkup);
+  doctor_print_containers (checkup->containers);
   printf ("\nenvironments\n");
   json_array_foreach (checkup->environments, i, item)
       printf ("    %-16s %-8s %s\n", json_string_value (json_object_get (item, "name")),
@@ -304,5 +301,6 @@ cli_doctor (int argc, char **argv)
   json_decref (checkup.trial);
   json_decref (checkup.store);
   json_decref (checkup.daemon);
+  json_decref (checkup.containers);
   return well ? 0 : 1;
 }
