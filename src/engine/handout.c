@@ -376,7 +376,11 @@ handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
   g_autofree char *with_rules =
       request->guard ? g_strconcat (request->code, "\n", request->guard, NULL) : NULL;
   const char *code = shape->session ? NULL : with_rules ? with_rules : request->code;
-  struct box *box = pool_take (pool, request->owner, shape, code, interrupt, error);
+  g_autoptr (GError) problem = NULL;
+  struct box *box = pool_take (pool, request->owner, shape, code, interrupt, &problem);
+  handout->refused = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
   if (box &&
       (!check_isolation (handout, engine, box, wanted_level (handout, engine, request), error) ||
        !set_limits (box, &shape->limits, error) || !open_gate (box, engine, request, &shape->limits, error) ||

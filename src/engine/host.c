@@ -219,6 +219,7 @@ open_runner (struct host *host, GError **error)
   if (!host->libexec)
     return FALSE;
   host->launcher = g_build_filename (host->libexec, "adder-zygote", NULL);
+  host->container_launcher = g_build_filename (host->libexec, "adder-container", NULL);
   g_autofree char *init = g_build_filename (host->libexec, "adder-init", NULL);
   host->init_fd = open (init, O_RDONLY | O_CLOEXEC);
   if (host->init_fd < 0)
@@ -357,6 +358,7 @@ host_free (struct host *host)
   g_free (host->cgroup_reason);
   g_free (host->libexec);
   g_free (host->launcher);
+  g_free (host->container_launcher);
   config_free (host->config);
   g_free (host);
 }

@@ -18,6 +18,7 @@ struct host {
   struct probe probe;
   char *libexec;               /* folder of the runner */
   char *launcher;              /* adder-zygote in it */
+  char *container_launcher;    /* adder-container */
   enum isolation isolation;    /* the best kind that there is and that the configuration allows */
   int init_fd;                 /* adder-init */
   struct cgroup_node *cgroups; /* NULL: none */

@@ -130,6 +130,7 @@ pool_new (struct pools *pools, const struct pool *key, struct environment *envir
   pool->isolation = key->isolation;
   pool->network = key->network;
   pool->environment = environment;
+  pool->sweep_fd = -1;
   if (key->isolation == ISOLATION_CONTAINER)
     pool->fingerprint = pool_image_stamp (pools->host->config);
   else

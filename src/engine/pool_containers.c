@@ -5,13 +5,16 @@
  *
  * A container is dear, and what it holds cannot be set anew: those that are kept parked have the shape that
  * was asked for last. */
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/paths.h"
+#include "engine/launcher.h"
 #include "engine/pool_private.h"
 
 /* More would only delay the first: a start is work for the engine and for a processor. */
@@ -214,7 +217,10 @@ refuse (struct pool *pool, const GError *error)
   pool->serving = pool->wanted = FALSE;
   g_clear_error (&pool->failure);
   pool->failure = g_error_copy (error);
-  pool_fail_waiters (pool, error);
+  /* What timed out is the engine, not what a caller runs. */
+  if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
+    pool->failure->code = ADDER_ERROR_FAILED;
+  pool_fail_waiters (pool, pool->failure);
   g_mutex_unlock (&pools->lock);
   if (!known)
     log_warning ("%s", error->message);
@@ -326,6 +332,34 @@ pool_shed_containers (struct pool *pool)
   g_mutex_unlock (&pool->pools->lock);
   if (shed)
     pool_wake (pool);
+}
+
+/* ---- what earlier daemons left ---- */
+
+/* Nobody waits for that: its launcher is reaped when it is over, or with the pool. */
+void
+pool_sweep_containers (struct pool *pool)
+{
+  const struct host *host = pool->pools->host;
+  const struct config *config = host->config;
+  g_autoptr (GError) error = NULL;
+  const struct container_order order = {
+      .engine = config->container_engine,
+      .socket = config->container_socket,
+      .runtime = config->container_runtime,
+      .image = config->container_image,
+      .start_ms = config->container_start_ms,
+      .environment = pool->name,
+      .home = host->libexec,
+  };
+  autoclose int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  const struct launcher_fd fds[] = {{null, STDIN_FILENO}, {null, STDOUT_FILENO}, {null, STDERR_FILENO}};
+  g_autofree char *text = container_order_write (&order);
+  char *const arguments[] = {host->container_launcher, (char *)(guintptr) "sweep", text, NULL};
+  if (null < 0 ||
+      !launcher_start (host->container_launcher, arguments, fds, G_N_ELEMENTS (fds), &pool->sweep_fd, &error))
+    log_warning ("containers of earlier daemons are not looked for: %s",
+                 error ? error->message : "/dev/null cannot be opened");
 }
 
 /* ---- deadlines ---- */

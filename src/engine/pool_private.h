@@ -71,6 +71,7 @@ struct pool {
   gint64 crash_start_us; /* when crashes may have a zygote replaced again */
   gint64 spawn_us;       /* when a sandbox may be asked for again, after a failure */
   gboolean old_parked;   /* boxes of a replaced zygote are still parked */
+  int sweep_fd;          /* of containers: pidfd of who removes what earlier daemons left; or -1 */
 };
 
 /* A caller in the queue. */
@@ -161,6 +162,7 @@ void pool_choose_waited (struct pool *pool, struct pool_choice *choice);
 /* pool_containers.c */
 char *pool_image_stamp (const struct config *config); /* what changes with the image; any thread may ask */
 void pool_start_containers (struct pool *pool);       /* what is due now */
+void pool_sweep_containers (struct pool *pool);       /* once, at its beginning */
 void pool_container_failed (struct pool *pool, const struct shape *shape, const GError *error);
 void pool_set_late (const struct pool *pool, const struct box *box, GError **error);
 void pool_container_news (struct pool *pool, struct zygote *zygote, enum zygote_news news,

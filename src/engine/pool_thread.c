@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 
+#include "engine/launcher.h"
 #include "engine/pool_private.h"
 
 /* ---- what happened ---- */
@@ -65,6 +66,7 @@ enum source_kind {
   SOURCE_CONTROL,
   SOURCE_MESSAGES,
   SOURCE_LEAVING,
+  SOURCE_SWEPT,
   SOURCE_PARKING,
   SOURCE_PARKED,
   SOURCE_ENDING
@@ -110,6 +112,7 @@ collect_sources (struct pool *pool, struct watch *watch)
   g_array_set_size (watch->sources, 0);
   add_source (watch, pool->wake_fd, SOURCE_WAKE, pool);
   add_source (watch, pool->parked_fd, SOURCE_PARKED, pool);
+  add_source (watch, pool->sweep_fd, SOURCE_SWEPT, pool);
   add_zygote (watch, pool->current);
   add_zygote (watch, pool->next);
   add_zygote (watch, pool->bare_next);
@@ -143,6 +146,9 @@ on_source (struct pool *pool, const struct source *source)
     break;
   case SOURCE_LEAVING:
     break; /* the next turn sees to it */
+  case SOURCE_SWEPT:
+    launcher_reap (&pool->sweep_fd, "the launcher that looks for old containers");
+    break;
   case SOURCE_MESSAGES:
     zygote_read_messages (source->object);
     break;
@@ -217,11 +223,14 @@ pool_thread (gpointer data)
       .sources = g_array_new (FALSE, FALSE, sizeof (struct source)),
   };
   block_signals ();
+  if (pool->isolation == ISOLATION_CONTAINER)
+    pool_sweep_containers (pool);
   while (!pools_are_closed (pool->pools)) {
     take_turn (pool);
     wait_for_sources (pool, &watch);
   }
   pool_end_all (pool);
+  launcher_reap (&pool->sweep_fd, "the launcher that looks for old containers");
   g_array_unref (watch.pollfds);
   g_array_unref (watch.sources);
   return NULL;

@@ -18,8 +18,8 @@ shape_of_kind (enum shape_kind kind, enum network network)
   return shape;
 }
 
-/* Where the sandbox itself holds limits, they cannot be set from outside. In a container its processor time is
- * counted alone: that one time limit is another one's must not cost a container. */
+/* Where the sandbox itself holds limits, they cannot be set from outside. In a container its processor time
+ * is counted alone: that one time limit is another one's must not cost a container. */
 gboolean
 shape_fixes (enum limit limit, enum isolation isolation)
 {

@@ -98,13 +98,12 @@ zygote_start_contained (const struct host *host, const struct container_order *o
                         int spawn[WIRE_SPAWN_FDS], GError **error)
 {
   struct zygote *zygote = zygote_new (host, order->environment, ISOLATION_CONTAINER, NETWORK_NONE);
-  g_autofree char *program = g_build_filename (host->libexec, "adder-container", NULL);
   g_autofree char *text = container_order_write (order);
-  char *const arguments[] = {program, (char *)(guintptr) "start", text, NULL};
+  char *const arguments[] = {host->container_launcher, (char *)(guintptr) "start", text, NULL};
   zygote->single = box;
   zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->container_start_ms * 1000);
   memcpy (zygote->spawn, spawn, sizeof zygote->spawn);
-  if (!start (zygote, host, program, arguments, error))
+  if (!start (zygote, host, host->container_launcher, arguments, error))
     g_clear_pointer (&zygote, zygote_free);
   return zygote;
 }
