@@ -22,6 +22,7 @@ static const uint64_t rights[] = {
     [LANDLOCK_READ] = ACCESS_READ,
     [LANDLOCK_WRITE] = ACCESS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE,
     [LANDLOCK_CHANGE] = ACCESS_READ | ACCESS_CHANGE,
+    [LANDLOCK_LIST] = LANDLOCK_ACCESS_FS_READ_DIR,
 };
 
 static uint64_t
@@ -53,9 +54,21 @@ const struct landlock_rule landlock_session_rules[] = {
 const size_t landlock_session_rules_count = sizeof landlock_session_rules / sizeof landlock_session_rules[0];
 
 const struct landlock_rule landlock_container_rules[] = {
-    {"/", LANDLOCK_READ, false},      {"/dev", LANDLOCK_WRITE, false},
-    {"/proc", LANDLOCK_WRITE, true},  {"/workspace", LANDLOCK_CHANGE, false},
-    {"/tmp", LANDLOCK_CHANGE, false}, {"/dev/shm", LANDLOCK_CHANGE, true},
+    {"/", LANDLOCK_LIST, false},
+    {"/usr", LANDLOCK_READ, false},
+    {"/bin", LANDLOCK_READ, true},
+    {"/lib", LANDLOCK_READ, true},
+    {"/lib64", LANDLOCK_READ, true},
+    {"/etc", LANDLOCK_READ, true},
+    {"/dev/null", LANDLOCK_WRITE, false},
+    {"/dev/zero", LANDLOCK_WRITE, true},
+    {"/dev/full", LANDLOCK_WRITE, true},
+    {"/dev/random", LANDLOCK_WRITE, true},
+    {"/dev/urandom", LANDLOCK_WRITE, true},
+    {"/proc", LANDLOCK_WRITE, true},
+    {"/workspace", LANDLOCK_CHANGE, false},
+    {"/tmp", LANDLOCK_CHANGE, false},
+    {"/dev/shm", LANDLOCK_CHANGE, true},
 };
 const size_t landlock_container_rules_count =
     sizeof landlock_container_rules / sizeof landlock_container_rules[0];

@@ -16,6 +16,7 @@ enum landlock_right {
   LANDLOCK_READ,   /* and execute */
   LANDLOCK_WRITE,  /* to files that are there, after READ: devices, /proc */
   LANDLOCK_CHANGE, /* files and directories in it, after READ */
+  LANDLOCK_LIST,   /* names alone */
 
   LANDLOCK_INERT = 1 << 4, /* beside one of those: nothing there can be executed */
 };
@@ -36,7 +37,8 @@ extern const size_t landlock_tree_rules_count;
 extern const struct landlock_rule landlock_session_rules[];
 extern const size_t landlock_session_rules_count;
 
-/* The same for one in a container, whose tree is its engine's. */
+/* The same for one in a container, whose tree is its engine's: nothing is read but what the image is made of,
+ * and of the devices only those that a sandbox has elsewhere. */
 extern const struct landlock_rule landlock_container_rules[];
 extern const size_t landlock_container_rules_count;
 
