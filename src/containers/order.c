@@ -43,6 +43,7 @@ static const struct field order_fields[] = {
     IN_ORDER (cpu_percent, FIELD_BYTES),
     IN_ORDER (uid, FIELD_ID),
     IN_ORDER (gid, FIELD_ID),
+    IN_ORDER (shm_bytes, FIELD_BYTES),
     IN_ORDER (workspace_bytes, FIELD_BYTES),
     IN_ORDER (workspace_files, FIELD_BYTES),
     IN_ORDER (home, FIELD_MUST),

@@ -13,8 +13,9 @@ struct container_order {
   guint64 start_ms;
   char *environment; /* the name by which its zygote calls itself in messages */
   guint64 memory_bytes, pids,
-      cpu_percent; /* of the container, its zygote included; cpu_percent 0: one core */
-  guint uid, gid;  /* as whom it runs, never 0 */
+      cpu_percent;   /* of the container, its zygote included; cpu_percent 0: one core */
+  guint uid, gid;    /* as whom it runs, never 0 */
+  guint64 shm_bytes; /* of /dev/shm */
   guint64 workspace_bytes, workspace_files; /* of the tmpfs that has /workspace and /tmp */
   char *home;                               /* a directory of the daemon's, in which the socket is made */
 };

@@ -152,9 +152,8 @@ set_bounds (json_t *host, const struct container_order *order)
     const char *name;
     guint64 value;
   } bounds[] = {
-      {"Memory", order->memory_bytes},     {"MemorySwap", order->memory_bytes},
-      {"PidsLimit", order->pids},          {"CpuPeriod", CPU_PERIOD},
-      {"CpuQuota", percent * CPU_PERCENT}, {"ShmSize", limit_table[LIMIT_SHM].standard},
+      {"Memory", order->memory_bytes}, {"MemorySwap", order->memory_bytes}, {"PidsLimit", order->pids},
+      {"CpuPeriod", CPU_PERIOD},       {"CpuQuota", percent * CPU_PERCENT}, {"ShmSize", order->shm_bytes},
       {"OomScoreAdj", OOM_SCORE},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (bounds); i++)

@@ -8,6 +8,7 @@
 #include <glib.h>
 #include <jansson.h>
 #include <sched.h>
+#include <sys/stat.h>
 
 #include "common/json.h"
 
@@ -16,7 +17,7 @@ static const char *const refused[] = {
     "mount", "umount", "umount2", "mount_setattr", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount",
     "fspick", "pivot_root", "chroot", "unshare", "setns",
     /* files by other ways than their path */
-    "open_by_handle_at", "name_to_handle_at", "mknod", "mknodat",
+    "open_by_handle_at", "name_to_handle_at",
     /* other processes */
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "move_pages",
     "migrate_pages",
@@ -31,8 +32,25 @@ static const char *const refused[] = {
     "clock_settime64", "adjtimex", "clock_adjtime", "clock_adjtime64", "sethostname", "setdomainname",
     "_sysctl", "sysfs", "ustat", "personality"};
 
-static const unsigned int namespaces[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
-                                          CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
+/* What an argument decides: where VALUE is what MASK leaves of it. */
+static const struct decided {
+  const char *name;
+  int argument;
+  unsigned int mask, value;
+} decided[] = {
+    {"clone", 0, CLONE_NEWNS, CLONE_NEWNS},
+    {"clone", 0, CLONE_NEWCGROUP, CLONE_NEWCGROUP},
+    {"clone", 0, CLONE_NEWUTS, CLONE_NEWUTS},
+    {"clone", 0, CLONE_NEWIPC, CLONE_NEWIPC},
+    {"clone", 0, CLONE_NEWUSER, CLONE_NEWUSER},
+    {"clone", 0, CLONE_NEWPID, CLONE_NEWPID},
+    {"clone", 0, CLONE_NEWNET, CLONE_NEWNET},
+    /* Pipes and files with names are welcome. */
+    {"mknod", 1, S_IFMT, S_IFCHR},
+    {"mknod", 1, S_IFMT, S_IFBLK},
+    {"mknodat", 2, S_IFMT, S_IFCHR},
+    {"mknodat", 2, S_IFMT, S_IFBLK},
+};
 
 /* Its flags lie in memory, where no filter can look: the C library then takes clone. */
 static const char *const unknown[] = {"clone3"};
@@ -47,12 +65,13 @@ rule (const char *const *names, gsize count, int err)
 }
 
 static json_t *
-namespace_rule (unsigned int flag)
+rule_by_argument (const struct decided *row)
 {
-  json_t *made = rule ((const char *const[]){"clone"}, 1, EPERM);
+  json_t *made = rule (&row->name, 1, EPERM);
   json_object_set_new (made, "args",
-                       json_pack ("[{s:i, s:I, s:I, s:s}]", "index", 0, "value", (json_int_t)flag, "valueTwo",
-                                  (json_int_t)flag, "op", "SCMP_CMP_MASKED_EQ"));
+                       json_pack ("[{s:i, s:I, s:I, s:s}]", "index", row->argument, "value",
+                                  (json_int_t)row->mask, "valueTwo", (json_int_t)row->value, "op",
+                                  "SCMP_CMP_MASKED_EQ"));
   return made;
 }
 
@@ -62,8 +81,8 @@ container_syscalls (void)
   json_t *rules = json_array ();
   json_array_append_new (rules, rule (refused, G_N_ELEMENTS (refused), EPERM));
   json_array_append_new (rules, rule (unknown, G_N_ELEMENTS (unknown), ENOSYS));
-  for (gsize i = 0; i < G_N_ELEMENTS (namespaces); i++)
-    json_array_append_new (rules, namespace_rule (namespaces[i]));
+  for (gsize i = 0; i < G_N_ELEMENTS (decided); i++)
+    json_array_append_new (rules, rule_by_argument (&decided[i]));
   g_autoptr (json_t) profile = json_pack ("{s:s, s:o}", "defaultAction", "SCMP_ACT_ALLOW", "syscalls", rules);
   return json_to_text (profile);
 }

@@ -27,8 +27,8 @@
 #define RETRY_US   (G_USEC_PER_SEC / 4)
 #define RETRY_MOST (30 * G_USEC_PER_SEC)
 
-/* The zygote and its sandbox's worker, beside what code starts. */
-#define OWN_PIDS 2
+/* The zygote, beside what is the run's own. */
+#define OWN_PIDS 1
 
 /* ---- the image ---- */
 
@@ -148,6 +148,7 @@ start_zygote (struct pool *pool, struct box *box, int spawn[WIRE_SPAWN_FDS], GEr
       .cpu_percent = limit[LIMIT_CPU_PERCENT],
       .uid = host->owner.uid,
       .gid = host->owner.gid,
+      .shm_bytes = limit[LIMIT_SHM],
       .workspace_bytes = limit[LIMIT_WORKSPACE],
       .workspace_files = limit[LIMIT_WORKSPACE_FILES],
       .home = (char *)(guintptr)scratch_path (host->scratch),
