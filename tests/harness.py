@@ -658,14 +658,17 @@ class Adder:
     def at_rest(self):
         """Waits until nothing runs and the pools are full; the daemon's pid."""
         full = os.cpu_count() + 2  # the default of pool.parked in docs/configuration.md; one more once there was a session
+        contained = 2  # of container.parked; each has a zygote of its own
+
+        def is_full(pool):
+            parked = pool["parked"] - pool["for_sessions"]
+            zygotes, most = (contained, contained) if pool.get("backend") == "container" else (1, full)
+            return parked == most and pool["parking"] == 0 and pool["zygotes"] == zygotes
 
         def quiet():
             status = self.status()
             pools = status["engine"]["pools"]
-            return status["connections"] == status["engine"]["running"] == 0 and all(
-                pool["parked"] - pool["for_sessions"] == full and pool["parking"] == 0 and pool["zygotes"] == 1
-                for pool in pools
-            )
+            return status["connections"] == status["engine"]["running"] == 0 and all(map(is_full, pools))
 
         wait_until(quiet, "the pools to be full again")
         return self.daemon()

@@ -7,13 +7,15 @@ import re
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
 LICENCE = "# SPDX-License-Identifier: Apache-2.0"
 
-PROMISED = (3, 2, 1)  # levels at which something is promised
+CONTAINER = "container"  # beside the levels: a run in a container, which is of level 3
+PROMISED = (3, 2, 1, CONTAINER)  # where something is promised
 KINDS = ("refused", "ends", "harmless")
 PROMISE = re.compile(
     r"# Must (?:(?P<refused>be refused)|end as (?P<ends>\w+(?:\|\w+)*)|(?P<harmless>do no harm)): (?P<what>\S.*\.)"
 )
 KEYS = re.compile(
-    r"# (?P<key>stopped by|stopped by at \d|levels|users|needs|limits|result|files|lent|alone|teeth|toothless|toothless above 1|toothless at 1): (?P<value>\S.*)"
+    r"# (?P<key>stopped by|stopped by at \d|stopped by in a container|levels|users|needs|limits|result|files|lent|alone|whole|teeth|toothless"
+    r"|toothless above 1|toothless at 1|toothless in a container|not in a container): (?P<value>\S.*)"
 )
 
 
@@ -35,6 +37,8 @@ class Case:
     files: tuple = ()  # paths of files that lie beside the code
     lent: str = ""  # the name under which the large file among the bait is passed with the run
     alone: str = ""  # why it is not tried among neighbours
+    whole: str = ""  # why it needs a run for itself, where others share one (bundle.py)
+    not_contained: str = ""  # why it is not for containers
     teeth: tuple = ()  # users as whom it would succeed without the layers; empty: all
     toothless: dict = dataclasses.field(default_factory=dict)  # level: why it cannot win there even without the layers
     victim: str = ""  # code of the sandbox that is attacked
@@ -75,10 +79,38 @@ def beside(path, name):
     raise ValueError(f"{path}: there is no file {name} beside it or in {CASES}")
 
 
+# What keeps an attack from the host in a container is the engine's work, or the runner's, layer by layer. The engine's cannot be
+# left out: it is the one wall that is called so. The runner's are those of every level.
+ENGINES = set("tree readonly net cgroup-namespace zygote-pid zygote-ipc uts pid ipc proc environment capabilities".split())
+NOT_CONTAINED = set("nest seal init".split())  # what a run in a container does without
+
+
+def walls_in_container(walls):
+    """What WALLS, those of level 3, come to in a container."""
+    parts = [wall.split("/") for wall in walls]
+    own = [wall for wall, words in zip(walls, parts) if not (ENGINES | NOT_CONTAINED) & set(words)]
+    return ((CONTAINER,) if any(ENGINES & set(words) for words in parts) else ()) + tuple(own)
+
+
+def levels_of(keys):
+    levels = tuple(int(word) if word.isdigit() else word for word in keys.get("levels", "3 2 1").split())
+    return levels + ((CONTAINER,) if 3 in levels and "not in a container" not in keys else ())
+
+
+def layers_of(keys, level):
+    walls = tuple(keys["stopped by"].split(" + "))
+    if level == CONTAINER:
+        own = keys.get("stopped by in a container")
+        return tuple(own.split(" + ")) if own else walls if 3 not in levels_of(keys) else walls_in_container(walls)
+    own = keys.get(f"stopped by at {level}")
+    return tuple(own.split(" + ")) if own else walls
+
+
+TOOTHLESS = {3: "toothless above 1", 2: "toothless above 1", 1: "toothless at 1", CONTAINER: "toothless in a container"}
+
+
 def toothless(keys, levels):
-    found = {
-        level: keys.get("toothless above 1" if level > 1 else "toothless at 1") or keys.get("toothless") for level in levels
-    }
+    found = {level: keys.get(TOOTHLESS[level]) or keys.get("toothless") for level in levels}
     return {level: why for level, why in found.items() if why}
 
 
@@ -88,10 +120,7 @@ def read(path):
     kind = next(kind for kind in KINDS if promise[kind])
     if "stopped by" not in keys:
         raise ValueError(f"{path}: which layers stop it?")
-    levels = tuple(int(level) for level in keys.get("levels", "3 2 1").split())
-    layers = {
-        level: tuple(keys.get(f"stopped by at {level}", keys["stopped by"]).split(" + ")) for level in levels
-    }
+    levels = levels_of(keys)
     victim = path.with_suffix(".victim.py")
     return Case(
         path=path,
@@ -99,7 +128,7 @@ def read(path):
         kind=kind,
         what=promise["what"],
         outcomes=tuple(promise["ends"].split("|")) if promise["ends"] else ("ok",),
-        layers=layers,
+        layers={level: layers_of(keys, level) for level in levels},
         levels=levels,
         users=tuple(keys.get("users", "").split()),
         needs=keys.get("needs", "system"),
@@ -108,6 +137,8 @@ def read(path):
         files=tuple(beside(path, name) for name in keys.get("files", "").split()),
         lent=keys.get("lent", ""),
         alone=keys.get("alone", ""),
+        whole=keys.get("whole", ""),
+        not_contained=keys.get("not in a container", ""),
         teeth=tuple(keys.get("teeth", "").split()),
         toothless=toothless(keys, levels),
         victim=victim.read_text(encoding="utf-8") if victim.exists() else "",

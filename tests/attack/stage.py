@@ -14,7 +14,9 @@ import threading
 import time
 
 import bait
+import bundle
 import harness
+from casebook import CONTAINER
 
 LANES = 3  # attacks at once; each has bait of its own, so that it is known who took it
 NEIGHBOURS = 100
@@ -25,7 +27,11 @@ ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxe
 
 LACKING = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT")  # a kernel without it says so
 
-LEVELS = {3: "", 2: "cgroup = none\n", 1: "isolation = process\nmin_isolation = 1\n"}  # level: what the group [sandbox] of the configuration needs for it
+LEVELS = {3: "", 2: "cgroup = none\n", 1: "isolation = process\nmin_isolation = 1\n", CONTAINER: ""}  # level: what the group [sandbox] of the configuration needs for it
+NAMESPACES = ("pid", "mnt", "net", "ipc")  # what no sandbox above level 1 shares with the host; the user's, a container may
+BUNDLES = 24  # attacks in one container
+BUNDLE_SECONDS = 60
+BUNDLED = os.environ.get("ADDER_ATTACK_CONTAINERS") != "all"
 
 CONFIGURATION = """
 [environment]
@@ -183,13 +189,15 @@ KEPT = "open('kept.txt', 'w').write('x')\nprint('x' * 200_000)\nprint('alive')"
 class Stage:
     """Plays cases in a daemon of SETTING. perform() starts them all, one() waits for one of them."""
 
-    def __init__(self, installation, setting, directory):
+    def __init__(self, installation, setting, directory, containers=""):
+        """CONTAINERS: what the configuration says of an engine that has the image of this installation."""
         self.setting = setting
+        self.contained = setting.level == CONTAINER
         self.canary = f"QZ{secrets.token_hex(16)}ZQ"
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="stage-", dir=directory))
         self.directory.chmod(0o755)
         variables = {"ADDER_ATTACK_CANARY": self.canary}
-        configuration = CONFIGURATION + LEVELS[setting.level]
+        configuration = containers + CONFIGURATION + LEVELS[setting.level]
         if setting.off:
             variables["ADDER_WEAKEN"] = ",".join(setting.off)
             configuration = configuration.replace("min_isolation = 1\n", "") + "min_isolation = 0\n"
@@ -200,7 +208,8 @@ class Stage:
         self.pool = concurrent.futures.ThreadPoolExecutor(self.lane_count)
         self.lanes, self.bait_count = queue.SimpleQueue(), 0
         self.neighbours, self.started, self.winning = [], {}, set()
-        self.files, self.lock = {}, threading.Lock()
+        self.files, self.lock, self.bundle_count = {}, threading.Lock(), 0
+        self.engine_socket = next((line.split(" = ")[1] for line in containers.splitlines() if line.startswith("socket = ")), "")
         # At level 1 whatever the user has running counts, the crowd and what else the host does in his name.
         self.pids = 1024 if setting.level == 1 else 64
         self.start_daemon()
@@ -209,14 +218,17 @@ class Stage:
 
     def start_daemon(self):
         """Makes sure that what follows hits sandboxes, and that they are of the level that is asked for."""
-        ended = self.adder.call("run", "--json", "--env", "system", "-c", CONFINED if not self.setting.off else "1")
+        ended = self.adder.call("run", "--json", *self.kind("system"), "-c", CONFINED if not self.setting.off else "1")
         try:
             result = harness.Result(harness.strict_json(ended.stdout), ended.returncode)
             assert result.outcome == "ok", result
+            if self.contained:
+                assert (result.isolation["backend"], result.warnings) == ("container", []), result
             if not self.setting.off:
-                assert result.isolation["level"] == self.setting.level, result
-                own = {name: os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "user", "mnt", "net", "ipc")}
-                shared = [name for name, value in result.told().items() if self.setting.level > 1 and value == own[name]]
+                assert result.isolation["level"] == (3 if self.contained else self.setting.level), result
+                names = NAMESPACES if self.contained else (*NAMESPACES, "user") if self.setting.level > 1 else ()
+                told = result.told()
+                shared = [name for name in names if told[name] == os.readlink(f"/proc/self/ns/{name}")]
                 assert not shared, f"runs share namespaces of the host: {shared}"
         except BaseException:
             self.adder.kill()
@@ -224,6 +236,10 @@ class Stage:
         self.daemon = harness.Process(self.adder.daemon())
         for _ in range(self.lane_count):
             self.lanes.put(self.new_bait())
+
+    def kind(self, environment):
+        """The options that make it a run of this setting. A container has one environment, which is not named."""
+        return ("--isolation", "container") if self.contained else ("--env", environment)
 
     def held(self):
         pid = self.adder.at_rest()
@@ -240,7 +256,7 @@ class Stage:
             self.gather_crowd()
             self.dismiss_crowd()
         for _ in range(2 * LANES):
-            assert self.adder.run(KEPT, env="system").stdout.endswith("alive\n")
+            assert self.adder.json(*self.kind("system"), "-c", KEPT).stdout.endswith("alive\n")
 
     def gather_crowd(self):
         code = (pathlib.Path(__file__).parent / "neighbour.py").read_text()
@@ -260,28 +276,64 @@ class Stage:
             self.before = self.held()
         if self.setting.crowd:
             self.gather_crowd()
-        self.started = {case.name: self.pool.submit(self.play, case) for case in cases}
+        together = [case for case in cases if self.contained and bundle.fits(case)] if BUNDLED else []
+        bundles = [together[at : at + BUNDLES] for at in range(0, len(together), BUNDLES)]
+        for some in bundles:
+            self.started.update(dict.fromkeys((case.name for case in some), self.pool.submit(self.play, some, self.play_bundle)))
+        for case in cases:
+            if case.name not in self.started:
+                self.started[case.name] = self.pool.submit(self.play, [case], self.play_alone)
 
     def one(self, case):
-        return self.started[case.name].result()
+        return self.started[case.name].result()[case.name]
 
-    def play(self, case):
+    def play(self, cases, how):
+        """Case by name: its performance."""
         lane = self.lanes.get()
         try:
-            performance = self.play_with(case, lane)
-            if performance.harm:
+            performances = how(cases, lane)
+            if any(performance.harm for performance in performances.values()):
                 lane.close()
                 lane = None
-            return performance
+            return performances
         finally:
             self.lanes.put(lane or self.new_bait())
 
-    def play_with(self, case, lane):
-        variables = {
+    def variables(self, lane):
+        return {
             **lane.variables,
             "BAIT_DAEMON_SOCKET": str(self.adder.socket),
+            "BAIT_STATE": str(self.adder.state),
+            "BAIT_ENGINE": self.engine_socket,
             "ATTACK_TOKEN": secrets.token_hex(8),
         }
+
+    def play_bundle(self, cases, lane):
+        """What was done to the bait, somebody among CASES did, so it is said of all."""
+        with self.lock:
+            self.bundle_count += 1
+            beside = self.adder.file(f"bundle-{self.bundle_count}/cases.json", bundle.content(cases))
+        limits = [f"wall_ms={BUNDLE_SECONDS}s", f"cpu_ms={BUNDLE_SECONDS}s", f"pids={self.pids}"]
+        options = [word for name, value in self.variables(lane).items() for word in ("--set-env", f"{name}={value}")]
+        options += [word for limit in limits for word in ("--limit", limit)]
+        ended = self.adder.call(
+            "run", "--json", *self.kind("system"), *options, "--file", f"{beside}:cases.json", "-c", bundle.code()
+        )
+        harm = lane.harm() + self.harm_to_daemon(ended.stdout)
+        told, fields = bundle.outputs(harness.strict_json(ended.stdout)["stdout"]), harness.strict_json(ended.stdout)
+        performances = {}
+        for case in cases:
+            output = told.get(case.name, "it was not played")
+            result = harness.Result({**fields, "stdout": output}, ended.returncode)
+            said = (["adder", "run", str(case.path)], ended.returncode, output, fields["stderr"] + ended.stderr)
+            performances[case.name] = Performance(result, harm, said)
+        return performances
+
+    def play_alone(self, cases, lane):
+        return {case.name: self.play_with(case, lane) for case in cases}
+
+    def play_with(self, case, lane):
+        variables = self.variables(lane)
         victim = self.start_victim(case, variables) if case.victim else None
         try:
             command = self.adder.popen(*self.options(case, variables, "--json"), "-c", case.code)
@@ -302,11 +354,11 @@ class Stage:
         result = harness.Result(harness.strict_json(out.decode()), command.returncode)
         if not self.setting.off:
             harness.check_result(result.fields, command.returncode)
-        if self.canary.encode() in out:
-            harm.append("the canary of the daemon's environment came out")
-        if not self.daemon.alive():
-            harm.append("the daemon is dead")
-        return Performance(result, harm, said)
+        return Performance(result, harm + self.harm_to_daemon(out.decode(errors="replace")), said)
+
+    def harm_to_daemon(self, output):
+        harm = ["the canary of the daemon's environment came out"] if self.canary in output else []
+        return harm if self.daemon.alive() else [*harm, "the daemon is dead"]
 
     def start_victim(self, case, variables):
         victim = Watcher(self.adder.popen(*self.options(case, variables), "-c", case.victim))
@@ -318,10 +370,12 @@ class Stage:
 
     def options(self, case, variables, *more):
         limits = {"wall_ms": "10s", "pids": self.pids, **dict(limit.split("=", 1) for limit in case.limits)}
+        if self.contained and "memory_bytes" in limits:
+            limits["memory_bytes"] = "128M"  # the least with which one starts
         return [
             "run",
             *more,
-            *("--env", case.needs),
+            *self.kind(case.needs),
             *(word for name, value in limits.items() for word in ("--limit", f"{name}={value}")),
             *(word for name, value in variables.items() for word in ("--set-env", f"{name}={value}")),
             *(("--file", f"{variables['BAIT_LENT']}:{case.lent}") if case.lent else ()),

@@ -14,6 +14,12 @@ BEGIN = "<!-- attacks: begin. Made by `python3 tests/attack/table.py --write`; a
 END = "<!-- attacks: end -->"
 
 
+def contained(case):
+    """What becomes of it in a container, and which layers see to that there."""
+    word = verdict(case, casebook.CONTAINER)
+    return f"{word}: {', '.join(case.layers[casebook.CONTAINER])}" if casebook.CONTAINER in case.levels else word
+
+
 def verdict(case, level):
     if level not in case.levels:
         return "–"
@@ -23,12 +29,13 @@ def verdict(case, level):
 
 def layers(case):
     """Those of the upper level, and of others where they differ."""
-    upper = case.levels[0]
-    texts = [", ".join(case.layers[upper])]
+    levels = [level for level in case.levels if level != casebook.CONTAINER]
+    texts = [", ".join(case.layers[levels[0]])] if levels else ["–"]
     texts += [
-        f"at {level}: {', '.join(case.layers[level])}" for level in case.levels[1:] if case.layers[level] != case.layers[upper]
+        f"at {level}: {', '.join(case.layers[level])}" for level in levels[1:] if case.layers[level] != case.layers[levels[0]]
     ]
-    return "; ".join(texts) + "".join(f" ({why})" for why in dict.fromkeys(case.toothless.values()))
+    notes = [*case.toothless.values(), *([f"not in a container: {case.not_contained}"] if case.not_contained else [])]
+    return "; ".join(texts) + "".join(f" ({why})" for why in dict.fromkeys(notes))
 
 
 def rows(cases):
@@ -37,13 +44,13 @@ def rows(cases):
         if case.group != group:
             group = case.group
             yield f"\n### {group.replace('_', ' ').capitalize()}\n"
-            yield "| attack | 3 | 2 | 1 | each alone stops it |"
-            yield "|---|---|---|---|---|"
+            yield "| attack | 3 | 2 | 1 | each alone stops it | in a container |"
+            yield "|---|---|---|---|---|---|"
         notes = [f"as {' and '.join(case.users)}"] if case.users else []
         notes += ["not tried in a crowd"] if case.alone else []
         what = case.what.rstrip(".") + (f" ({'; '.join(notes)})" if notes else "")
-        cells = [verdict(case, level) for level in casebook.PROMISED]
-        yield f"| [{what}](../tests/attack/cases/{case.name}.py) | {' | '.join(cells)} | {layers(case)} |"
+        cells = [verdict(case, level) for level in casebook.PROMISED if level != casebook.CONTAINER]
+        yield f"| [{what}](../tests/attack/cases/{case.name}.py) | {' | '.join(cells)} | {layers(case)} | {contained(case)} |"
 
 
 def made(cases):

@@ -9,7 +9,10 @@ import subprocess
 
 import pytest
 
+import bundle
 import casebook
+import contained
+import docker_world
 import harness
 import stage
 import table
@@ -17,6 +20,16 @@ import table
 CASES = casebook.all_cases()
 WEAK_BUILD = os.environ.get("ADDER_WEAK_BUILD")
 AFTERWARDS = "afterwards"
+CONTAINERS = os.environ.get("ADDER_ATTACK_CONTAINERS", "some")  # all: each case in a container of its own, each layer by itself; none
+
+# Of groups that are about what the daemon does with a run's words and time, which is the same for all runs, some stand for all.
+IN_CONTAINERS = {
+    "wire": "wire/claims wire/descriptors wire/garbage wire/kill_claimed wire/length_greatest wire/peer wire/request wire/zeroes".split(),
+    "deadline": "deadline/forking deadline/signals_ignored deadline/sleep deadline/stopped_group deadline/thread_that_never_ends".split(),
+}
+
+# Everything that the runner does in a container. Without it there is the container alone.
+BARE = ("capabilities", "descriptors", "dumpable", "landlock", "rlimits", "seccomp")
 
 # Pages that the allocator of a daemon takes for some hundred runs, or gives back, and what its connections to the database
 # of records keep in their caches.
@@ -38,11 +51,18 @@ def level_of_host(user):
 
 
 def levels(user):
-    return [] if user.why_not else [level for level in stage.LEVELS if level <= level_of_host(user)]
+    """In the order in which they are played. An engine is started for the first user alone: another's is the same container."""
+    found = [level for level in (3, 2, 1) if not user.why_not and level <= level_of_host(user)]
+    has_containers = user == harness.users()[0] and CONTAINERS != "none" and not docker_world.Docker.why_not()
+    return found + [casebook.CONTAINER] if has_containers else found
+
+
+def in_containers(case):
+    return CONTAINERS == "all" or case.name in IN_CONTAINERS.get(case.group, [case.name])
 
 
 def belongs(case, user, level):
-    return level in case.levels and (not case.users or user.name in case.users)
+    return level in case.levels and (not case.users or user.name in case.users) and (level != casebook.CONTAINER or in_containers(case))
 
 
 def shown(parameter):
@@ -60,11 +80,11 @@ def plain_plays():
         if user.why_not:
             yield stage.Setting(user, 0), AFTERWARDS  # one skip that says so, not hundreds
         for level in levels(user):
-            for crowd in (False, True):
+            for crowd in (False, True) if level != casebook.CONTAINER else (False,):
                 setting = stage.Setting(user, level, crowd)
                 for case in CASES:
                     if belongs(case, user, level) and not (crowd and case.alone):
-                        quick = level == max(levels(user)) and not crowd and is_quick(case, user)
+                        quick = level == levels(user)[0] and not crowd and is_quick(case, user)
                         yield pytest.param(setting, case, marks=[pytest.mark.quick] if quick else [])
                 yield setting, AFTERWARDS
 
@@ -72,6 +92,23 @@ def plain_plays():
 def teeth_of(case, level):
     """(layers that are off, whether the attack then succeeds): without any of its walls, and with each of them alone."""
     walls = case.layers[level]
+    if level == casebook.CONTAINER:
+        yield from teeth_in_containers(case, walls)
+        return
+    yield layers_of(walls), True
+    if len(walls) > 1:
+        for wall in walls:
+            yield layers_of(other for other in walls if other != wall), False
+
+
+def teeth_in_containers(case, walls):
+    """A case that the container stops by itself must not succeed when the runner does nothing. Others do then, and where all
+    is tried, without their own walls, and not with each of those alone."""
+    alone = casebook.CONTAINER in walls
+    if alone or bundle.fits(case):
+        yield BARE, not alone
+    if CONTAINERS != "all" or alone:
+        return
     yield layers_of(walls), True
     if len(walls) > 1:
         for wall in walls:
@@ -94,7 +131,7 @@ def teeth_plays():
         for case in CASES:
             seen = []
             for level in levels(user):
-                kind = (level > 1, case.layers.get(level))
+                kind = (level if level in (1, casebook.CONTAINER) else 3, case.layers.get(level))
                 if not has_teeth(case, user, level) or kind in seen:
                     continue
                 seen.append(kind)
@@ -125,12 +162,19 @@ class Theatre:
             return self.request.getfixturevalue("installation")
         return self.request.getfixturevalue("weak_installation")
 
+    def containers(self, setting):
+        """What a configuration says of the engine, which then has the image of the installation that is played."""
+        if setting.level != casebook.CONTAINER:
+            return ""
+        engines = self.request.getfixturevalue("weak_engines" if setting.off else "container_engines")
+        return contained.engine_or_skip(engines, "docker").config()
+
     def stage_of(self, setting):
         """The stage of SETTING. When it is new, all cases that were chosen for it are started at once."""
         if self.setting != setting:
             self.close()
             self.setting = setting
-            self.stage = stage.Stage(self.installation(setting), setting, self.directory)
+            self.stage = stage.Stage(self.installation(setting), setting, self.directory, self.containers(setting))
             self.stage.perform(*self.chosen(setting))
             self.ready = True
         assert self.ready, f"the stage {setting} did not come to be: the first test on it says why"
@@ -150,6 +194,14 @@ class Theatre:
 @pytest.fixture(scope="session")
 def weak_installation(common_directory):
     return harness.Installation(pathlib.Path(WEAK_BUILD).resolve(), common_directory / "weak")
+
+
+@pytest.fixture(scope="session")
+def weak_engines(weak_installation):
+    """Those with an image whose runner's layers can be switched off."""
+    engines = docker_world.Engines(weak_installation.program)
+    yield engines
+    engines.end()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 # Must be refused: making a character device in the workspace.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: landlock
+# stopped by in a container: container + landlock
 # files: attempt.py
 import os
 import stat

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: proc
 # stopped by at 1: landlock
+# not in a container: all of /proc is there; container/files_of_the_kernel asks for what tells of the host
 import os
 
 try:

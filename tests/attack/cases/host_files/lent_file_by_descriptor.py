@@ -5,6 +5,7 @@
 # toothless: who can only read a file changes it by none of these anywhere
 # files: attempt.py
 # lent: lent.bin
+# not in a container: large files are copied there
 import ctypes
 import fcntl
 import mmap

@@ -5,6 +5,7 @@
 # toothless: the kernel removes and replaces no mount point, and links nothing across mounts
 # files: attempt.py
 # lent: lent.bin
+# not in a container: large files are copied there
 import ctypes
 import os
 

@@ -5,6 +5,7 @@
 # toothless: the mount is of that one file, and no path leads from it to the directory
 # files: attempt.py
 # lent: lent.bin
+# not in a container: large files are copied there
 import os
 
 import attempt

@@ -4,6 +4,7 @@
 # levels: 3 2
 # files: attempt.py
 # lent: lent.bin
+# not in a container: large files are copied there
 import mmap
 import os
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: tree
 # levels: 3 2
+# not in a container: an image has the directories of a whole system, with nothing of the host in them
 import os
 
 KNOWN = set("adder bin dev etc lib lib32 lib64 libx32 proc sbin tmp usr work workspace".split())

@@ -1,6 +1,7 @@
 # Must be refused: system calls by the 32-bit gate (int 0x80), where numbers mean other calls.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py machine_code.py
 import attempt
 import machine_code

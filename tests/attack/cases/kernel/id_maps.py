@@ -1,6 +1,7 @@
 # Must be refused: writing the id maps of its user namespace anew, and allowing setgroups.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: nest
+# stopped by in a container: container
 # levels: 3 2
 # toothless: the kernel takes a map once
 # files: attempt.py

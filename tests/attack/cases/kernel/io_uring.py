@@ -1,6 +1,7 @@
 # Must be refused: io_uring, which opens files and sockets past every filter of system calls.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py
 import attempt
 

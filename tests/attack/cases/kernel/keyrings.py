@@ -1,6 +1,7 @@
 # Must be refused: keys and keyrings, which are not divided by namespaces and outlive a run.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py
 import attempt
 

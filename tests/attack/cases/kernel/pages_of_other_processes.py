@@ -1,6 +1,7 @@
 # Must be refused: moving pages between nodes.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py
 import attempt
 

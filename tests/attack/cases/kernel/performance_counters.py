@@ -1,6 +1,7 @@
 # Must be refused: performance counters, of its own process as well.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py
 import attempt
 

@@ -1,6 +1,7 @@
 # Must be refused: another personality, such as READ_IMPLIES_EXEC or addresses that are not random.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py
 import attempt
 

@@ -1,6 +1,7 @@
 # Must be refused: shedding filters and taking rights back by executing a program of the tree.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 import subprocess
 import sys
 

@@ -1,6 +1,7 @@
 # Must be refused: shedding filters and rights' absence by executing a program that has no name.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # levels: 3
 import os
 

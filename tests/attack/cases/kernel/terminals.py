@@ -3,6 +3,7 @@
 # stopped by: tree
 # toothless above 1: without the tree there are names of devices, but every mount is nodev
 # stopped by at 1: landlock
+# stopped by in a container: landlock
 import os
 
 found = [f"stream {number}" for number in range(3) if os.isatty(number)]

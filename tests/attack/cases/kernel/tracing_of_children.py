@@ -1,6 +1,7 @@
 # Must be refused: tracing a child that asks for it, reading its memory and taking its descriptors.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py
 import ctypes
 import subprocess

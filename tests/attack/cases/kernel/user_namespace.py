@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seal + seccomp
 # stopped by at 1: seccomp
+# stopped by in a container: container + seccomp
 # files: attempt.py
 import signal
 

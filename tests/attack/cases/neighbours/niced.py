@@ -4,5 +4,8 @@
 # levels: 3 2
 import os
 
-os.setpriority(os.PRIO_USER, 0, 19)
-print("held")
+try:
+    os.setpriority(os.PRIO_USER, 0, 19)
+except PermissionError:
+    pass
+print("held")  # the victim says whether it is so

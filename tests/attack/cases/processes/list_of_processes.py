@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: proc
 # stopped by at 1: landlock
+# whole: it lists those that play the others
 import os
 
 own = {1, os.getpid()}

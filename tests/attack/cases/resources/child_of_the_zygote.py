@@ -1,6 +1,7 @@
 # Must be refused: a child whose parent is the zygote, so that nobody counts its memory and time with the run's.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
+# whole: its parent is the zygote
 import ctypes
 import os
 import platform

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits + dumpable
 # stopped by at 1: rlimits
+# stopped by in a container: container + rlimits + dumpable
 # levels: 3 2 1
 import os, resource
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits
 # levels: 3 2 1
+# not in a container: processor time is counted by the daemon alone; container/limits_raised has the others
 import resource
 
 raised = []

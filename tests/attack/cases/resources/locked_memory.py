@@ -1,6 +1,7 @@
 # Must be refused: memory that may not be swapped out.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits
+# stopped by in a container: container + rlimits
 # levels: 3 2 1
 import ctypes
 

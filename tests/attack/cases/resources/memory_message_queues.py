@@ -4,6 +4,7 @@
 # stopped by at 2: seccomp
 # levels: 3 2
 # limits: memory_bytes=32M
+# not in a container: it takes less than the least memory with which a container starts
 import ctypes
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -3,6 +3,7 @@
 # stopped by: memory
 # levels: 3
 # limits: memory_bytes=16M
+# not in a container: it takes less than the least memory with which a container starts
 import os, signal
 
 told, tell = os.pipe()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: workspace
 # levels: 3 2
+# not in a container: there may be as many as the memory of the container has room for
 import os
 
 made = 0

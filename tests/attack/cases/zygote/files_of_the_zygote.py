@@ -1,6 +1,7 @@
 # Must be refused: reading memory, environment and directories of the zygote in /proc.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: proc + nest + capabilities + landlock
+# stopped by in a container: dumpable + landlock
 # levels: 3 2
 # files: attempt.py
 import os

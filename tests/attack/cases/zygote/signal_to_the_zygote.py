@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid + landlock
 # stopped by at 1: landlock
+# stopped by in a container: landlock
 # files: attempt.py
+# whole: its parent is the zygote
 import os
 import signal
 

@@ -1,6 +1,7 @@
 # Must be refused: tracing the init of the sandbox, reading its memory and taking its descriptors.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: dumpable + nest + landlock + seccomp
+# stopped by in a container: container + dumpable + landlock + seccomp
 # levels: 3 2
 # files: attempt.py
 import ctypes

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid + nest + capabilities + landlock + seccomp
 # stopped by at 1: landlock + seccomp
+# stopped by in a container: dumpable + landlock + seccomp
 # files: attempt.py
+# whole: its parent is the zygote
 import ctypes
 import os
 
