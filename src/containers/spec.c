@@ -37,31 +37,59 @@ static const char *const container_variables[] = {
 /* What tells of the host, and is of no use in here. An engine has a list of its own, in place of which this
  * one stands. */
 static const char *const masked[] = {
-    "/proc/acpi",          "/proc/asound",    "/proc/bus",
-    "/proc/cmdline",       "/proc/config.gz", "/proc/diskstats",
-    "/proc/driver",        "/proc/fs",        "/proc/interrupts",
-    "/proc/iomem",         "/proc/ioports",   "/proc/irq",
-    "/proc/kallsyms",      "/proc/kcore",     "/proc/key-users",
-    "/proc/keys",          "/proc/kmsg",      "/proc/latency_stats",
-    "/proc/locks",         "/proc/modules",   "/proc/partitions",
-    "/proc/sched_debug",   "/proc/scsi",      "/proc/sys",
-    "/proc/sysrq-trigger", "/proc/sysvipc",   "/proc/timer_list",
-    "/proc/timer_stats",   "/proc/tty",       "/sys",
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/bus",
+    "/proc/cmdline",
+    "/proc/config.gz",
+    "/proc/diskstats",
+    "/proc/driver",
+    "/proc/fs",
+    "/proc/interrupts",
+    "/proc/iomem",
+    "/proc/ioports",
+    "/proc/irq",
+    "/proc/kallsyms",
+    "/proc/kcore",
+    "/proc/key-users",
+    "/proc/keys",
+    "/proc/kmsg",
+    "/proc/latency_stats",
+    "/proc/locks",
+    "/proc/modules",
+    "/proc/partitions",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/sysvipc",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/proc/tty",
+    "/sys",
+    NULL,
 };
 
-/* What no process in there needs, as what it may have of it. -1: as much as this process may hand on. */
+/* Engines have their own, which may be more than they can give. */
 static const struct {
   const char *name;
   int resource;
-  gint64 most;
+  rlim_t most;
 } ulimits[] = {
     {"core", RLIMIT_CORE, 1},
     /* 0 would be none to a program of the host's that takes them (sandbox/rlimits.c) */
     {"memlock", RLIMIT_MEMLOCK, 0},
     {"msgqueue", RLIMIT_MSGQUEUE, 0},
     {"nofile", RLIMIT_NOFILE, 4096},
-    {"nproc", RLIMIT_NPROC, -1},
+    /* Counted for a user, who has all of them; how many one may have is for its group to say. */
+    {"nproc", RLIMIT_NPROC, 16384},
 };
+
+static gboolean
+is_podman (const struct container_client *client)
+{
+  return strcmp (container_client_name (client), "podman") == 0;
+}
 
 static json_t *
 list_of (const char *const *texts, gsize count)
@@ -105,17 +133,6 @@ surroundings (void)
   return list;
 }
 
-/* In a rootless engine's namespace its user is root; with rights over nothing, as all are dropped. Podman can
- * map the user to the same number. */
-static char *
-user_of (const struct container_client *client, const struct container_order *order)
-{
-  if (container_is_rootless (container_client_socket (client)) &&
-      strcmp (container_client_name (client), "podman") != 0)
-    return g_strdup ("0:0");
-  return g_strdup_printf ("%u:%u", order->uid, order->gid);
-}
-
 static json_t *
 labels (void)
 {
@@ -135,11 +152,9 @@ ulimit_list (void)
     struct rlimit own = {RLIM_INFINITY, RLIM_INFINITY};
     (void)getrlimit ((__rlimit_resource_t)ulimits[i].resource, &own);
     /* More than one's own is not a rootless engine's to give. */
-    gint64 most = own.rlim_max == RLIM_INFINITY ? -1 : (gint64)own.rlim_max;
-    if (ulimits[i].most >= 0)
-      most = most < 0 ? ulimits[i].most : MIN (most, ulimits[i].most);
-    json_array_append_new (list, json_pack ("{s:s, s:I, s:I}", "Name", ulimits[i].name, "Soft",
-                                            (json_int_t)most, "Hard", (json_int_t)most));
+    json_int_t most = (json_int_t)MIN (own.rlim_max, ulimits[i].most);
+    json_array_append_new (
+        list, json_pack ("{s:s, s:I, s:I}", "Name", ulimits[i].name, "Soft", most, "Hard", most));
   }
   return list;
 }
@@ -166,22 +181,28 @@ set_bounds (json_t *host, const struct container_order *order)
 static json_t *
 tmpfs (const struct container_client *client, const struct container_order *order)
 {
-  gboolean podman = strcmp (container_client_name (client), "podman") == 0;
-  g_autofree char *rest = podman ? g_strdup ("U,notmpcopyup")
-                                 : g_strdup_printf ("nr_inodes=%" G_GUINT64_FORMAT ",uid=%u,gid=%u",
-                                                    order->workspace_files, order->uid, order->gid);
+  g_autofree char *rest = is_podman (client)
+                              ? g_strdup ("U,notmpcopyup")
+                              : g_strdup_printf ("nr_inodes=%" G_GUINT64_FORMAT ",uid=%u,gid=%u",
+                                                 order->workspace_files, order->uid, order->gid);
   g_autofree char *options = g_strdup_printf ("rw,exec,nosuid,nodev,size=%" G_GUINT64_FORMAT ",mode=0755,%s",
                                               order->workspace_bytes, rest);
   return json_pack ("{s:s}", WORKSPACE, options);
 }
 
+/* Podman reads the filter from a file, and takes what is masked here and not beside. */
 static json_t *
 confinement (const struct container_client *client, const char *join)
 {
-  gboolean podman = strcmp (container_client_name (client), "podman") == 0;
-  g_autofree char *filter = podman ? g_build_filename (join, CONTAINER_FILTER, NULL) : container_syscalls ();
-  g_autofree char *seccomp = g_strconcat ("seccomp=", filter, NULL);
-  return json_pack ("[s, s]", "no-new-privileges", seccomp);
+  json_t *list = json_pack ("[s]", "no-new-privileges");
+  g_autofree char *filter =
+      is_podman (client) ? g_build_filename (join, CONTAINER_FILTER, NULL) : container_syscalls ();
+  json_array_append_new (list, json_sprintf ("seccomp=%s", filter));
+  if (!is_podman (client))
+    return list;
+  g_autofree char *paths = g_strjoinv (":", (char **)(guintptr)masked);
+  json_array_append_new (list, json_sprintf ("mask=%s", paths));
+  return list;
 }
 
 /* Of what an engine would put there it keeps its hands off. */
@@ -209,13 +230,13 @@ host_of (const struct container_client *client, const struct container_order *or
                             "CapDrop", "ALL", "AutoRemove", 1, "Init", 0, "Privileged", 0, "LogConfig",
                             "Type", "none", "RestartPolicy", "Name", "no");
   json_object_set_new (host, "SecurityOpt", confinement (client, join));
-  json_object_set_new (host, "MaskedPaths", list_of (masked, G_N_ELEMENTS (masked)));
+  json_object_set_new (host, "MaskedPaths", list_of (masked, G_N_ELEMENTS (masked) - 1));
   json_object_set_new (host, "Tmpfs", tmpfs (client, order));
   json_object_set_new (host, "Mounts", mounts (join));
-  if (order->runtime)
+  if (order->runtime && !is_podman (client))
     json_object_set_new (host, "Runtime", json_string (order->runtime));
-  if (container_is_rootless (container_client_socket (client)) &&
-      strcmp (container_client_name (client), "podman") == 0)
+  /* The user's own number in the container as outside. */
+  if (container_is_rootless (container_client_socket (client)))
     json_object_set_new (host, "UsernsMode", json_string ("keep-id"));
   set_bounds (host, order);
   return host;
@@ -225,7 +246,7 @@ json_t *
 container_spec (const struct container_client *client, const struct container_order *order,
                 const struct container_image *image, const char *join)
 {
-  g_autofree char *user = user_of (client, order);
+  g_autofree char *user = g_strdup_printf ("%u:%u", order->uid, order->gid);
   json_t *body = json_pack ("{s:s, s:s, s:s, s:s, s:[], s:b, s:b, s:b, s:i}", "Image", image->digest,
                             "Hostname", "adder", "WorkingDir", "/", "User", user, "Cmd", "NetworkDisabled", 1,
                             "Tty", 0, "OpenStdin", 0, "StopTimeout", 0);

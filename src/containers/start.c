@@ -15,11 +15,15 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "containers/client.h"
+#include "containers/find.h"
 #include "containers/image.h"
 #include "containers/join.h"
 #include "containers/remove.h"
 #include "containers/spec.h"
 #include "runner/wire.h"
+
+/* Of what is too long to be told whole. */
+#define STEP_HEAD_BYTES 40
 
 struct start {
   const struct container_order *order;
@@ -30,7 +34,9 @@ struct start {
   char *name; /* of the container; NULL: the engine was not asked for it */
   char *id;   /* NULL: it did not answer */
   char *runtime;
-  gboolean refused; /* it did answer, with a no */
+  gboolean unsure; /* whether it was created: no answer came */
+  gboolean is_podman;
+  gboolean joined; /* PID is the container's indeed */
   pid_t pid;
   int pid_fd;
 };
@@ -43,17 +49,61 @@ left_ms (const struct start *start)
 
 /* ---- before ---- */
 
+/* Podman has one runtime for all containers. */
+static gboolean
+check_podman (struct start *start, GError **error)
+{
+  const char *wanted = start->order->runtime;
+  g_autoptr (json_t) answer = NULL;
+  if (!container_client_call (start->client, "GET", "/info", NULL, left_ms (start), &answer, error))
+    return FALSE;
+  const char *runtime = json_member_text (answer, "DefaultRuntime");
+  start->runtime = g_path_get_basename (runtime);
+  if (!wanted || strcmp (wanted, runtime) == 0 || strcmp (wanted, start->runtime) == 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "Podman runs containers with %s, not %s: it takes its runtime from containers.conf", runtime,
+               wanted);
+  return FALSE;
+}
+
+/* Its containers' root is this user, and a zygote as root serves nothing. */
+static gboolean
+check_docker (const struct start *start, GError **error)
+{
+  if (!container_is_rootless (container_client_socket (start->client)))
+    return TRUE;
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                       "rootless Docker has no users but root in common with the host: take rootless Podman, "
+                       "or the system's Docker ([container] socket)");
+  return FALSE;
+}
+
 static gboolean
 find_engine (struct start *start, GError **error)
 {
   const struct container_order *order = start->order;
   const struct config config = {.container_engine = order->engine, .container_socket = order->socket};
   start->client = container_client_new (&config, error);
-  start->image = start->client ? container_image_look (start->client, order->image, error) : NULL;
+  if (!start->client)
+    return FALSE;
+  start->is_podman = strcmp (container_client_name (start->client), "podman") == 0;
+  if (!(start->is_podman ? check_podman (start, error) : check_docker (start, error)))
+    return FALSE;
+  start->image = container_image_look (start->client, order->image, error);
   return start->image != NULL;
 }
 
 /* ---- making it ---- */
+
+/* A runtime that the engine does not know is not there the next time either. */
+static gboolean
+blame_runtime (const struct start *start, GError **error)
+{
+  if (start->order->runtime && container_client_status (start->client) == 400)
+    (*error)->code = ADDER_ERROR_UNSUPPORTED;
+  return FALSE;
+}
 
 static gboolean
 create (struct start *start, GError **error)
@@ -64,21 +114,25 @@ create (struct start *start, GError **error)
   start->name = g_strdup_printf ("adder-%08x%08x", g_random_int (), g_random_int ());
   path = g_strconcat ("/containers/create?name=", start->name, NULL);
   gboolean made = container_client_call (start->client, "POST", path, body, left_ms (start), &answer, error);
-  start->refused = !made && container_client_status (start->client) >= 400;
+  start->unsure = !made && container_client_status (start->client) == 0;
+  if (!made)
+    return blame_runtime (start, error);
   const char *id = json_member_text (answer, "Id");
-  if (made && id[0] == '\0')
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                         "the container engine does not say what it created");
-  else if (made)
+  if (id[0] != '\0') {
     start->id = g_strdup (id);
-  return start->id != NULL;
+    return TRUE;
+  }
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                       "the container engine does not say what it created");
+  return FALSE;
 }
 
 static gboolean
 run (struct start *start, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("/containers/%s/start", start->id);
-  return container_client_call (start->client, "POST", path, NULL, left_ms (start), NULL, error);
+  return container_client_call (start->client, "POST", path, NULL, left_ms (start), NULL, error) ||
+         blame_runtime (start, error);
 }
 
 static gboolean
@@ -88,10 +142,8 @@ inspect (struct start *start, GError **error)
   g_autoptr (json_t) answer = NULL;
   if (!container_client_call (start->client, "GET", path, NULL, left_ms (start), &answer, error))
     return FALSE;
-  const char *runtime = json_member_text (answer, "OCIRuntime");
-  if (runtime[0] == '\0')
-    runtime = json_member_text (json_object_get (answer, "HostConfig"), "Runtime");
-  start->runtime = g_strdup (runtime[0] ? runtime : start->order->runtime);
+  if (!start->runtime)
+    start->runtime = g_strdup (json_member_text (json_object_get (answer, "HostConfig"), "Runtime"));
   start->pid = (pid_t)json_integer_value (json_object_get (json_object_get (answer, "State"), "Pid"));
   start->pid_fd = start->pid > 0 ? pidfd_open (start->pid, 0) : -1;
   if (start->pid_fd >= 0)
@@ -132,7 +184,8 @@ tell (const struct start *start, GError **error)
 static gboolean
 hand_over (struct start *start, GError **error)
 {
-  return join_wait (&start->join, start->pid, start->pid_fd, start->until_us, error) && tell (start, error) &&
+  start->joined = join_wait (&start->join, start->pid, start->pid_fd, start->until_us, error);
+  return start->joined && tell (start, error) &&
          join_send (&start->join, STDERR_FILENO, WIRE_LAUNCH_CONTROL, WIRE_LAUNCH_FILTER, error);
 }
 
@@ -152,17 +205,33 @@ static void
 finish (struct start *start)
 {
   join_close (&start->join);
-  /* Sooner than any engine, and even where there is none any more. */
-  if (start->pid_fd >= 0)
+  /* Sooner than any engine, and even where there is none any more. Which process an engine means is sure when
+   * it has joined. */
+  if (start->joined)
     (void)pidfd_send_signal (start->pid_fd, SIGKILL, NULL, 0);
-  if (start->name && !start->refused)
-    container_remove_surely (start->client, start->id ? start->id : start->name, start->id == NULL);
+  if (start->name)
+    container_remove_surely (start->client, start->name, start->unsure);
   container_client_free (start->client);
   container_image_free (start->image);
   g_free (start->name);
   g_free (start->id);
   g_free (start->runtime);
   fd_close (&start->pid_fd);
+}
+
+/* The words of an engine's runtime begin with how it was called, and end with what failed. */
+static void
+set_step (struct fault *fault, int err, const char *text)
+{
+  static const char gap[] = " ... ";
+  gsize length = strlen (text);
+  if (length < FAULT_STEP_BYTES) {
+    fault_set (fault, err, "%s", text);
+    return;
+  }
+  g_autofree char *clean = g_str_to_ascii (text, "C");
+  gsize tail = FAULT_STEP_BYTES - STEP_HEAD_BYTES - sizeof gap;
+  fault_set (fault, err, "%.*s%s%s", STEP_HEAD_BYTES, clean, gap, clean + strlen (clean) - tail);
 }
 
 /* The daemon need not wait for what is done about it. */
@@ -173,7 +242,7 @@ refuse (const GError *error)
   gboolean lacking = g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
                      g_error_matches (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
   gboolean late = g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
-  fault_set (&refused.fault, lacking ? EOPNOTSUPP : late ? ETIMEDOUT : EIO, "%s", error->message);
+  set_step (&refused.fault, lacking ? EOPNOTSUPP : late ? ETIMEDOUT : EIO, error->message);
   (void)fd_send (WIRE_LAUNCH_CONTROL, &refused, sizeof refused, NULL, 0);
 }
 
