@@ -4,7 +4,6 @@
 #include "containers/find.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -52,18 +51,11 @@ knock (const char *path)
   return connect (fd, (const struct sockaddr *)&address, sizeof address) == 0 || errno == EAGAIN ? 0 : errno;
 }
 
-static char *
-user_name (void)
-{
-  const struct passwd *entry = getpwuid (geteuid ());
-  return entry ? g_strdup (entry->pw_name) : g_strdup_printf ("%u", (unsigned)geteuid ());
-}
-
 /* Errors are short: they travel in a struct fault. */
 static void
 explain (GError **error, int err, const char *path, const char *start)
 {
-  g_autofree char *name = user_name ();
+  const char *name = g_get_user_name ();
   if (err == EACCES || err == EPERM)
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
