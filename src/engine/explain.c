@@ -200,6 +200,10 @@ explain_verdict (const struct verdict *verdict, const struct facts *facts, const
   case CAUSE_SIGNAL:
     return explain_crash (verdict);
   case CAUSE_ZYGOTE: {
+    if (facts->contained)
+      return make_error (types[ADDER_OUTCOME_FAILED],
+                         "the container of the run ended: it was removed or killed",
+                         "Run it again: another container is started.");
     g_autofree char *message =
         g_strdup_printf ("the zygote of the environment %s ended during the run", environment);
     return make_error (types[ADDER_OUTCOME_FAILED], message, "Run it again: another zygote is started.");

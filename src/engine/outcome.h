@@ -34,6 +34,7 @@ struct facts {
   gboolean has_exit;             /* the zygote reported how the worker ended */
   struct wire_exit exit;
   gboolean zygote_ended; /* the exit pipe ended without a report */
+  gboolean contained;    /* a container was all of it */
   guint64 oom_kills;     /* by the kernel, for this run's control group */
   gboolean memory_full;  /* there is no such group, and nearly all memory was used that it may use */
   guint64 cpu_us, cpu_limit_us;

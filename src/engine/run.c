@@ -534,6 +534,7 @@ judge (struct adder_run *run)
   facts->has_exit = box->has_exit;
   facts->exit = box->exit;
   facts->zygote_ended = box->ended && !box->has_exit;
+  facts->contained = box->contained;
   facts->oom_kills = run->usage.oom_kills;
   facts->memory_full =
       !box->cgroup && run->usage.peak_bytes >= run->request->limits.value[LIMIT_MEMORY] / 8 * MEMORY_FULL;
