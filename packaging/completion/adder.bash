@@ -58,7 +58,7 @@ _adder_value() {
     --outcome) _adder_words "ok error refused approval_required timeout cpu_limit memory_limit output_limit crashed cancelled busy failed" ;;
     --since | --until | --tool | --front-end | --node | --owner | --head) ;;
     --tables) _adder_words "csv parquet json none" ;;
-    --isolation) _adder_words "auto namespaces process none" ;;
+    --isolation) _adder_words "auto namespaces process container none" ;;
     --run) ;;
     -l | --limit)
       [[ $command =~ ^(result|file)$ ]] && return

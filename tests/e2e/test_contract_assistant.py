@@ -279,3 +279,42 @@ def test_the_eleventh_ends_the_one_idle_longest(own_adder):
 def test_a_read_only_agent_gets_none(adder):
     listed = adder.call("tools", "--toolset", "assistant", "--read-only").stdout.split()
     assert "run_python" not in listed and "python_new" not in listed
+
+
+# ---- scripts in containers ----
+
+SCRIPT_TRUNCATED = "[Output truncated at 8192 bytes]"
+MADE = "open('made.csv', 'w').write('a,b'); print(6 * 7)"
+
+
+def script(adder, code, status=0):
+    return Tools(adder, "assistant").call("run_python_container", {"code": code}, status=status)
+
+
+@THE_LAST_USER
+def test_a_script_where_no_container_is_to_be_had(make_adder):
+    adder = make_adder("[container]\nengine = none\n")
+    reply = script(adder, MADE)
+    assert reply["text"] == "42" and [file["name"] for file in reply["files"]] == ["made.csv"]
+    assert reply["backend"] == "native" and len(reply["warnings"]) == 1 and "engine = none" in reply["warnings"][0]
+    assert script(adder, "print('€' * 5000)")["text"] == "€" * 2730 + "\n" + SCRIPT_TRUNCATED
+    assert "Traceback" in script(adder, "1 / 0", 1)["text"]
+    assert script(adder, "")["text"] == "(no output)"
+
+
+@THE_LAST_USER
+@pytest.mark.slow
+def test_a_script_in_a_container(make_contained):
+    contained = make_contained()
+    reply = script(contained.adder, MADE)
+    assert reply["text"] == "42" and [file["name"] for file in reply["files"]] == ["made.csv"], reply
+    assert reply["backend"] == "container" and reply["warnings"] == []
+    assert script(contained.adder, "print('a' * 9000)")["text"] == "a" * 8192 + "\n" + SCRIPT_TRUNCATED
+    both = "import sys\nprint('o' * 5000, flush=True)\nprint('e' * 5000, file=sys.stderr, flush=True)"
+    assert script(contained.adder, both)["text"].endswith("\n" + SCRIPT_TRUNCATED)
+    plotted = script(contained.adder, "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
+    assert base64.b64decode(plotted["pictures"][0]).startswith(b"\x89PNG")
+    packages = "import numpy, pandas, matplotlib, scipy, requests, dateutil, pytz\nprint('all')"
+    assert script(contained.adder, packages)["text"] == "all"
+    assert script(contained.adder, "bytearray(1 << 30)", 1)["text"].startswith("[Out of memory] ")
+    assert script(contained.adder, "while True: pass", 1)["text"] == "[Timeout] Script exceeded 30 s and was killed."

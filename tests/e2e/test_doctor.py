@@ -360,3 +360,41 @@ def test_policy_without_landlock(make_adder):
     told = harness.strict_json(ended.stdout)
     sockets = [rule for rule in told["rules"] if "socket" in rule["calls"] and rule["applies"]]
     assert told["landlock"] == 0 and [rule["verdict"] for rule in sockets] == ["EAFNOSUPPORT"]
+
+
+# ---- containers ----
+
+
+def look_at_containers(adder):
+    told = harness.strict_json(adder.call("doctor", "--json").stdout)["containers"]
+    assert all(check["text"] for check in told["checks"])
+    return told, {check["name"]: check for check in told["checks"]}
+
+
+def test_containers_without_an_engine(make_adder):
+    adder = make_adder("[container]\nsocket = /nowhere/engine.sock\n")
+    told, checks = look_at_containers(adder)
+    assert told["ready"] is False and told["engine"] is None and told["trial"] is None
+    assert list(checks) == ["engine"] and not checks["engine"]["good"]
+    assert "/nowhere/engine.sock" in checks["engine"]["text"] and "systemctl start docker" in checks["engine"]["text"]
+    ended = adder.call("doctor")
+    assert ended.returncode == 0, "the host's own sandboxes are enough"
+    assert checks["engine"]["text"] in ended.stdout and "have a sandbox of the host's" in ended.stdout
+
+
+@pytest.mark.slow
+def test_containers_with_an_engine(make_contained):
+    contained = make_contained()
+    told, checks = look_at_containers(contained.adder)
+    assert told["ready"] is True and told["engine"] == "docker" and told["engine_version"] and told["socket"], told
+    assert told["runtime"] == "runc" and told["image"]["digest"] and told["image"]["warning"] is None
+    assert told["trial"]["outcome"] == "ok" and told["trial"]["level"] == 3
+    assert list(checks) == ["engine", "runtime", "image", "run"] and all(check["good"] for check in checks.values())
+
+
+@pytest.mark.slow
+def test_containers_without_an_image_or_a_runtime(make_contained):
+    told, checks = look_at_containers(make_contained(image="localhost/nothing:latest").adder)
+    assert not told["ready"] and told["image"] is None and "adder container build" in checks["image"]["text"]
+    told, checks = look_at_containers(make_contained(runtime="runsc").adder)
+    assert not told["ready"] and "no runtime runsc" in checks["runtime"]["text"] and "runc" in told["runtimes"]
