@@ -178,7 +178,8 @@ class Launcher:
         order = {
             "engine": "docker", "socket": engine.socket, "runtime": None, "image": "localhost/adder:latest", "image_age_ms": 0,
             "start_ms": DEADLINE * 1000, "environment": "container", "memory_bytes": 1 << 28, "pids": 64, "cpu_percent": 100,
-            "uid": 65530, "gid": 65530, "workspace_bytes": 1 << 27, "workspace_files": 1000, "home": str(home), **changes,
+            "uid": 65530, "gid": 65530, "workspace_bytes": 1 << 27, "workspace_files": 1000,
+            "shm_bytes": 1 << 21, "home": str(home), **changes,
         }  # fmt: skip
         self.messages, theirs = os.pipe()
         self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
