@@ -266,16 +266,23 @@ hand_over (const struct build *build, int archive_fd, GError **error)
 
 /* ---- the trial ---- */
 
-/* With a terminal, its output comes without frames. */
+/* With a terminal, its output comes without frames. The limits are said because those that Podman would take
+ * may be above what a host allows even its root; and it takes no ids for a tmpfs, but gives it to the user.
+ */
 static json_t *
 trial_order (const struct build *build)
 {
-  return json_pack ("{s:s, s:[s,s,s,s], s:[s,s,s], s:s, s:b, s:{s:s, s:b, s:[s], s:[s], s:{s:s}, s:{s:s}}}",
-                    "Image", build->candidate, "Cmd", "python3", "-I", "-B", "/usr/share/adder/trial.py",
-                    "Env", "MPLCONFIGDIR=/usr/share/adder/cache", "HOME=/tmp", "OPENBLAS_NUM_THREADS=1",
-                    "User", "65530:65530", "Tty", 1, "HostConfig", "NetworkMode", "none", "ReadonlyRootfs", 1,
-                    "CapDrop", "ALL", "SecurityOpt", "no-new-privileges", "Tmpfs", "/run/workspace",
-                    "mode=0755,uid=65530,gid=65530", "LogConfig", "Type", "json-file");
+  gboolean is_podman = strcmp (container_client_name (build->client), "podman") == 0;
+  const char *tmpfs = is_podman ? "mode=0755,U,notmpcopyup" : "mode=0755,uid=65530,gid=65530";
+  json_t *host = json_pack (
+      "{s:s, s:b, s:[s], s:[s], s:{s:s}, s:{s:s}, s:[{s:s, s:i, s:i}, {s:s, s:i, s:i}]}", "NetworkMode",
+      "none", "ReadonlyRootfs", 1, "CapDrop", "ALL", "SecurityOpt", "no-new-privileges", "Tmpfs",
+      "/run/workspace", tmpfs, "LogConfig", "Type", "json-file", "Ulimits", "Name", "nofile", "Soft", 1024,
+      "Hard", 1024, "Name", "nproc", "Soft", 1024, "Hard", 1024);
+  return json_pack ("{s:s, s:[s,s,s,s], s:[s,s,s], s:s, s:b, s:o}", "Image", build->candidate, "Cmd",
+                    "python3", "-I", "-B", "/usr/share/adder/trial.py", "Env",
+                    "MPLCONFIGDIR=/usr/share/adder/cache", "HOME=/tmp", "OPENBLAS_NUM_THREADS=1", "User",
+                    "65530:65530", "Tty", 1, "HostConfig", host);
 }
 
 /* What the trial NAME said was missing. The caller's. */
