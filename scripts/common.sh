@@ -200,6 +200,17 @@ small_model() {
     say "The test with a real model is skipped"
 }
 
+# The image that runs in containers are tried with, in each engine that there can be here. Where it cannot be had, those tests
+# are skipped.
+container_images() {
+  [ "$(id -u)" -eq 0 ] || return 0
+  rm -rf -- build/containers/installed
+  { DESTDIR=$(pwd)/build/containers/installed meson install -C build --no-rebuild --quiet &&
+    /usr/bin/python3 tests/docker_world.py images build/containers/installed/usr/local/bin/adder; } >&2 </dev/null ||
+    say "The tests of runs in containers are skipped"
+  rm -rf -- build/containers/installed
+}
+
 # Clients of others, and clients/python as somebody would install it: build/clients/bin/python. The package itself is
 # linked, so that a test sees it as it is.
 link_client() {
