@@ -336,6 +336,56 @@ def test_links_do_not_lead_out(world):
     assert result.outcome == "ok" and not [name for name in os.listdir(out) if os.path.exists(out / name) and not os.path.islink(out / name)]
 
 
+# ---- the tool of chat assistants ----
+
+TRUNCATED = "[Output truncated at 8192 bytes]"
+
+
+@pytest.fixture
+def snippet(world):
+    """What `run_python_container` replies, in a container."""
+
+    def call(code, status=0):
+        reply = harness.Tools(world.adder, "assistant").call("run_python_container", {"code": code}, status=status)
+        assert (reply["backend"], reply["warnings"]) == ("container", []), reply
+        return reply
+
+    return call
+
+
+def test_the_tool(snippet):
+    reply = snippet("print(round(1000 * (1 + 0.05 / 12) ** (12 * 10), 2))\nopen('/workspace/sums.csv', 'w').write('a,b\\n1,2\\n')")
+    assert reply["text"] == "1647.01"
+    assert [(file["name"], file["bytes"]) for file in reply["files"]] == [("sums.csv", 8)]
+    assert snippet("x = 1")["text"] == "(no output)"
+
+
+def test_the_tool_cuts_at_8192_bytes(snippet):
+    assert snippet("print('a' * 9000)")["text"] == "a" * 8192 + "\n" + TRUNCATED
+    assert snippet("print('a' * 8191)")["text"] == "a" * 8191
+    assert snippet("print('€' * 5000)")["text"] == "€" * 2730 + "\n" + TRUNCATED
+
+
+def test_the_tool_tells_errors(snippet):
+    text = snippet("print('before')\n1/0", 1)["text"]
+    assert text.startswith("before\nTraceback (most recent call last):\n") and text.endswith("ZeroDivisionError: division by zero")
+    assert "[Out of memory]" in snippet("x = bytearray(b'x') * 600_000_000", 1)["text"]
+
+
+def test_the_tool_draws(snippet):
+    reply = snippet("import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()")
+    assert len(reply["pictures"]) == 1
+
+
+# The time is the same for all.
+@pytest.mark.parametrize(
+    "user", [user for user in harness.users() if not user.why_not][-1:], ids=lambda user: user.name, indirect=True
+)
+@pytest.mark.parametrize("kind", ["docker"], scope="module")
+def test_the_tool_has_thirty_seconds(snippet):
+    assert snippet("while True: pass", 1)["text"] == "[Timeout] Script exceeded 30 s and was killed."
+
+
 # ---- the pool ----
 
 
