@@ -284,21 +284,6 @@ def container_engines(installation):
 
 
 @pytest.fixture
-def make_contained(make_adder, container_engines):
-    """Makes Adders with a daemon of their own whose runs are in containers of the shared engine, or of ENGINE."""
-    made = []
-
-    def make(config="", kind="docker", engine=None, **container):
-        engine = engine or containers.engine_or_skip(container_engines, kind)
-        made.append(containers.Contained(make_adder(config + engine.config(**container)), engine))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.forget()
-
-
-@pytest.fixture
 def make_engine(container_engines):
     """Makes engines for one test, which may kill them."""
     made = []
@@ -313,3 +298,18 @@ def make_engine(container_engines):
     yield make
     for engine in made:
         engine.end()
+
+
+@pytest.fixture
+def make_contained(make_adder, make_engine, container_engines):
+    """Makes Adders with a daemon of their own whose runs are in containers of the shared engine, or of ENGINE."""
+    made = []
+
+    def make(config="", kind="docker", engine=None, **container):
+        engine = engine or containers.engine_or_skip(container_engines, kind)
+        made.append(containers.Contained(make_adder(config + engine.config(**container)), engine))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.forget()

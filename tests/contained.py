@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adders whose runs are in containers of an engine of the tests' own (docker_world.py)."""
+import contextlib
 import json
 import urllib.parse
 
@@ -85,8 +86,9 @@ class Contained:
         if self.adder.daemon() is not None:
             label = self.label()
             self.adder.kill()
-            for container in self.containers(label):
-                self.engine.remove(container)
+            with contextlib.suppress(OSError):  # the engine may be what did not live
+                for container in self.containers(label):
+                    self.engine.remove(container)
 
 
 class Running:

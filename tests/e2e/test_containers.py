@@ -354,7 +354,7 @@ def snippet(world):
 
 
 def test_the_tool(snippet):
-    reply = snippet("print(round(1000 * (1 + 0.05 / 12) ** (12 * 10), 2))\nopen('/workspace/sums.csv', 'w').write('a,b\\n1,2\\n')")
+    reply = snippet("print(round(1000 * (1 + 0.05 / 12) ** (12 * 10), 2))\nwith open('/workspace/sums.csv', 'w') as f: f.write('a,b\\n1,2\\n')")
     assert reply["text"] == "1647.01"
     assert [(file["name"], file["bytes"]) for file in reply["files"]] == [("sums.csv", 8)]
     assert snippet("x = 1")["text"] == "(no output)"

@@ -32,7 +32,7 @@ def wait_empty(world, label):
     wait_until(lambda: not world.containers(label), "the containers of the dead daemon to be gone")
 
 
-def settle(world, before=()):
+def settle(world, parked=2):
     """The next runs work, in a container again as soon as there is one to be had; and then nothing else is left."""
 
     def contained():
@@ -41,9 +41,9 @@ def settle(world, before=()):
         return result.isolation["backend"] == "container"
 
     wait_until(contained, "runs to be in containers again")
-    world.wait_parked()
+    world.wait_parked(parked)
     world.stop_and_look()
-    assert places(world) == list(before)
+    assert places(world) == []
 
 
 def sockets_left(world):
@@ -118,18 +118,20 @@ def test_launcher_killed_in_mid_run(make_contained):
 
 
 def test_leftovers_are_removed_and_others_are_not(make_contained, user):
-    """By label: of a daemon that is dead or of another boot, of this user. Not: of a living one, of another user, of nobody."""
+    """By label: of a daemon that is dead or of another boot, of this user. Not: of a living one, of
+    another user, of where process ids mean others, of nobody."""
     world = make_contained()
     boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    here, elsewhere = f"{boot}:{os.stat('/proc/self/ns/pid').st_ino}", f"{boot}:1"
     me = harness.Process(os.getpid())
     dead, living = f"{me.pid}:{me.start + 1}", f"{me.pid}:{me.start}"
 
-    def left(daemon, owner=user.uid, host=boot):
+    def left(daemon, owner=user.uid, host=here):
         labels = {"adder.daemon": daemon, "adder.owner": str(owner), "adder.host": host} if daemon else {}
         return world.engine.run_bare("sleep", "1000", labels=labels)
 
     gone = [left(dead), left(living, host="an-earlier-boot")]
-    kept = [left(living), left(dead, owner=user.uid + 1), left(None)]
+    kept = [left(living), left(dead, owner=user.uid + 1), left(dead, host=elsewhere), left(None)]
     try:
         world.run("print(1)")
         there = lambda: {container["Id"] for container in world.engine.containers()}  # noqa: E731
@@ -167,13 +169,15 @@ def test_engine_and_daemon_killed(make_contained, make_engine):
     engine = make_engine()
     world = make_contained(engine=engine)
     run = world.start_named()
+    # Of what an engine that died was just asked to make nobody knows for a minute whether it will.
+    wait_until(lambda: world.pool()["parked"] == 2 and not world.pool()["parking"], "two containers to be parked")
     label, traces = world.label(), world.traces()
     engine.kill()
     harness.Process(world.daemon()).signal(signal.SIGKILL)
     run.process.communicate(timeout=harness.DEADLINE)
-    traces.wait_gone()
     wait_until(lambda: not with_name(run.name), "its process to be gone")
     engine.up()
+    traces.wait_gone()  # a launcher waits for the engine, for some minutes
     settle(world)
     wait_empty(world, label)
 
@@ -196,7 +200,7 @@ def test_engine_that_is_shut_down(make_contained, make_engine):
 def test_engine_that_hangs(make_contained, make_engine):
     """A run does not wait for ever: the native sandbox takes over."""
     engine = make_engine()
-    world = make_contained(engine=engine, start_ms="2s", parked=1)
+    world = make_contained(engine=engine, start_ms="8s", parked=1)
     engine.freeze()
     result = world.run_or_fall_back("print(1)")
     assert (result.outcome, result.stdout) == ("ok", "1\n"), result
@@ -253,15 +257,15 @@ def test_an_image_that_is_removed(make_contained, make_engine):
 
 
 def test_paused_while_parked(make_contained):
-    """A run that is given one does not hang, and the next ones work."""
-    world = make_contained()
+    """The run that is given it does not hang, and the next one works."""
+    world = make_contained(parked=1)
     world.run("print(1)")
-    for container in world.wait_parked():
-        world.engine.pause(container)
-    results = [world.run_or_fall_back("print(1)", "--timeout", "3s") for _ in range(3)]
-    assert all(result.outcome in ("ok", "timeout", "failed") for result in results)
-    assert (results[-1].outcome, results[-1].stdout) == ("ok", "1\n"), results
-    settle(world)
+    [container] = world.wait_parked(1)
+    world.engine.pause(container)
+    assert world.run_or_fall_back("print(1)", "--timeout", "2s").outcome in ("timeout", "failed", "ok")
+    result = world.run_or_fall_back("print(1)")
+    assert (result.outcome, result.stdout) == ("ok", "1\n"), result
+    settle(world, 1)
 
 
 def test_first_process_killed_while_parked(make_contained):
