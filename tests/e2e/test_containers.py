@@ -219,10 +219,10 @@ def test_another_limit_of_memory(world):
 
 
 def test_the_time_limit_ends_the_container(world):
-    run = world.start_named("--timeout", "2s")
+    run = world.start_named("--timeout", "5s")
     result = run.end()
     assert result.outcome == "timeout" and result.stdout == "started\n"
-    assert result.usage["wall_ms"] >= 2000
+    assert result.usage["wall_ms"] >= 5000
     run.wait_gone()
 
 
@@ -454,7 +454,7 @@ def test_meddled_with_in_mid_run(world, what):
 
 def test_paused_in_mid_run(world):
     """Nothing in it can end it: the time limit does, from outside."""
-    run = world.start_named("--timeout", "3s")
+    run = world.start_named("--timeout", "6s")
     try:
         world.engine.pause(run.container)
     except docker_world.Refused as error:

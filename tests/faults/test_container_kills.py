@@ -106,7 +106,7 @@ def test_daemon_killed_while_a_container_starts(make_contained, make_engine):
 def test_launcher_killed_in_mid_run(make_contained):
     """Either the run goes on or it ends; its container does not stay."""
     world = make_contained()
-    run = world.start_named("--timeout", "3s")
+    run = world.start_named("--timeout", "6s")
     for process in launchers(world.daemon()):
         process.signal(signal.SIGKILL)
     assert run.end().outcome in ("timeout", "failed", "crashed")
@@ -151,7 +151,7 @@ def test_engine_killed_in_mid_run(make_contained, make_engine, kind):
     """It is started again later; then nothing is left in it."""
     engine = make_engine(kind)
     world = make_contained(engine=engine)
-    run = world.start_named("--timeout", "4s")
+    run = world.start_named("--timeout", "6s")
     label = world.label()
     engine.kill()
     result = run.end()
@@ -221,7 +221,7 @@ def test_engine_that_hangs_in_mid_run(make_contained, make_engine):
     """The run is ended in time, as no engine is needed for that; the container goes when the engine can."""
     engine = make_engine()
     world = make_contained(engine=engine)
-    run = world.start_named("--timeout", "2s")
+    run = world.start_named("--timeout", "6s")
     label = world.label()
     engine.freeze()
     try:
