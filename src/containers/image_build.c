@@ -217,15 +217,19 @@ path_with (const char *path, const char *const *parameters)
 static char *
 import_path (const struct build *build, const json_t *labels)
 {
-  GString *change = g_string_new ("LABEL");
+  const char *const parameters[] = {"fromSrc", "-", "repo", build->candidate, NULL};
+  g_autofree char *first = path_with ("/images/create", parameters);
+  GString *path = g_string_new (first);
   const char *name;
   const json_t *value;
   json_object_foreach ((json_t *)labels, name, value)
-      g_string_append_printf (change, " %s=%s", name, json_string_value (value));
-  const char *const parameters[] = {"fromSrc", "-", "repo", build->candidate, "changes", change->str, NULL};
-  char *path = path_with ("/images/create", parameters);
-  g_string_free (change, TRUE);
-  return path;
+  {
+    /* Each by itself: of several in one line Podman makes one, with the others in its value. */
+    g_autofree char *change = g_strdup_printf ("LABEL %s=%s", name, json_string_value (value));
+    g_string_append (path, "&changes=");
+    g_string_append_uri_escaped (path, change, NULL, FALSE);
+  }
+  return g_string_free (path, FALSE);
 }
 
 /* What says where packages come from goes along. */
