@@ -17,6 +17,10 @@
 /* A control group counts what it refuses; RLIMIT_NPROC does not, so that it shall not be the first. */
 #define PIDS_GRACE 1
 
+/* With less, one may not be ready in time, which would be taken for the engine's fault, and end the waiting
+ * of all others. */
+#define CONTAINER_PERCENT 25
+
 struct row {
   __rlimit_resource_t resource;
   const char *name;
@@ -181,6 +185,7 @@ check_isolation (struct handout *handout, const struct engine *engine, const str
 static const char *
 beyond_containers (const struct host *host, const struct run_request *request, gboolean session)
 {
+  guint64 percent = request->limits.value[LIMIT_CPU_PERCENT];
   const struct {
     gboolean wanted;
     const char *what;
@@ -193,6 +198,8 @@ beyond_containers (const struct host *host, const struct run_request *request, g
        "a container has the packages of its image, and no other environment"},
       {request->limits.value[LIMIT_MEMORY] < BUDGET_CONTAINER_BYTES,
        "a container with its packages needs 128 MiB of memory"},
+      {percent > 0 && percent < CONTAINER_PERCENT,
+       "a container with its packages needs a quarter of a processor (cpu_percent)"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].wanted)

@@ -279,6 +279,10 @@ test_beyond (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
   g_autoptr (json_t) native = run (bed->engine, request, "ok", 0);
   g_assert_cmpstr (backend_of (native), ==, "native");
   request = ask ("print(1)", "container", NULL);
+  set_limit (request, "cpu_percent", 24);
+  g_autoptr (json_t) slow = run (bed->engine, request, "refused", 126);
+  g_assert_nonnull (strstr (error_at (slow, "message"), "cpu_percent"));
+  request = ask ("print(1)", "container", NULL);
   adder_request_set_environment (request, "shell");
   g_autoptr (json_t) refused = run (bed->engine, request, "refused", 126);
   g_assert_nonnull (strstr (error_at (refused, "message"), "command lines"));
