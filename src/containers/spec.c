@@ -76,8 +76,8 @@ static const struct {
   int resource;
   rlim_t most;
 } ulimits[] = {
+    /* A program of the host's that takes cores does not mind 0 (sandbox/rlimits.c). */
     {"core", RLIMIT_CORE, 1},
-    /* 0 would be none to a program of the host's that takes them (sandbox/rlimits.c) */
     {"memlock", RLIMIT_MEMLOCK, 0},
     {"msgqueue", RLIMIT_MSGQUEUE, 0},
     {"nofile", RLIMIT_NOFILE, 4096},
