@@ -25,13 +25,11 @@
 /* The one that has /workspace and /tmp, to which both are links in the image. */
 #define WORKSPACE "/run/workspace"
 
-#define CACHE     "/usr/share/adder/cache"
-
 static const char *const container_variables[] = {
     "PATH=/usr/local/bin:/usr/bin:/bin",
     "HOME=/tmp",
     "TMPDIR=/tmp",
-    "MPLCONFIGDIR=" CACHE,
+    "MPLCONFIGDIR=/usr/share/adder/cache",
 };
 
 /* What tells of the host, and is of no use in here. An engine has a list of its own, in place of which this
