@@ -385,7 +385,9 @@ handout_take (struct handout *handout, struct engine *engine, struct pool *pool,
   const char *code = shape->session ? NULL : with_rules ? with_rules : request->code;
   g_autoptr (GError) problem = NULL;
   struct box *box = pool_take (pool, request->owner, shape, code, interrupt, &problem);
-  handout->refused = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
+  /* Where none can be had; of the host's sandboxes that is known before. */
+  handout->refused = handout->isolation == ISOLATION_CONTAINER &&
+                     g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
   if (box &&
