@@ -294,6 +294,12 @@ container_client_free (struct container_client *client)
   g_free (client);
 }
 
+gboolean
+container_client_is_podman (const struct container_client *client)
+{
+  return strcmp (client->name, "podman") == 0;
+}
+
 const char *
 container_client_name (const struct container_client *client)
 {

@@ -17,6 +17,9 @@ struct container_client;
 struct container_client *container_client_new (const struct config *config, GError **error);
 void container_client_free (struct container_client *client);
 
+/* Whether it is Podman, which takes some things otherwise. */
+gboolean container_client_is_podman (const struct container_client *client);
+
 /* "docker" or "podman", its version, its socket. */
 const char *container_client_name (const struct container_client *client);
 const char *container_client_version (const struct container_client *client);

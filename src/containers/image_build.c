@@ -276,7 +276,7 @@ hand_over (const struct build *build, int archive_fd, GError **error)
 static json_t *
 trial_order (const struct build *build)
 {
-  gboolean is_podman = strcmp (container_client_name (build->client), "podman") == 0;
+  gboolean is_podman = container_client_is_podman (build->client);
   const char *tmpfs = is_podman ? "mode=0755,U,notmpcopyup" : "mode=0755,uid=65530,gid=65530";
   json_t *host = json_pack (
       "{s:s, s:b, s:[s], s:[s], s:{s:s}, s:{s:s}, s:[{s:s, s:i, s:i}, {s:s, s:i, s:i}]}", "NetworkMode",

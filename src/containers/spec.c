@@ -83,12 +83,6 @@ static const struct {
     {"nproc", RLIMIT_NPROC, 16384},
 };
 
-static gboolean
-is_podman (const struct container_client *client)
-{
-  return strcmp (container_client_name (client), "podman") == 0;
-}
-
 static json_t *
 list_of (const char *const *texts, gsize count)
 {
@@ -179,7 +173,7 @@ set_bounds (json_t *host, const struct container_order *order)
 static json_t *
 tmpfs (const struct container_client *client, const struct container_order *order)
 {
-  g_autofree char *rest = is_podman (client)
+  g_autofree char *rest = container_client_is_podman (client)
                               ? g_strdup ("U,notmpcopyup")
                               : g_strdup_printf ("nr_inodes=%" G_GUINT64_FORMAT ",uid=%u,gid=%u",
                                                  order->workspace_files, order->uid, order->gid);
@@ -193,10 +187,11 @@ static json_t *
 confinement (const struct container_client *client, const char *join)
 {
   json_t *list = json_pack ("[s]", "no-new-privileges");
-  g_autofree char *filter =
-      is_podman (client) ? g_build_filename (join, CONTAINER_FILTER, NULL) : container_syscalls ();
+  g_autofree char *filter = container_client_is_podman (client)
+                                ? g_build_filename (join, CONTAINER_FILTER, NULL)
+                                : container_syscalls ();
   json_array_append_new (list, json_sprintf ("seccomp=%s", filter));
-  if (!is_podman (client))
+  if (!container_client_is_podman (client))
     return list;
   g_autofree char *paths = g_strjoinv (":", (char **)(guintptr)masked);
   json_array_append_new (list, json_sprintf ("mask=%s", paths));
@@ -231,7 +226,7 @@ host_of (const struct container_client *client, const struct container_order *or
   json_object_set_new (host, "MaskedPaths", list_of (masked, G_N_ELEMENTS (masked) - 1));
   json_object_set_new (host, "Tmpfs", tmpfs (client, order));
   json_object_set_new (host, "Mounts", mounts (join));
-  if (order->runtime && !is_podman (client))
+  if (order->runtime && !container_client_is_podman (client))
     json_object_set_new (host, "Runtime", json_string (order->runtime));
   /* The user's own number in the container as outside. */
   if (container_is_rootless (container_client_socket (client)))

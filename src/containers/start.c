@@ -35,7 +35,6 @@ struct start {
   char *id;   /* NULL: it did not answer */
   char *runtime;
   gboolean unsure; /* whether it was created: no answer came */
-  gboolean is_podman;
   gboolean joined; /* PID is the container's indeed */
   pid_t pid;
   int pid_fd;
@@ -87,8 +86,8 @@ find_engine (struct start *start, GError **error)
   start->client = container_client_new (&config, error);
   if (!start->client)
     return FALSE;
-  start->is_podman = strcmp (container_client_name (start->client), "podman") == 0;
-  if (!(start->is_podman ? check_podman (start, error) : check_docker (start, error)))
+  if (!(container_client_is_podman (start->client) ? check_podman (start, error)
+                                                   : check_docker (start, error)))
     return FALSE;
   start->image = container_image_look (start->client, order->image, error);
   return start->image != NULL;

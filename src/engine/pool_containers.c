@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "common/paths.h"
+#include "containers/image_build.h"
 #include "engine/launcher.h"
 #include "engine/pool_private.h"
 
@@ -36,7 +37,7 @@ char *
 pool_image_stamp (const struct config *config)
 {
   g_autofree char *directory = paths_state_dir (NULL);
-  g_autofree char *path = directory ? g_build_filename (directory, "container-image", NULL) : NULL;
+  g_autofree char *path = directory ? g_build_filename (directory, CONTAINER_IMAGE_STAMP, NULL) : NULL;
   struct stat st = {0};
   if (path)
     (void)stat (path, &st);
