@@ -5,9 +5,9 @@
 
 A FILE is pytest's JUnit XML or Meson's testlog.json, whose TAP is read here: Meson's own JUnit file counts a program
 that ran out of time, or died between two cases, as passed. Failed cases are named on standard error; what was skipped,
-with its reason, goes to the file of --left-out. What failed and, by the results in the file of --again, passed when it
-was run once more by itself counts as passed, and is named as unsteady on standard error. A FILE that is missing or broken counts as one failure, since what
-should have written it did not come to its end.
+with its reason, goes to the file of --left-out. What failed and, by the results in the file of --again, did not when it
+was run once more by itself counts as it ended then, and is named as unsteady on standard error. A FILE that is missing or
+broken counts as one failure, since what should have written it did not come to its end.
 """
 import argparse
 import json
@@ -50,11 +50,12 @@ def pytest_cases(path):
             yield name, "passed", None
 
 
-def passed_again(path):
+def run_again(path):
+    """How the cases ended that did not fail again: {name: (state, reason)}."""
     try:
-        return {name for name, state, _ in pytest_cases(path) if state == "passed"}
+        return {name: (state, reason) for name, state, reason in pytest_cases(path) if state != "failed"}
     except (OSError, xml.etree.ElementTree.ParseError):
-        return set()
+        return {}
 
 
 def main():
@@ -63,7 +64,7 @@ def main():
     parser.add_argument("--again", default="")
     parser.add_argument("files", nargs="+")
     given = parser.parse_args()
-    again = passed_again(given.again) if given.again else set()
+    again = run_again(given.again) if given.again else {}
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for path in given.files:
         try:
@@ -72,11 +73,11 @@ def main():
             cases = [(f"{path}: {error}", "failed", None)]
         for name, state, reason in cases:
             if state == "failed" and name in again:
-                state = "passed"
+                state, reason = again[name]
                 print(f"UNSTEADY {name}", file=sys.stderr)
             elif state == "failed":
                 print(f"FAILED {name}", file=sys.stderr)
-            elif state == "skipped" and given.left_out:
+            if state == "skipped" and given.left_out:
                 print(f"{name}: {reason or 'no reason given'}", file=given.left_out)
             count[state] += 1
     print(*count.values())
