@@ -87,7 +87,7 @@ check_layers() {
   # shellcheck disable=SC2016 # the dollars are for awk
   tracked 'src/*.c' 'src/*.h' | xargs awk '
     BEGIN {
-      split("base sandbox runner common containers engine store policy library models analysis tools frontends", names)
+      split("base sandbox runner common containers engine store policy library models analysis materials tools frontends", names)
       for (i in names) layer[names[i]] = i + 0
       free["base"] = free["sandbox"] = free["runner"] = 1
     }
