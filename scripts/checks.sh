@@ -31,11 +31,13 @@ check_format() {
 
 # Against the build with clang, since its compilation database names only options that clang knows.
 check_tidy() {
-  # What each says is looked at by itself: lines of two at once run into each other.
+  # What each says is looked at by itself: lines of two at once run into each other. The analyzer ends a function's paths
+  # after a tenth of its usual 225,000 nodes: the rest took six sevenths of the time, and gcc's analyzer reads it all too.
   # shellcheck disable=SC2016 # the dollars are for the other shell
   tracked 'src/*.c' 'examples/*.c' 'tests/*.c' |
     while read -r file; do grep -qF "/$file\"" build-asan/compile_commands.json && echo "$file"; done |
-    xargs -P "$(nproc)" -n 4 sh -c 'clang-tidy-14 --quiet -p build-asan "$@" 2>&1 |
+    xargs -P "$(nproc)" -n 4 sh -c 'clang-tidy-14 --quiet -p build-asan \
+      -extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=max-nodes=20000 "$@" 2>&1 |
       grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter|^$"' sh | grep . && return 1
   return 0
 }
