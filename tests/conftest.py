@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import contained as containers  # noqa: E402
 import docker_world  # noqa: E402
 import harness  # noqa: E402
+import materials_world  # noqa: E402
 import stored  # noqa: E402
 
 
@@ -270,6 +271,28 @@ def kept_adder(store_and_adder):
     for entry in adder.scratch.iterdir():
         remove(entry)
     return adder
+
+
+# ---- databases of materials ----
+
+
+@pytest.fixture(scope="session")
+def databases():
+    """Real ones, shared: nobody can change them."""
+    try:
+        servers = materials_world.Databases()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    yield servers
+    servers.end()
+
+
+@pytest.fixture
+def hostile():
+    """Those that do what they should not, each test's own."""
+    server = materials_world.Hostile()
+    yield server
+    server.end()
 
 
 # ---- engines of containers ----
