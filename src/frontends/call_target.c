@@ -24,6 +24,8 @@ struct call_target {
   char *owner;
   AdderEngine *engine;
   struct tools *tools;
+  void (*saw) (gpointer data, const struct tool_progress *progress); /* or NULL */
+  gpointer saw_data;
 };
 
 struct call_target *
@@ -75,6 +77,17 @@ call_target_resume (struct call_target *target)
   g_mutex_unlock (&target->lock);
 }
 
+void
+call_target_interrupt (struct call_target *target)
+{
+  g_mutex_lock (&target->lock);
+  if (target->calling >= 0)
+    (void)shutdown (target->calling, SHUT_WR);
+  else
+    target->cancelled = TRUE; /* it has nothing yet */
+  g_mutex_unlock (&target->lock);
+}
+
 /* FALSE: no call may begin. */
 static gboolean
 calling_begin (struct call_target *target, int fd, GError **error)
@@ -105,6 +118,14 @@ calling_end (struct call_target *target, GError **error)
 
 /* ---- calls ---- */
 
+void
+call_target_watch (struct call_target *target,
+                   void (*saw) (gpointer data, const struct tool_progress *progress), gpointer data)
+{
+  target->saw = saw;
+  target->saw_data = data;
+}
+
 static json_t *
 call_once (struct call_target *target, const json_t *question, int directory_fd, GError **error)
 {
@@ -112,6 +133,8 @@ call_once (struct call_target *target, const json_t *question, int directory_fd,
   json_t *answer = NULL;
   if (!client_open (target->socket, &client, error))
     return NULL;
+  client.progressed = target->saw;
+  client.progressed_data = target->saw_data;
   if (calling_begin (target, client.fd, error)) {
     answer = client_ask (&client, PROTOCOL_CALL, question, &directory_fd, directory_fd >= 0 ? 1 : 0, error);
     calling_end (target, error);
@@ -144,7 +167,13 @@ call_engine (struct call_target *target, const json_t *question, int directory_f
   }
   autoclose int watched = pair[0], held = pair[1];
   const struct tool_caller caller = {
-      .owner = target->owner, .front_end = "cli", .watch_fd = watched, .directory_fd = directory_fd};
+      .owner = target->owner,
+      .front_end = "cli",
+      .watch_fd = watched,
+      .directory_fd = directory_fd,
+      .progressed = target->saw,
+      .saw_data = target->saw_data,
+  };
   if (!calling_begin (target, held, error))
     return NULL;
   json_t *answer = server_tools_call (target->tools, &caller, question, error);
@@ -155,8 +184,11 @@ call_engine (struct call_target *target, const json_t *question, int directory_f
 json_t *
 call_target_call (struct call_target *target, const json_t *question, int directory_fd, GError **error)
 {
-  return target->socket ? call_daemon (target, question, directory_fd, error)
-                        : call_engine (target, question, directory_fd, error);
+  g_autoptr (json_t) asked = json_copy ((json_t *)(guintptr)question);
+  if (target->saw)
+    json_object_set_new (asked, "progress", json_true ());
+  return target->socket ? call_daemon (target, asked, directory_fd, error)
+                        : call_engine (target, asked, directory_fd, error);
 }
 
 /* ---- approvals ---- */

@@ -5,6 +5,8 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "tools/tools.h"
+
 struct call_target;
 
 /* A daemon is found, or started, by the first call; with NO_DAEMON the engine is made now. NULL with ERROR.
@@ -22,6 +24,14 @@ json_t *call_target_call (struct call_target *target, const json_t *question, in
  * call_target_resume. */
 void call_target_cancel (struct call_target *target);
 void call_target_resume (struct call_target *target);
+
+/* From any thread: the call under way ends with what it has, and its answer still comes; one that cannot ends
+ * as cancelled, by its reply. */
+void call_target_interrupt (struct call_target *target);
+
+/* From now on SAW (NULL: nobody) is told how far calls are, in their thread. */
+void call_target_watch (struct call_target *target,
+                        void (*saw) (gpointer data, const struct tool_progress *progress), gpointer data);
 
 /* Asks about what is kept (server_store.h), with COUNT descriptors, which stay the caller's. *RET_FD (may be
  * NULL): the descriptor that comes with the answer, the caller's, or -1. The answer is the caller's. */

@@ -415,6 +415,32 @@ client_find (const char *socket, struct client *ret_client, GError **error)
   return FALSE;
 }
 
+static void
+take_progress (const struct client *client, const struct protocol_message *message)
+{
+  g_autoptr (json_t) told = json_parse_object (message->data, message->length, "the daemon's news", NULL);
+  const struct tool_progress progress = {
+      .text = json_member_text (told, "text"),
+      .done = json_integer_value (json_object_get (told, "done")),
+      .of = json_integer_value (json_object_get (told, "of")),
+  };
+  if (told && client->progressed)
+    client->progressed (client->progressed_data, &progress);
+}
+
+/* What comes before it is news of how far it is. */
+static gboolean
+receive_answer (const struct client *client, struct protocol_message *ret_message, GError **error)
+{
+  while (protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, -1, ret_message, error)) {
+    if (ret_message->kind != PROTOCOL_PROGRESS)
+      return TRUE;
+    take_progress (client, ret_message);
+    protocol_message_clear (ret_message);
+  }
+  return FALSE;
+}
+
 json_t *
 client_ask_for (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
                 gsize count, int *ret_fd, GError **error)
@@ -422,7 +448,7 @@ client_ask_for (struct client *client, enum protocol_kind kind, const json_t *qu
   struct protocol_message message;
   g_autofree char *text = json_to_text (question);
   if (!protocol_send (client->fd, kind, text, strlen (text), fds, count, error) ||
-      !protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, -1, &message, error))
+      !receive_answer (client, &message, error))
     return NULL;
   json_t *answer = NULL;
   if (message.kind == PROTOCOL_ANSWER)

@@ -5,11 +5,15 @@
 #include <glib.h>
 
 #include "frontends/protocol.h"
+#include "tools/tools.h"
 
 struct client {
   int fd;
   struct protocol_hello daemon;
   char *note; /* one line for people about the daemon that was found, or NULL */
+  /* Told how far a call is, where its question asks for it; or NULL. */
+  void (*progressed) (gpointer data, const struct tool_progress *progress);
+  gpointer progressed_data;
 };
 
 /* Connects to the daemon at SOCKET and greets it. Without one: ADDER_ERROR_NOT_FOUND. */

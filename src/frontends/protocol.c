@@ -48,6 +48,7 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_REVIEW, IN (REQUEST), 64 * KIB, 1},
     {PROTOCOL_STORE, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
     {PROTOCOL_MCP, IN (REQUEST), 8 * MIB, 1},
+    {PROTOCOL_PROGRESS, IN (ANSWER), 4 * KIB, 0},
 };
 
 /* The row of KIND when it is legal in STATE. */

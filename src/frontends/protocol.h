@@ -14,6 +14,7 @@
  *                                         <-   ANSWER {...}        server_session.h says what is in them
  *                                         <-   STARTED ... RESULT  of each cell, after {op: replay}
  *     CALL {tool, ...} + descriptor       ->
+ *                                         <-   PROGRESS {text, done, of} as it comes, where CALL asked for it
  *                                         <-   ANSWER {...}        server_tools.h says what is in them
  *     APPROVAL {op, ...}                  ->
  *                                         <-   ANSWER {...}        server_approval.h says what is in them
@@ -69,6 +70,7 @@ enum protocol_kind {
   PROTOCOL_REVIEW,
   PROTOCOL_STORE,
   PROTOCOL_MCP,
+  PROTOCOL_PROGRESS,
 };
 
 struct protocol_result {

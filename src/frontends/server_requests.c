@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked of the daemon on the local socket: one table from the kind of frame to the library's calls.
  */
+#include <poll.h>
 #include <string.h>
 
 #include "base/fd.h"
@@ -169,6 +170,20 @@ handle_session (struct connection *connection, struct protocol_message *message,
   return ok;
 }
 
+/* What the socket has no room for is left out: somebody who does not read must not hold up the work. */
+static void
+tell_progress (gpointer data, const struct tool_progress *progress)
+{
+  const struct connection *connection = data;
+  struct pollfd room = {.fd = connection->fd, .events = POLLOUT};
+  if (poll (&room, 1, 0) != 1 || !(room.revents & POLLOUT))
+    return;
+  g_autoptr (json_t) told = json_pack ("{s:s, s:I, s:I}", "text", progress->text, "done",
+                                       (json_int_t)progress->done, "of", (json_int_t)progress->of);
+  /* Who is gone is seen by what watches the socket. */
+  (void)protocol_send_json (connection->fd, PROTOCOL_PROGRESS, told, NULL);
+}
+
 static gboolean
 handle_call (struct connection *connection, struct protocol_message *message, GError **error)
 {
@@ -182,6 +197,8 @@ handle_call (struct connection *connection, struct protocol_message *message, GE
       .front_end = "cli",
       .watch_fd = connection->fd,
       .directory_fd = message->fd_count > 0 ? message->fds[0] : -1,
+      .progressed = tell_progress,
+      .saw_data = connection,
   };
   if (question && service_begin (server->service, &refusal)) {
     answer = server_tools_call (server->service->tools, &caller, question, &refusal);

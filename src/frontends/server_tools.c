@@ -48,10 +48,10 @@ static const struct {
   const char *name;
   enum kind kind;
 } fields[] = {
-    {"tool", KIND_TEXT},          {"toolset", KIND_TEXT},    {"arguments", KIND_OBJECT},
-    {"conversation", KIND_TEXT},  {"role", KIND_TEXT},       {"read_only", KIND_BOOLEAN},
-    {"directory", KIND_TEXT},     {"variables", KIND_TEXTS}, {"approval", KIND_TEXT},
-    {"accept_all", KIND_BOOLEAN},
+    {"tool", KIND_TEXT},          {"toolset", KIND_TEXT},     {"arguments", KIND_OBJECT},
+    {"conversation", KIND_TEXT},  {"role", KIND_TEXT},        {"read_only", KIND_BOOLEAN},
+    {"directory", KIND_TEXT},     {"variables", KIND_TEXTS},  {"approval", KIND_TEXT},
+    {"accept_all", KIND_BOOLEAN}, {"progress", KIND_BOOLEAN},
 };
 
 static gboolean
@@ -123,6 +123,8 @@ server_tools_call (struct tools *tools, const struct tool_caller *caller, const 
   asking.accept_all = json_is_true (json_object_get (question, "accept_all"));
   asking.directory = text_of (question, "directory");
   asking.variables = json_object_get (question, "variables");
+  if (!json_is_true (json_object_get (question, "progress")))
+    asking.progressed = NULL;
   g_autoptr (json_t) none = json_object ();
   const json_t *arguments = json_object_get (question, "arguments");
   struct tool_reply reply;

@@ -414,7 +414,7 @@ tools_call (struct tools *tools, const char *toolset, const char *name, const js
   g_autoptr (json_t) checked = NULL;
   *ret_reply = (struct tool_reply){0};
   struct tool_caller asking = *caller;
-  struct call call = {.tools = tools, .caller = &asking, .reply = ret_reply};
+  struct call call = {.tools = tools, .caller = &asking, .reply = ret_reply, .cancel_fd = -1};
   /* An id of no characters is what a caller sends who has none. */
   if (asking.conversation && asking.conversation[0] == '\0')
     asking.conversation = NULL;
@@ -426,4 +426,5 @@ tools_call (struct tools *tools, const char *toolset, const char *name, const js
   else
     call_fail (&call, problem);
   g_free (call.loaded);
+  call_progress_clear (&call);
 }

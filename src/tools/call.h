@@ -27,6 +27,8 @@ struct call {
   const struct tool_caller *caller;
   struct tool_reply *reply; /* not given yet: its value is NULL */
   char *loaded;             /* files that are loaded for this call's run alone (loaded.c), or NULL */
+  int cancel_fd;            /* as call_cancel_fd made it, or -1 */
+  gint64 told_us;           /* when the caller was last told how far it is */
 };
 
 /* ---- arguments ---- */
@@ -84,6 +86,21 @@ char *ran_advice (const struct ran *ran);
 /* What a plain interpreter would have written on standard error: what the code wrote, then the traceback, or
  * in one line what else ended it. The caller's. */
 char *ran_stderr (const struct ran *ran);
+
+/* ---- work that is no run (progress.c) ---- */
+
+/* Tells the caller how far the call is: TEXT is a line for people, "3 of 10 providers, 812 rows"; OF 0:
+ * nobody knows how much there is. Costs next to nothing and may be called at any rate: what follows too soon
+ * on another is left out, but not the last (DONE is OF). */
+void call_progress (struct call *call, const char *text, gint64 done, gint64 of);
+
+/* Can be read once the caller hung up or had enough, and from then on. The call's; -1: he cannot, or the
+ * process has no more descriptors. A run that comes after that needs adder_request_set_watch (request, -1).
+ */
+int call_cancel_fd (struct call *call);
+
+/* Releases what the two needed. */
+void call_progress_clear (struct call *call);
 
 /* ---- replies ---- */
 

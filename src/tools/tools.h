@@ -15,6 +15,12 @@ struct tools;
 struct tools *tools_new (AdderEngine *engine);
 void tools_free (struct tools *tools);
 
+/* How far a call is. */
+struct tool_progress {
+  const char *text; /* one line of UTF-8, for people */
+  gint64 done, of;  /* of so many; of 0: nobody knows how many */
+};
+
 struct tool_caller {
   const char *owner;        /* never NULL */
   const char *front_end;    /* by which he came, a word for the record; NULL: a library */
@@ -30,7 +36,9 @@ struct tool_caller {
   /* Told of the events of its runs as they come, but not of results, in the thread of the call; NULL: nobody.
    */
   void (*saw) (gpointer data, AdderRun *run, const AdderEvent *event);
-  gpointer saw_data;
+  /* Told how far a call is whose work is no run, in the same thread; NULL: nobody. */
+  void (*progressed) (gpointer data, const struct tool_progress *progress);
+  gpointer saw_data;     /* of both */
   guint64 picture_bytes; /* the most of a picture in a reply, as adder_request_set_pictures has it; 0: any */
   guint64 picture_side;
   const char *const *profiles; /* patterns of those that he may use, beside what his role says; NULL: any */

@@ -80,7 +80,8 @@ struct calling {
   json_t *body;
   char *directory;
   int directory_fd;
-  struct run_events *events; /* or NULL */
+  struct http_stream *stream; /* or NULL, and then so are */
+  struct run_events *events;  /* those of runs on it */
   gboolean gone;
 };
 
@@ -160,6 +161,17 @@ see (gpointer data, AdderRun *run, const AdderEvent *event)
   adder_run_cancel (run);
 }
 
+/* That the client is gone is seen by what watches its socket. */
+static void
+progressed (gpointer data, const struct tool_progress *progress)
+{
+  struct calling *calling = data;
+  calling->gone = calling->gone ||
+                  !run_events_tell (calling->stream, "progress",
+                                    json_pack ("{s:s, s:I, s:I}", "text", progress->text, "done",
+                                               (json_int_t)progress->done, "of", (json_int_t)progress->of));
+}
+
 /* {"reply", "is_error", "exit_code"}: the caller's. *RET_AGAIN_S as the tool's reply has it. */
 static json_t *
 call (struct calling *calling, int watch_fd, guint *ret_again_s)
@@ -178,6 +190,7 @@ call (struct calling *calling, int watch_fd, guint *ret_again_s)
       .variables = json_object_get (calling->body, "variables"),
       .watch_fd = watch_fd,
       .saw = calling->events ? see : NULL,
+      .progressed = calling->stream ? progressed : NULL,
       .saw_data = calling,
       .profiles = (const char *const *)who->profiles,
       .toolset = who->toolset,
@@ -196,6 +209,7 @@ produce (struct http_stream *stream, gpointer data)
 {
   struct calling *calling = data;
   guint again_s;
+  calling->stream = stream;
   calling->events = run_events_new (stream);
   json_t *told = call (calling, http_stream_watch_fd (stream), &again_s);
   run_events_flush (calling->events);
@@ -348,7 +362,9 @@ const struct http_route http_routes_tools[] = {
         .tag = "tools",
         .title = "Call a tool",
         .text = "What the tool replies, also where that is an error for the model. With `stream` the events "
-                "are `started`, `stdout`, `stderr`, `display` and, as the last, `reply`.",
+                "are `started`, `stdout`, `stderr`, `display`, of work that is no run `progress` {text, "
+                "done, of}, "
+                "and, as the last, `reply`.",
         .role = ROLE_GUEST,
         .flags = HTTP_STREAMS | HTTP_LOOKS,
         .parameters = call_parameters,

@@ -73,6 +73,19 @@ saw (gpointer data, G_GNUC_UNUSED AdderRun *run, const AdderEvent *event)
   g_mutex_unlock (&watched->lock);
 }
 
+/* Clients that show how long it takes go on to: the numbers of such a call are in its text. */
+static void
+progressed (gpointer data, const struct tool_progress *progress)
+{
+  struct mcp_watched *watched = data;
+  gint64 now = g_get_monotonic_time ();
+  if (!is_allowed (watched, now))
+    return;
+  g_mutex_lock (&watched->lock);
+  tell (watched, now, progress->text);
+  g_mutex_unlock (&watched->lock);
+}
+
 static gpointer
 pulse (gpointer data)
 {
@@ -98,6 +111,7 @@ mcp_progress_watch (struct mcp_watched *watched, struct mcp_request *request, st
     return;
   watched->unsent = g_string_new (NULL);
   caller->saw = saw;
+  caller->progressed = progressed;
   caller->saw_data = watched;
   g_mutex_init (&watched->lock);
   g_cond_init (&watched->ended_cond);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a call whose work is no run says while it lasts, and how it learns that nobody waits any more. */
+#include <sys/epoll.h>
+
+#include "base/fd.h"
+#include "common/text.h"
+#include "tools/call.h"
+
+#define APART_US  100000
+#define TEXT_MOST 300 /* bytes */
+
+void
+call_progress (struct call *call, const char *text, gint64 done, gint64 of)
+{
+  gint64 now = g_get_monotonic_time ();
+  gboolean last = of > 0 && done >= of;
+  if (!call->caller->progressed || (!last && call->told_us > 0 && now - call->told_us < APART_US))
+    return;
+  call->told_us = now;
+  g_autofree char *line = text_one_line (text, TEXT_MOST);
+  const struct tool_progress progress = {.text = line, .done = done, .of = of};
+  call->caller->progressed (call->caller->saw_data, &progress);
+}
+
+/* The caller's socket itself could be read as well when he sends his next request, which ends nothing. A set
+ * of one event, his hanging up, is readable for that alone. */
+int
+call_cancel_fd (struct call *call)
+{
+  struct epoll_event hanging_up = {.events = EPOLLRDHUP};
+  if (call->cancel_fd >= 0 || call->caller->watch_fd < 0)
+    return call->cancel_fd;
+  autoclose int set = epoll_create1 (EPOLL_CLOEXEC);
+  if (set >= 0 && epoll_ctl (set, EPOLL_CTL_ADD, call->caller->watch_fd, &hanging_up) == 0)
+    call->cancel_fd = fd_steal (&set);
+  return call->cancel_fd;
+}
+
+void
+call_progress_clear (struct call *call)
+{
+  fd_close (&call->cancel_fd);
+}
