@@ -14,6 +14,7 @@ _kinds = {
     "stdout": models.Stdout,
     "stderr": models.Stderr,
     "display": models.Displayed,
+    "progress": models.Progressed,
     "replay": models.Replaying,
     "cell": models.CellBegins,
     "end": models.Ended,

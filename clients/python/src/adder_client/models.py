@@ -276,6 +276,15 @@ class Displayed:
 
 
 @dataclasses.dataclass(frozen=True)
+class Progressed:
+    """How far a tool is whose work is no run; ``of`` 0: nobody knows how much there is."""
+
+    text: str
+    done: int
+    of: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Finished:
     result: Result
 
@@ -307,7 +316,7 @@ class Ended:
     left_out: List[int]
 
 
-Event = Union[Started, Stdout, Stderr, Displayed, Finished, Replied, Replaying, CellBegins, Ended]
+Event = Union[Started, Stdout, Stderr, Displayed, Progressed, Finished, Replied, Replaying, CellBegins, Ended]
 
 
 @dataclasses.dataclass(frozen=True)
