@@ -8,7 +8,7 @@ it takes all output."""
 import contextlib
 import os
 
-from adder_runner import answers, checks, csv_read, display, guarded, places, tracebacks
+from adder_runner import answers, checks, display, guarded, places, table_read, tracebacks
 
 MIME = "application/vnd.adder.analysis+json"
 SAMPLE_ROWS, PREVIEW_ROWS = 20, 10
@@ -65,7 +65,7 @@ class Report:
 
 
 def fitted(table, bounds):
-    """TABLE, as csv_read tells it, within BOUNDS."""
+    """TABLE, as table_read tells it, within BOUNDS."""
     columns, sample = table["columns"], table["sample"]
     rows = len(sample) if bounds.columns > 20 else 3
     kept = [{key: bounds.cut(value) if isinstance(value, str) else value for key, value in column.items()} for column in columns[: bounds.columns]]
@@ -121,7 +121,7 @@ def options_of(table, asked):
 
 def scan(asked, report):
     for table in asked["tables"]:
-        told = csv_read.scan(*options_of(table, asked))
+        told = table_read.scan(*options_of(table, asked))
         report.tables.append({**told, "name": table["name"], "file": table["file"]})
 
 
@@ -129,6 +129,6 @@ def load(asked, report):
     """The frames of the tables, by name."""
     frames = {}
     for table in asked["tables"]:
-        frames[table["name"]], told = csv_read.load(*options_of(table, asked))
+        frames[table["name"]], told = table_read.load(*options_of(table, asked))
         report.tables.append({**told, "name": table["name"], "file": table["file"]})
     return frames

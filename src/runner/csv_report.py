@@ -15,16 +15,13 @@ SAMPLE = 1 << 17  # characters in all
 
 
 def table(source, columns, frame, is_cut, sample_rows):
+    """Of a CSV."""
     form, encoding = source.form, source.encoding
     styles = [column.kind.style for column in columns if column.kind.kind in ("integer", "number")]
     decimal, thousands = next((style for style in styles if style != (".", None)), (".", None))
-    assumed = [*said_of_bytes(source), *form.assumed, *said_of_columns(columns)]
-    if len(columns) > MOST_COLUMNS:
-        assumed.insert(0, f"Of {len(columns)} columns the first {MOST_COLUMNS} are listed.")
     return {
-        "name": None,
-        "file": shown(os.path.basename(source.path)),
-        "bytes": source.size,
+        **common(source, columns, frame, sample_rows, [*said_of_bytes(source), *form.assumed, *said_of_columns(columns)]),
+        "format": "csv",
         "rows": None if is_cut else len(frame),
         "encoding": source.met.late or encoding.text_name(),
         "bom": bool(encoding.mark),
@@ -34,10 +31,29 @@ def table(source, columns, frame, is_cut, sample_rows):
         "decimal": decimal,
         "thousands": thousands,
         "partial": is_cut,
+        "bad_lines": {"count": source.bad.count, "lines": source.bad.lines, "examples": [shown(example) for example in source.bad.examples]},
+    }
+
+
+def common(source, columns, frame, sample_rows, assumed):
+    """Of any table; the rest is as it is where a file says itself how it is written."""
+    if len(columns) > MOST_COLUMNS:
+        assumed = [f"Of {len(columns)} columns the first {MOST_COLUMNS} are listed.", *assumed]
+    return {
+        "name": None,
+        "file": shown(os.path.basename(source.path)),
+        "bytes": source.size,
+        "encoding": "utf-8",
+        "bom": False,
+        "delimiter": None,
+        "quote": None,
+        "header": True,
+        "decimal": ".",
+        "thousands": None,
+        "bad_lines": {"count": 0, "lines": [], "examples": []},
         "columns": [described(column, dtype) for column, dtype in zip(columns[:MOST_COLUMNS], frame.dtypes)],
         "columns_hidden": max(0, len(columns) - MOST_COLUMNS),
         "sample": sample(columns[:MOST_COLUMNS], min(sample_rows, len(frame))),
-        "bad_lines": {"count": source.bad.count, "lines": source.bad.lines, "examples": [shown(example) for example in source.bad.examples]},
         "assumed": [shown(each, SENTENCE) for each in limited(assumed)],
     }
 

@@ -8,7 +8,7 @@ import os
 import sys
 import types
 
-from adder_runner import csv_read, denials, execution, guard, places, tracebacks
+from adder_runner import denials, execution, guard, places, table_read, tracebacks
 
 # C code of libraries imports by the builtins of whoever called it: strptime, JSON's errors, named characters, long numbers.
 # What it finds so, code itself cannot name.
@@ -18,7 +18,6 @@ OF_LIBRARIES = ("_strptime", "time", "_pydatetime", "re", "json", "unicodedata",
 READS = frozenset(("open", "os.listdir", "os.scandir"))
 ALWAYS = ("exec", "compile", "import")  # in each run, and in what libraries do
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-TABLES = (".csv", ".tsv")
 
 ruling = None  # the rules that hold in this process
 
@@ -279,8 +278,8 @@ def watch_pandas(rules):
 
 def read_tables():
     """The tables among the files that were given, by name, in the order of their names."""
-    names = [name for name in sorted(os.listdir(places.work)) if name.lower().endswith(TABLES)]
-    return {name: csv_read.load(os.path.join(places.work, name))[0] for name in names}
+    names = [name for name in sorted(os.listdir(places.work)) if name.lower().endswith(table_read.ENDINGS)]
+    return {name: table_read.load(os.path.join(places.work, name))[0] for name in names}
 
 
 # ---- events ----

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by an environment's interpreter: reads files as src/runner/csv_read.py does, and tells what came of it, a line of JSON for
+"""Run by an environment's interpreter: reads files as src/runner/table_read.py does, and tells what came of it, a line of JSON for
 a line of JSON."""
 
 import base64
@@ -27,7 +27,7 @@ class Without:
 
 sys.meta_path.insert(0, Without)
 
-from adder_runner import csv_bytes, csv_read  # noqa: E402
+from adder_runner import csv_bytes, csv_read, table_read  # noqa: E402
 
 HEAD = csv_bytes.HEAD
 
@@ -40,15 +40,32 @@ def cell(value):
     return value.isoformat() if hasattr(value, "isoformat") else value.item() if hasattr(value, "item") else value
 
 
+def written(asked):
+    """The bytes that are asked about, or the expression of an Arrow table as Parquet."""
+    if "parquet" not in asked:
+        return base64.b64decode(asked["bytes"]) * asked.get("times", 1)
+    import decimal
+    from datetime import date, datetime, timedelta, timezone
+
+    import pandas
+    import pyarrow
+    from pyarrow import parquet
+
+    sink = pyarrow.BufferOutputStream()
+    names = {"pyarrow": pyarrow, "pandas": pandas, "decimal": decimal, "date": date, "datetime": datetime, "timedelta": timedelta, "timezone": timezone}
+    parquet.write_table(eval(asked["parquet"], names), sink, **asked.get("how", {}))
+    return sink.getvalue().to_pybytes()[: asked.get("cut")]
+
+
 def answer(asked):
     csv_bytes.HEAD = asked.get("head", HEAD)
     with tempfile.NamedTemporaryFile(dir=directory, suffix=".csv") as file:
-        file.write(base64.b64decode(asked["bytes"]) * asked.get("times", 1))
+        file.write(written(asked))
         file.flush()
         try:
             if asked["mode"] == "scan":
-                return {"table": csv_read.scan(file.name, asked.get("options"))}
-            frame, table = csv_read.load(file.name, asked.get("options"))
+                return {"table": table_read.scan(file.name, asked.get("options"))}
+            frame, table = table_read.load(file.name, asked.get("options"))
         except csv_read.CannotRead as error:
             return {"refused": str(error)}
         except Exception:
