@@ -8,8 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/text.h"
+
+#define HEAD_PARQUET "parquet"
+#define NAME_SHOWN   200
 
 /* Where the last character LINE_END of two bytes ends, or 0. */
 static gsize
@@ -60,18 +65,10 @@ read_head (int fd, guint8 *data, gsize *ret_length, GError **error)
   return TRUE;
 }
 
-int
-head_open (int fd, gboolean *ret_cut, GError **error)
+static int
+open_lines (int fd, GError **error)
 {
-  struct stat st;
   gsize length = 0;
-  if (fstat (fd, &st) < 0) {
-    error_from_errno (error, errno, "cannot look at the file");
-    return -1;
-  }
-  *ret_cut = st.st_size > HEAD_BYTES;
-  if (!*ret_cut)
-    return fcntl (fd, F_DUPFD_CLOEXEC, 0);
   g_autofree guint8 *data = g_malloc (HEAD_BYTES);
   if (!read_head (fd, data, &length, error))
     return -1;
@@ -84,4 +81,37 @@ head_open (int fd, gboolean *ret_cut, GError **error)
     return -1;
   }
   return fd_steal (&head);
+}
+
+/* As src/runner/parquet_read.py has it: no text goes on with a control character. */
+static gboolean
+is_parquet (int fd)
+{
+  static const char magic[] = {'P', 'A', 'R', '1'};
+  guint8 data[sizeof magic + 1];
+  if (pread (fd, data, sizeof data, 0) != sizeof data || memcmp (data, magic, sizeof magic) != 0)
+    return FALSE;
+  guint8 next = data[sizeof magic];
+  return next < ' ' && next != '\t' && next != '\n' && next != '\r';
+}
+
+gboolean
+head_open (int fd, const char *name, struct head *ret_head, GError **error)
+{
+  struct stat st;
+  if (fstat (fd, &st) < 0)
+    return error_from_errno (error, errno, "cannot look at the file");
+  gboolean parquet = is_parquet (fd);
+  if (!parquet && g_str_has_suffix (name, "." HEAD_PARQUET)) {
+    g_autofree char *shown = text_one_line (name, NAME_SHOWN);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "%s is no Parquet file, whatever its name says: it does not begin as one does", shown);
+    return FALSE;
+  }
+  gboolean is_cut = !parquet && st.st_size > HEAD_BYTES;
+  int head = is_cut ? open_lines (fd, error) : fcntl (fd, F_DUPFD_CLOEXEC, 0);
+  if (head < 0)
+    return is_cut ? FALSE : error_from_errno (error, errno, "cannot keep the file open");
+  *ret_head = (struct head){head, is_cut, parquet ? HEAD_PARQUET : "csv"};
+  return TRUE;
 }

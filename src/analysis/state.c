@@ -138,8 +138,8 @@ check_name (const struct analysis *analysis, const char *name, GError **error)
 }
 
 gboolean
-analysis_add_table (struct analysis *analysis, const char *name, const char *path, guint64 bytes,
-                    const json_t *options, GError **error)
+analysis_add_table (struct analysis *analysis, const char *name, const char *ending, const char *path,
+                    guint64 bytes, const json_t *options, GError **error)
 {
   gsize count = json_array_size (analysis->csv);
   if (count == ANALYSIS_TABLES_MOST) {
@@ -150,7 +150,7 @@ analysis_add_table (struct analysis *analysis, const char *name, const char *pat
   if (!check_name (analysis, name, error))
     return FALSE;
   /* Not the table's name, which need not be a file's. */
-  g_autofree char *file = g_strdup_printf ("table-%" G_GSIZE_FORMAT ".csv", count + 1);
+  g_autofree char *file = g_strdup_printf ("table-%" G_GSIZE_FORMAT ".%s", count + 1, ending);
   json_t *table = json_pack ("{s:s, s:s, s:o, s:I, s:n, s:o}", "name", name, "file", file, "path",
                              json_text_or_null (path), "bytes", (json_int_t)bytes, "sha256", "options",
                              options ? json_deep_copy (options) : json_null ());

@@ -58,11 +58,12 @@ void analysis_free (struct analysis *analysis);
 typedef struct analysis analysis_auto; /* for g_autoptr */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (analysis_auto, analysis_free)
 
-/* Adds the table NAME; the sandbox calls its file FILE. PATH may be NULL; OPTIONS (how to read it; may be
- * NULL) is copied. ADDER_ERROR_INVALID says what is wrong with NAME, or that there are too many. */
+/* Adds the table NAME, whose file in the sandbox gets ENDING ("csv"). PATH may be NULL; OPTIONS (how to read
+ * it; may be NULL) is copied. ADDER_ERROR_INVALID says what is wrong with NAME, or that there are too many.
+ */
 #define ANALYSIS_TABLES_MOST 16
-gboolean analysis_add_table (struct analysis *analysis, const char *name, const char *path, guint64 bytes,
-                             const json_t *options, GError **error);
+gboolean analysis_add_table (struct analysis *analysis, const char *name, const char *ending,
+                             const char *path, guint64 bytes, const json_t *options, GError **error);
 
 /* What the code left behind is gone: another one comes. */
 void analysis_forget_code (struct analysis *analysis);

@@ -18,7 +18,7 @@ static const struct cli_command commands[] = {
     {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session},
     {"agent", "TASK", "have a model work on a task with tools", cli_agent},
     {"chat", "", "talk with a model that can call tools", cli_chat},
-    {"ask", "[FILE.csv \"QUESTION\"]", "answer a question about a table, with the code that found it out",
+    {"ask", "[FILE \"QUESTION\"]", "answer a question about a table, with the code that found it out",
      cli_ask},
     {"tools", "[enable TOOL | disable TOOL]", "list the tools for agents, as a person or a model reads them",
      cli_tools},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder ask`: a CSV and a question in, an answer with its code out. */
+/* `adder ask`: a table and a question in, an answer with its code out. */
 #include <string.h>
 #include <sys/stat.h>
 

@@ -2,6 +2,7 @@
 /* What the tools of the toolset `analyst` share: the tables that a call names, and runs with them. */
 #pragma once
 
+#include "analysis/head.h"
 #include "analysis/host.h"
 #include "analysis/state.h"
 #include "models/model.h"
@@ -12,7 +13,7 @@
 struct analyst_table {
   char *file_id; /* a stored file; NULL: a text of the call's own */
   int fd;        /* all of it, from the beginning on */
-  int head_fd;
+  struct head head;
 };
 
 /* The tables that CALL's arguments files and csv name, or else those that were loaded in its conversation:

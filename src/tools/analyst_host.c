@@ -11,13 +11,14 @@
 #include "common/error.h"
 #include "common/json.h"
 
-/* A stored file that is large is lent to the run; a head, and a text of the call's own, are copied. */
+/* A stored file that is large is lent to the run; the head of one, and a text of the call's own, are copied.
+ */
 static gboolean
 add_file (AdderRequest *request, const struct analyst_table *table, const char *name, gboolean whole,
           GError **error)
 {
-  int fd = whole ? table->fd : table->head_fd;
-  if (whole && table->file_id)
+  int fd = whole ? table->fd : table->head.fd;
+  if (table->file_id && (whole || !table->head.is_cut))
     return adder_request_add_stored_file (request, table->file_id, name, "work", error);
   if (lseek (fd, 0, SEEK_SET) < 0)
     return error_from_errno (error, errno, "cannot pass the table on");

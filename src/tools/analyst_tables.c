@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/head.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
@@ -20,7 +19,7 @@ clear_table (gpointer data)
 {
   struct analyst_table *table = data;
   fd_close (&table->fd);
-  fd_close (&table->head_fd);
+  fd_close (&table->head.fd);
   g_free (table->file_id);
 }
 
@@ -39,18 +38,18 @@ reading_of (const struct call *call)
   return given;
 }
 
-/* Takes FD. */
+/* Takes FD, whose file is called FILE. */
 static gboolean
 add (struct call *call, struct analysis *analysis, GArray *tables, const char *name, const char *file_id,
-     int *fd, GError **error)
+     const char *file, int *fd, GError **error)
 {
-  struct analyst_table table = {g_strdup (file_id), fd_steal (fd), -1};
+  struct analyst_table table = {g_strdup (file_id), fd_steal (fd), {-1}};
   g_autoptr (json_t) reading = reading_of (call);
-  gboolean is_cut;
-  table.head_fd = head_open (table.fd, &is_cut, error);
+  gboolean opened = head_open (table.fd, file, &table.head, error);
   off_t bytes = lseek (table.fd, 0, SEEK_END);
   g_array_append_val (tables, table);
-  return table.head_fd >= 0 && analysis_add_table (analysis, name, file_id, (guint64)bytes, reading, error);
+  return opened &&
+         analysis_add_table (analysis, name, table.head.ending, file_id, (guint64)bytes, reading, error);
 }
 
 /* "sales" of "sales.csv". The caller's. */
@@ -75,7 +74,7 @@ add_stored (struct call *call, struct analysis *analysis, GArray *tables, const 
     return FALSE;
   g_autoptr (json_t) row = json_loads (text, 0, NULL);
   g_autofree char *own = without_ending (json_member_text (row, "name"));
-  return add (call, analysis, tables, name ? name : own, file_id, &fd, error);
+  return add (call, analysis, tables, name ? name : own, file_id, json_member_text (row, "name"), &fd, error);
 }
 
 static gboolean
@@ -85,7 +84,7 @@ add_text (struct call *call, struct analysis *analysis, GArray *tables, const ch
   int r = fd < 0 ? -errno : fd_write_all (fd, csv, strlen (csv));
   if (r < 0)
     return error_from_errno (error, r, "cannot keep the table");
-  return add (call, analysis, tables, CSV_NAME, NULL, &fd, error);
+  return add (call, analysis, tables, CSV_NAME, NULL, CSV_NAME, &fd, error);
 }
 
 static gboolean

@@ -52,20 +52,54 @@ test_heads (void)
   static const char line[] = "0123456789\n";
   g_autoptr (GError) problem = NULL;
   autoclose int small = file_of (line, 2), large = file_of (line, HEAD_BYTES / 8);
-  gboolean cut;
-  autoclose int whole = head_open (small, &cut, &problem);
+  struct head whole, part;
+  g_assert_true (head_open (small, "small.csv", &whole, &problem));
   g_assert_no_error (problem);
-  g_assert_false (cut);
-  g_assert_cmpint (lseek (whole, 0, SEEK_END), ==, 22);
+  g_assert_false (whole.is_cut);
+  g_assert_cmpstr (whole.ending, ==, "csv");
+  autoclose int whole_fd = whole.fd;
+  g_assert_cmpint (lseek (whole_fd, 0, SEEK_END), ==, 22);
   off_t before = lseek (large, 0, SEEK_CUR);
-  autoclose int head = head_open (large, &cut, &problem);
+  g_assert_true (head_open (large, "large.csv", &part, &problem));
   g_assert_no_error (problem);
-  g_assert_true (cut);
+  g_assert_true (part.is_cut);
+  autoclose int head = part.fd;
   off_t bytes = lseek (head, 0, SEEK_END);
   g_assert_cmpint (bytes, <=, HEAD_BYTES);
   g_assert_cmpint (bytes, >, HEAD_BYTES - 11);
   g_assert_cmpint (bytes % 11, ==, 0);
   g_assert_cmpint (lseek (large, 0, SEEK_CUR), ==, before);
+}
+
+/* What it is stands at its beginning, and what is in it at its end. */
+static void
+test_parquet_has_no_head (void)
+{
+  static const struct {
+    const char *begins, *name, *ending;
+  } rows[] = {
+      {"PAR1\x15", "data.parquet", "parquet"},
+      {"PAR1\x15", "data.csv", "parquet"},
+      {"PAR1,", "data.csv", "csv"},
+      {"PAR1\n", "data.csv", "csv"},
+      {"PAR1", "data.csv", "csv"},
+      {"a,b\n", "data.parquet", NULL},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) problem = NULL;
+    struct head head = {-1};
+    autoclose int fd = file_of (rows[i].begins, 1);
+    g_assert_cmpint (head_open (fd, rows[i].name, &head, &problem), ==, rows[i].ending != NULL);
+    g_assert_cmpstr (head.ending, ==, rows[i].ending);
+    g_assert_true (rows[i].ending || g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID));
+    fd_close (&head.fd);
+  }
+  autoclose int large = file_of ("PAR1\x15 and on", HEAD_BYTES / 8);
+  struct head head;
+  g_assert_true (head_open (large, "large.parquet", &head, NULL));
+  g_assert_false (head.is_cut);
+  autoclose int whole = head.fd;
+  g_assert_cmpint (lseek (whole, 0, SEEK_END), >, HEAD_BYTES);
 }
 
 /* ---- the state ---- */
@@ -75,7 +109,7 @@ test_state_and_back (void)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (analysis_auto) analysis = analysis_new ("why?");
-  g_assert_true (analysis_add_table (analysis, "sales", "/data/sales.csv", 12, NULL, &problem));
+  g_assert_true (analysis_add_table (analysis, "sales", "csv", "/data/sales.csv", 12, NULL, &problem));
   analysis->code = g_strdup ("result = 1");
   analysis->exit_code = 7;
   analysis->plan = json_pack ("{s:s}", "a", "b");
@@ -116,17 +150,17 @@ test_names_of_tables (void)
   static const char *const bad[] = {"", "sales", "a\nb", "\xff",
                                     "1234567890123456789012345678901234567890123456789012345678901234x"};
   g_autoptr (analysis_auto) analysis = analysis_new ("?");
-  g_assert_true (analysis_add_table (analysis, "sales", NULL, 1, NULL, NULL));
+  g_assert_true (analysis_add_table (analysis, "sales", "csv", NULL, 1, NULL, NULL));
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) problem = NULL;
-    g_assert_false (analysis_add_table (analysis, bad[i], NULL, 1, NULL, &problem));
+    g_assert_false (analysis_add_table (analysis, bad[i], "csv", NULL, 1, NULL, &problem));
     g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   }
   for (guint i = 1; i < ANALYSIS_TABLES_MOST; i++) {
     g_autofree char *name = g_strdup_printf ("t%u", i);
-    g_assert_true (analysis_add_table (analysis, name, NULL, 1, NULL, NULL));
+    g_assert_true (analysis_add_table (analysis, name, "csv", NULL, 1, NULL, NULL));
   }
-  g_assert_false (analysis_add_table (analysis, "more", NULL, 1, NULL, NULL));
+  g_assert_false (analysis_add_table (analysis, "more", "csv", NULL, 1, NULL, NULL));
 }
 
 /* ---- what a model is told ---- */
@@ -252,7 +286,7 @@ test_code_alone (void)
   g_autoptr (analysis_auto) analysis = analysis_new ("?");
   struct bench bench = {0};
   const struct analysis_means means = {.host = {bench_run, &bench}, .saw = saw, .saw_data = &bench};
-  g_assert_true (analysis_add_table (analysis, "t", NULL, 1, NULL, NULL));
+  g_assert_true (analysis_add_table (analysis, "t", "csv", NULL, 1, NULL, NULL));
   analysis->code = g_strdup ("right");
   g_assert_true (analysis_solve (analysis, &means, &problem));
   g_assert_true (analysis_is_answered (analysis));
@@ -274,7 +308,7 @@ test_code_alone_is_tried_once (void)
     g_autoptr (analysis_auto) analysis = analysis_new ("?");
     struct bench bench = {0};
     const struct analysis_means means = {.host = {bench_run, &bench}};
-    g_assert_true (analysis_add_table (analysis, "t", NULL, 1, NULL, NULL));
+    g_assert_true (analysis_add_table (analysis, "t", "csv", NULL, 1, NULL, NULL));
     analysis->code = g_strdup (rows[i].code);
     g_assert_true (analysis_solve (analysis, &means, &problem));
     g_assert_cmpstr (analysis->outcome, ==, rows[i].outcome);
@@ -316,7 +350,7 @@ solve_with (const char *lines, struct analysis *analysis, struct bench *bench, g
   struct talk *talk = talk_new (model, prompt_instructions, tools, -1);
   const struct analysis_means means = {
       .host = {bench_run, bench}, .talk = talk, .saw = saw, .saw_data = bench};
-  g_assert_true (analysis_add_table (analysis, "t", NULL, 1, NULL, NULL));
+  g_assert_true (analysis_add_table (analysis, "t", "csv", NULL, 1, NULL, NULL));
   g_assert_cmpint (analysis_solve (analysis, &means, &problem), ==, ok);
   g_assert_cmpint (problem == NULL, ==, ok);
   talk_free (talk);
@@ -381,6 +415,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/analysis/whole-lines", test_whole_lines);
   g_test_add_func ("/analysis/heads", test_heads);
+  g_test_add_func ("/analysis/parquet", test_parquet_has_no_head);
   g_test_add_func ("/analysis/state-and-back", test_state_and_back);
   g_test_add_func ("/analysis/states-that-are-none", test_states_that_are_none);
   g_test_add_func ("/analysis/names-of-tables", test_names_of_tables);

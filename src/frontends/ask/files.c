@@ -97,7 +97,7 @@ open_whole (const char *path, int *ret_fd, struct stat *ret_st, GError **error)
   if (fd < 0 || fstat (fd, ret_st) < 0)
     return error_from_errno (error, errno, "cannot open %s", what);
   if (!S_ISREG (ret_st->st_mode) && !S_ISFIFO (ret_st->st_mode)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is %s, not a CSV file", what,
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is %s, not a CSV or Parquet file", what,
                  S_ISDIR (ret_st->st_mode) ? "a directory" : "a device, a terminal or a socket");
     return FALSE;
   }
@@ -129,16 +129,17 @@ gboolean
 ask_files_add (struct ask_files *files, struct analysis *analysis, const char *name, const char *path,
                const json_t *options, GError **error)
 {
-  autoclose int fd = -1, head = -1;
+  autoclose int fd = -1;
   struct stat st = {0};
-  gboolean is_cut;
-  if (!open_whole (path, &fd, &st, error) || (head = head_open (fd, &is_cut, error)) < 0)
+  struct head head = {-1};
+  if (!open_whole (path, &fd, &st, error) || !head_open (fd, path, &head, error))
     return FALSE;
+  autoclose int head_fd = head.fd;
   g_autofree char *found = name ? g_strdup (name) : table_name (path);
   g_autofree char *absolute = strcmp (path, "-") == 0 ? NULL : g_canonicalize_filename (path, NULL);
-  if (!analysis_add_table (analysis, found, absolute, (guint64)st.st_size, options, error))
+  if (!analysis_add_table (analysis, found, head.ending, absolute, (guint64)st.st_size, options, error))
     return FALSE;
-  struct ask_file file = {fd_steal (&fd), fd_steal (&head), g_steal_pointer (&absolute)};
+  struct ask_file file = {fd_steal (&fd), fd_steal (&head_fd), g_steal_pointer (&absolute)};
   g_array_append_val (files->files, file);
   return TRUE;
 }
