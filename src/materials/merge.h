@@ -6,5 +6,6 @@
 #include <jansson.h>
 
 /* Merges ROWS (array of rows of record.h, left as it is) into a new array: the same material is one row with
- * all of its sources, in the order of its first. The same source twice is one. A new reference. */
+ * all of its sources, in the order of its first; the first of the sources is the one whose cell it shows. The
+ * same source twice is one. A new reference. */
 json_t *materials_merge (const json_t *rows);

@@ -20,9 +20,9 @@
  *   last_modified text   ISO 8601, the latest of the sources'
  *   sources       list   of text "provider:id", each once
  *
- * and, where a provider said so, "{provider}_{name}": numbers such as energies and gaps, under the provider's
- * prefix
- * ("mp_band_gap"). With raw, "raw": {"provider:id": the whole entry}. */
+ * and, where a provider said so, "{provider}_{name}" (fields.h): numbers such as energies and gaps, under the
+ * provider's prefix ("mp_band_gap"). With raw, "raw": {"provider:id": the whole entry}. In rows that were not
+ * merged yet, "_same": what materials_merge() compares and takes away. */
 
 /* The row of ENTRY (an object with id, type, attributes) of PROVIDER. A new reference; NULL where it is no
  * structure, with WHY (static words). Wrong types in single members are members that are not there. */
