@@ -42,22 +42,24 @@ struct config {
   guint64 max_reviews_bytes; /* and what their files may have in all */
 
   /* [store] */
-  char *store_records;         /* "sqlite", "sqlite:PATH", "postgresql://...", "none" */
-  char *store_blobs;           /* "directory", "directory:PATH", "s3://BUCKET?...", "none" */
-  char *store_node;            /* this machine's name in records; NULL: the host's */
-  gboolean store_code;         /* whether records hold the code itself, beside its digest */
-  guint64 store_timeout_ms;    /* the longest that one step of keeping may take */
-  guint64 store_record_age_ms; /* records that are older go; 0: none do */
-  guint64 store_record_count;  /* and the oldest beyond so many */
-  guint64 store_record_bytes;  /* and beyond so many bytes */
-  guint64 store_file_age_ms;   /* a file expires after so long */
-  guint64 store_file_bytes;    /* of one file that is put in */
-  guint64 store_files_owner;   /* files of one owner; the oldest make room */
-  guint64 store_bytes_owner;   /* and their bytes */
-  guint64 store_output_age_ms; /* spilled output expires after so long */
-  guint64 store_cache_bytes;   /* of copies of files whose home is not this machine */
-  char *store_url;             /* before the paths of files' URLs; NULL: nothing */
-  guint64 store_url_age_ms;    /* how long a signed URL holds */
+  char *store_records;          /* "sqlite", "sqlite:PATH", "postgresql://...", "none" */
+  char *store_blobs;            /* "directory", "directory:PATH", "s3://BUCKET?...", "none" */
+  char *store_node;             /* this machine's name in records; NULL: the host's */
+  gboolean store_code;          /* whether records hold the code itself, beside its digest */
+  guint64 store_timeout_ms;     /* the longest that one step of keeping may take */
+  guint64 store_record_age_ms;  /* records that are older go; 0: none do */
+  guint64 store_record_count;   /* and the oldest beyond so many */
+  guint64 store_record_bytes;   /* and beyond so many bytes */
+  guint64 store_file_age_ms;    /* a file expires after so long */
+  guint64 store_file_bytes;     /* of one file that is put in */
+  guint64 store_files_owner;    /* files of one owner; the oldest make room */
+  guint64 store_bytes_owner;    /* and their bytes */
+  guint64 store_datasets_owner; /* data sets of one owner, with their versions; a further one is refused */
+  guint64 store_dataset_bytes_owner; /* and their bytes */
+  guint64 store_output_age_ms;       /* spilled output expires after so long */
+  guint64 store_cache_bytes;         /* of copies of files whose home is not this machine */
+  char *store_url;                   /* before the paths of files' URLs; NULL: nothing */
+  guint64 store_url_age_ms;          /* how long a signed URL holds */
   /* [approval] */
   guint64 approval_expire_ms;  /* how long one that nobody decides waits */
   guint64 approval_always_ms;  /* how long an "always" that nothing uses holds */

@@ -50,7 +50,7 @@ is_waited_for (struct check *check, GError **error)
 static gboolean
 key_id (const char *key, char ret_id[ID_BYTES])
 {
-  static const char *const folders[] = {"generated/", "uploaded/", "output/"};
+  static const char *const folders[] = {"generated/", "uploaded/", "output/", "datasets/"};
   for (gsize i = 0; i < G_N_ELEMENTS (folders); i++) {
     if (!g_str_has_prefix (key, folders[i]))
       continue;

@@ -7,7 +7,8 @@
 #include "common/text.h"
 #include "store/file_rows.h"
 
-static const char *const kind_names[] = {"generated", "table", "uploaded", "stdout", "stderr"};
+static const char *const kind_names[] = {"generated", "table",   "uploaded",     "stdout",
+                                         "stderr",    "dataset", "dataset-facts"};
 
 const char *
 file_kind_name (enum file_kind kind)
@@ -129,6 +130,12 @@ files_remove (struct store *store, const char *owner, const char *id, GError **e
     return FALSE;
   g_autoptr (GPtrArray) rows = file_rows_new ();
   g_ptr_array_add (rows, row);
+  if (file_is_of_dataset (row->kind)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the file %s is of the data set %s, and goes with that: adder data remove", row->id,
+                 row->name);
+    return FALSE;
+  }
   struct database *database = store_database (store, error);
   if (!database || !database_commit (database, move_to_removing, row->id, error))
     return FALSE;

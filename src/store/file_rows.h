@@ -41,6 +41,15 @@ gboolean file_row_move (struct transaction *transaction, const char *id, enum fi
 gboolean file_rows_finish (struct store *store, const GPtrArray *rows, gint64 until_us,
                            const char **ret_failed, GError **error);
 
+static inline gboolean
+file_is_of_dataset (enum file_kind kind)
+{
+  return kind == FILE_DATASET || kind == FILE_DATASET_FACTS;
+}
+
+/* When what does not expire does: the end of the year 9999. */
+#define FILE_NEVER_MS ((gint64)253402300799000)
+
 /* Milliseconds since 1970. */
 gint64 file_now_ms (void);
 

@@ -41,7 +41,9 @@ blob_key (const struct file_new *file, const char *name)
   if (is_output (file->kind))
     return g_strdup_printf ("output/%s", file->id);
   g_autofree char *part = file_name_shorten (name, BLOB_NAME_BYTES);
-  const char *folder = file->kind == FILE_UPLOADED ? "uploaded" : "generated";
+  const char *folder = file_is_of_dataset (file->kind) ? "datasets"
+                       : file->kind == FILE_UPLOADED   ? "uploaded"
+                                                       : "generated";
   return g_strdup_printf ("%s/%s_%s", folder, file->id, part);
 }
 
@@ -100,19 +102,20 @@ make_room (struct writing *writing, struct transaction *transaction, const char 
 {
   const struct config *config = store_config (writing->store);
   struct room used = {0};
-  const struct sql_value who[] = {SQL_STR (owner), SQL_INT (FILE_REMOVING)};
+  const struct sql_value who[] = {SQL_STR (owner), SQL_INT (FILE_REMOVING), SQL_INT (FILE_DATASET)};
   if (!transaction_run (transaction,
                         "SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM files "
-                        "WHERE owner = $1 AND state < $2",
+                        "WHERE owner = $1 AND state < $2 AND kind < $3",
                         who, G_N_ELEMENTS (who), read_room, &used, NULL, error))
     return FALSE;
   while (used.files + more.files > config->store_files_owner ||
          used.bytes + more.bytes > config->store_bytes_owner) {
     g_autoptr (GPtrArray) oldest = file_rows_new ();
-    const struct sql_value kept[] = {SQL_STR (owner), SQL_INT (FILE_KEPT), SQL_INT (ROOM_STEP)};
+    const struct sql_value kept[] = {SQL_STR (owner), SQL_INT (FILE_KEPT), SQL_INT (FILE_DATASET),
+                                     SQL_INT (ROOM_STEP)};
     if (!transaction_run (transaction,
                           "SELECT " FILE_COLUMNS
-                          " FROM files WHERE owner = $1 AND state = $2 ORDER BY id LIMIT $3",
+                          " FROM files WHERE owner = $1 AND state = $2 AND kind < $3 ORDER BY id LIMIT $4",
                           kept, G_N_ELEMENTS (kept), file_rows_collect, oldest, NULL, error))
       return FALSE;
     if (oldest->len == 0)
@@ -138,7 +141,7 @@ needed_room (const struct writing *writing, gsize first, gsize *ret_next)
   struct room room = {0};
   gsize i = first;
   for (; i < writing->count && strcmp (writing->files[i].owner, writing->files[first].owner) == 0; i++) {
-    if (writing->reasons[i])
+    if (writing->reasons[i] || file_is_of_dataset (writing->files[i].kind))
       continue;
     room.files++;
     room.bytes += writing->files[i].bytes;
@@ -155,6 +158,7 @@ add_row (struct writing *writing, struct transaction *transaction, gsize i, gint
   const struct config *config = store_config (writing->store);
   const struct file_new *file = &writing->files[i];
   guint64 age_ms = is_output (file->kind) ? config->store_output_age_ms : config->store_file_age_ms;
+  gint64 expires_ms = file_is_of_dataset (file->kind) ? FILE_NEVER_MS : now_ms + (gint64)age_ms;
   const struct sql_value values[] = {
       SQL_STR (file->id),
       SQL_INT (FILE_PENDING),
@@ -171,7 +175,7 @@ add_row (struct writing *writing, struct transaction *transaction, gsize i, gint
       SQL_STR (writing->place),
       SQL_STR (store_writer (writing->store)),
       SQL_INT (now_ms),
-      SQL_INT (now_ms + (gint64)age_ms),
+      SQL_INT (expires_ms),
   };
   return transaction_run (transaction,
                           "INSERT INTO files (id, state, kind, name, mime, sha256, bytes, blob, owner, "
@@ -200,7 +204,8 @@ add_rows (gpointer data, struct transaction *transaction, GError **error)
 
 /* ---- writing ---- */
 
-/* What is larger than all the room there is would have all others go for nothing. */
+/* What is larger than all the room there is would have all others go for nothing. Data sets have a room of
+ * their own (datasets.c). */
 static void
 check_room (struct writing *writing)
 {
@@ -209,6 +214,8 @@ check_room (struct writing *writing)
   for (gsize i = 0; i < writing->count; i++) {
     if (i > 0 && strcmp (writing->files[i].owner, writing->files[i - 1].owner) != 0)
       total = (struct room){0};
+    if (file_is_of_dataset (writing->files[i].kind))
+      continue;
     if (total.files + 1 <= config->store_files_owner &&
         total.bytes + writing->files[i].bytes <= config->store_bytes_owner) {
       total.files++;

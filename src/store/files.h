@@ -22,6 +22,10 @@ enum file_kind {
   FILE_UPLOADED,  /* put in: blob uploaded/{id}_{name} */
   FILE_STDOUT,    /* long output of a run: blob output/{id} */
   FILE_STDERR,
+  /* The table and the facts of a data set (datasets.h): blob datasets/{id}_{name}. They neither expire nor
+   * make room for others, and go with their data set alone. */
+  FILE_DATASET,
+  FILE_DATASET_FACTS,
 };
 
 /* A file that is to be kept. Texts are the caller's. */
@@ -71,7 +75,7 @@ struct file_filter {
   const char *owner, *conversation, *session, *run_id;
   const char *name;   /* exactly so */
   const char *before; /* an id: those that are older than it, for the next page */
-  gboolean outputs;   /* long output as well */
+  gboolean outputs;   /* long output, and files of data sets, as well */
   guint64 most;       /* at most so many, and at most FILES_LISTED_MOST */
 };
 #define FILES_LISTED_MOST 10000
@@ -79,13 +83,13 @@ struct file_filter {
 /* The newest first: an array of struct file_row, freed with it. NULL with ERROR. */
 GPtrArray *files_list (struct store *store, const struct file_filter *filter, GError **error);
 
-/* A file that OWNER (NULL: anybody) may see is gone for everybody once this returns. ADDER_ERROR_NOT_FOUND.
- */
+/* A file that OWNER (NULL: anybody) may see is gone for everybody once this returns. ADDER_ERROR_NOT_FOUND;
+ * ADDER_ERROR_INVALID for one of a data set. */
 gboolean files_remove (struct store *store, const char *owner, const char *id, GError **error);
 
 /* What callers are told of a file, with a new URL: an object, the caller's. */
 json_t *file_row_to_json (struct store *store, const struct file_row *row);
-/* "generated", "table", "uploaded", "stdout", "stderr". */
+/* "generated", "table", "uploaded", "stdout", "stderr", "dataset", "dataset-facts". */
 const char *file_kind_name (enum file_kind kind);
 
 /* The signed path of a file, good for [store] url_age_ms:

@@ -44,7 +44,19 @@ static const char *const version_1[] = {
     NULL,
 };
 
-static const char *const *const versions[] = {version_1};
+static const char *const version_2[] = {
+    /* One row a version of a data set, whose table and facts are rows of `files`. */
+    "CREATE TABLE datasets ("
+    " owner TEXT NOT NULL, name TEXT NOT NULL, version BIGINT NOT NULL, created_ms BIGINT NOT NULL,"
+    " table_id TEXT NOT NULL, facts_id TEXT NOT NULL, row_count BIGINT NOT NULL, bytes BIGINT NOT NULL,"
+    " complete BIGINT NOT NULL, PRIMARY KEY (owner, name, version))",
+    /* What an owner has is counted without the files of data sets. */
+    "DROP INDEX files_owner",
+    "CREATE INDEX files_owner ON files (owner, id, state, bytes, kind)",
+    NULL,
+};
+
+static const char *const *const versions[] = {version_1, version_2};
 
 gint64
 schema_latest (void)
