@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets inside a sandbox: rows become a Parquet table, and a table becomes rows for people or a file in another format.
+
+What is said of a table is one line of JSON on standard output. The daemon believes none of it but what it can check."""
+
+import json
+import os
+
+BATCH = 5_000  # rows that are in memory at once
+LISTED = 2_000  # columns that are told of
+INTEGERS = range(-(2**63), 2**63)
+
+# The columns that every row of an answer has (docs/data.md); what else there is has the type of what is in it.
+SCHEMA = {
+    "formula": "text",
+    "elements": "texts",
+    "nelements": "integer",
+    "nsites": "integer",
+    "space_group": "integer",
+    "space_group_symbol": "text",
+    "a": "number",
+    "b": "number",
+    "c": "number",
+    "alpha": "number",
+    "beta": "number",
+    "gamma": "number",
+    "volume": "number",
+    "density": "number",
+    "last_modified": "text",
+    "sources": "texts",
+}
+
+
+def kind_of(value):
+    """What a value is, as a column would have it."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer" if value in INTEGERS else "number"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "texts"
+    return "text"
+
+
+def wider(known, kind):
+    """The kind of a column that has values of both."""
+    if known is None or known == kind:
+        return kind
+    return "number" if {known, kind} == {"integer", "number"} else "text"
+
+
+def as_text(value):
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def fit(value, kind):
+    if value is None:
+        return None
+    if kind == "text":
+        return as_text(value)
+    if kind == "number":
+        return float(value)
+    return value
+
+
+def rows_of(path):
+    """The rows of a file of JSON lines."""
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if not line.isspace():
+                yield json.loads(line)
+
+
+def columns_of(rows, start):
+    """The kind of each column: those of START first, then in the order in which they come."""
+    kinds = dict.fromkeys(start)
+    for row in rows:
+        for name, value in row.items():
+            if value is not None:
+                kinds[name] = wider(kinds.get(name), kind_of(value))
+            else:
+                kinds.setdefault(name)
+    # Nobody may have said anything of a column of ours, or of one of a provider's; the type of ours is known all the same.
+    return {name: kind or SCHEMA.get(name, "text") for name, kind in kinds.items()}
+
+
+def arrow_schema(kinds):
+    import pyarrow
+
+    types = {
+        "text": pyarrow.string(),
+        "texts": pyarrow.list_(pyarrow.string()),
+        "integer": pyarrow.int64(),
+        "number": pyarrow.float64(),
+        "boolean": pyarrow.bool_(),
+    }
+    return pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()])
+
+
+def write_rows(source, target, start=SCHEMA):
+    """Writes the JSON lines of SOURCE as the Parquet file TARGET."""
+    import pyarrow
+    from pyarrow import parquet
+
+    kinds = columns_of(rows_of(source), start)
+    schema = arrow_schema(kinds)
+    count = 0
+
+    def write(batch):
+        columns = [pyarrow.array([fit(row.get(name), kind) for row in batch], schema.field(name).type) for name, kind in kinds.items()]
+        writer.write_table(pyarrow.table(columns, schema=schema))
+
+    with parquet.ParquetWriter(target, schema, compression="zstd") as writer:
+        batch = []
+        for row in rows_of(source):
+            batch.append(row)
+            count += 1
+            if len(batch) == BATCH:
+                write(batch)
+                batch = []
+        if batch or count == 0:
+            write(batch)
+    tell(target)
+
+
+def take(source, target):
+    """Makes the Parquet file TARGET of SOURCE, a table of somebody's: CSV, JSON (a list of objects), JSON lines or Parquet."""
+    import pandas
+
+    ending = os.path.splitext(source)[1].lower()
+    if ending in (".jsonl", ".ndjson"):
+        write_rows(source, target, {})
+        return
+    if ending == ".parquet":
+        frame = pandas.read_parquet(source)
+    elif ending == ".json":
+        frame = pandas.read_json(source, orient="records", dtype=False, convert_dates=False)
+    else:
+        frame = pandas.read_csv(source)
+    frame.columns = [str(name) for name in frame.columns]
+    if not all_named_once(frame.columns):
+        raise ValueError("two columns have the same name")
+    frame.to_parquet(target, index=False, compression="zstd")
+    tell(target)
+
+
+def all_named_once(names):
+    return len(set(names)) == len(names)
+
+
+def tell(path):
+    """Says what a table is: {"rows", "columns": [{"name", "type"}]}."""
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(path)
+    columns = [{"name": field.name, "type": str(field.type)} for field in list(file.schema_arrow)[:LISTED]]
+    print(json.dumps({"rows": file.metadata.num_rows, "columns": columns}, ensure_ascii=False))
+
+
+def plain(value):
+    """A value of a table as JSON has it."""
+    if isinstance(value, float) and value - value != 0:
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    return str(value)
+
+
+def batches_of(path, size=BATCH):
+    """The rows of a Parquet file, as lists of objects."""
+    from pyarrow import parquet
+
+    for batch in parquet.ParquetFile(path).iter_batches(batch_size=size):
+        yield [{name: plain(value) for name, value in row.items()} for row in batch.to_pylist()]
+
+
+def head(path, count):
+    """The first COUNT rows: {"rows": [...]}."""
+    rows = next(batches_of(path, count), []) if count else []
+    print(json.dumps({"rows": rows[:count]}, ensure_ascii=False))
+
+
+def cell(value):
+    """A value in a CSV: lists and objects are JSON there, what is missing is nothing."""
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
+
+
+def write_csv(path, target):
+    import csv
+
+    from pyarrow import parquet
+
+    names = parquet.ParquetFile(path).schema_arrow.names
+    with open(target, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        for rows in batches_of(path):
+            writer.writerows([cell(row[name]) for name in names] for row in rows)
+
+
+def write_json(path, target):
+    """A list of objects, one on each line."""
+    with open(target, "w", encoding="utf-8") as file:
+        lead = "[\n"
+        for rows in batches_of(path):
+            for row in rows:
+                file.write(lead + json.dumps(row, ensure_ascii=False))
+                lead = ",\n"
+        file.write("\n]\n" if lead == ",\n" else "[]\n")
+
+
+WRITERS = {"csv": write_csv, "json": write_json}
+
+
+def main(work, source, more):
+    """What the daemon asks for."""
+    if work == "rows":
+        write_rows(source, more)
+    elif work == "import":
+        take(source, more)
+    elif work == "head":
+        head(source, int(more))
+    else:
+        WRITERS[work](source, more)
