@@ -23,7 +23,7 @@ call_texts (const struct call *call, const char *name)
   const json_t *list = json_object_get (call->arguments, name);
   gsize index;
   json_t *item;
-  if (!json_is_array (list))
+  if (json_array_size (list) == 0)
     return NULL;
   const char **texts = g_new0 (const char *, json_array_size (list) + 1);
   json_array_foreach (list, index, item) texts[index] = json_string_value (item);
@@ -31,16 +31,11 @@ call_texts (const struct call *call, const char *name)
 }
 
 /* Models send empty texts and lists for what they leave out. */
-static const char *
-said (const char *text)
+const char *
+call_said (const struct call *call, const char *name)
 {
+  const char *text = call_text (call, name);
   return text && text[0] != '\0' ? text : NULL;
-}
-
-static const char *const *
-said_texts (const char **texts)
-{
-  return texts && texts[0] ? (const char *const *)texts : NULL;
 }
 
 void
@@ -51,13 +46,13 @@ materials_call_read (const struct call *call, struct materials_call *ret_search)
   read.search = (struct materials_search){
       .query =
           {
-              .elements = said_texts (read.elements),
-              .formula = said (call_text (call, "formula")),
+              .elements = read.elements,
+              .formula = call_said (call, "formula"),
               .nsites_least = (guint)call_integer (call, "nsites_min"),
               .nsites_most = (guint)call_integer (call, "nsites_max"),
-              .filter = said (call_text (call, "filter")),
+              .filter = call_said (call, "filter"),
           },
-      .providers = said_texts (read.providers),
+      .providers = read.providers,
       .limit = (guint)call_integer (call, "limit"),
       .wait_ms = (guint64)call_integer (call, "timeout") * 1000,
       .raw = call_flag (call, "raw"),

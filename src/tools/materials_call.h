@@ -12,7 +12,7 @@
 
 /* clang-format off */
 #define MATERIALS_ELEMENTS_FIELD \
-  {.name = "elements", .types = FIELD_LIST, .optional = TRUE, .items = FIELD_TEXT, .minimum = 1, \
+  {.name = "elements", .types = FIELD_LIST, .optional = TRUE, .items = FIELD_TEXT, \
    .maximum = QUERY_ELEMENTS_MOST, \
    .text = "Symbols of elements, all of which a material has: [\"Ti\", \"O\"]."}
 #define MATERIALS_FORMULA_FIELD \
@@ -29,7 +29,7 @@
   {.name = "filter", .types = FIELD_TEXT, .optional = TRUE, .maximum = QUERY_FILTER_MOST, \
    .text = "A filter in OPTIMADE's own language, which has to hold as well: nelements=2 AND " \
            "chemical_formula_anonymous=\"A2B\"."}, \
-  {.name = "providers", .types = FIELD_LIST, .optional = TRUE, .items = FIELD_TEXT, .minimum = 1, \
+  {.name = "providers", .types = FIELD_LIST, .optional = TRUE, .items = FIELD_TEXT, \
    .maximum = SEARCH_PROVIDERS_MOST, \
    .text = "Names of the databases to ask, such as [\"mp\", \"oqmd\"], or [\"all\"]; left out: the usual ones."}, \
   {.name = "limit", .types = FIELD_INTEGER, .optional = TRUE, .standard = MATERIALS_STANDARD (SEARCH_LIMIT), \
@@ -58,9 +58,12 @@ struct materials_call {
   const char **elements, **providers; /* texts are the call's */
 };
 void materials_call_read (const struct call *call, struct materials_call *ret_search);
+/* An empty text or list is none. */
+const char *call_said (const struct call *call, const char *name);
 void materials_call_clear (struct materials_call *search);
 
-/* The texts of the list NAME, ending with NULL; NULL where it is null. The array is the caller's (g_free). */
+/* The texts of the list NAME, ending with NULL; NULL where there are none. The array is the caller's
+ * (g_free). */
 const char **call_texts (const struct call *call, const char *name);
 
 /* Has CALL's caller told how far the search is, and the search end when he had enough. */
