@@ -15,8 +15,8 @@
 #define API_MAJOR 1
 #define API_MINOR 44
 
-/* An engine that is well says its version at once. */
-#define VERSION_MS   5000
+/* Podman asks the package manager for the versions of its programs, which takes seconds on a busy host. */
+#define VERSION_MS   10000
 
 #define ANSWER_BYTES (16 << 20)
 #define WORDS_BYTES  4096
