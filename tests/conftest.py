@@ -25,6 +25,7 @@ def pytest_configure(config):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     config.addinivalue_line("markers", "quick: a fast, representative subset: -m quick")
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
+    config.addinivalue_line("markers", "everywhere: of the tests with container engines, one for each engine and each user")
 
 
 def pytest_addoption(parser):
@@ -43,6 +44,17 @@ def is_in_half(half, item):
     return is_second == (half == "two")
 
 
+def is_needed(item):
+    """A container is dear. What it is made of and what it holds is tried once, with the first engine as the first user; what
+    another engine or another user may change, with each of them beside."""
+    if "container_engines" not in getattr(item, "fixturenames", ()) or docker_world.WHOLE or item.get_closest_marker("everywhere"):
+        return True
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    first_user = next((user for user in harness.users() if not user.why_not), None)
+    others = params.get("user", first_user) != first_user, params.get("kind", docker_world.FIRST) != docker_world.FIRST
+    return not any(others)
+
+
 def is_named(cases, item):
     path, _, name = item.nodeid.partition("::")
     return f"{path.removesuffix('.py').replace('/', '.')}::{name}" in cases
@@ -50,7 +62,7 @@ def is_named(cases, item):
 
 def pytest_collection_modifyitems(config, items):
     half, cases = config.getoption("half"), config.getoption("cases")
-    asked = []
+    asked = [is_needed]
     if half:
         asked.append(lambda item: is_in_half(half, item))
     if cases:
@@ -308,12 +320,12 @@ def container_engines(installation):
 
 @pytest.fixture
 def make_engine(container_engines):
-    """Makes engines for one test, which may kill them."""
+    """Makes engines without an image for one test."""
     made = []
 
-    def make(kind="docker", with_image=True):
+    def make(kind=docker_world.FIRST):
         try:
-            made.append(container_engines.new(kind, with_image))
+            made.append(container_engines.new(kind, with_image=False))
         except FileNotFoundError as error:
             pytest.skip(str(error))
         return made[-1]
@@ -324,13 +336,28 @@ def make_engine(container_engines):
 
 
 @pytest.fixture
-def make_contained(make_adder, make_engine, container_engines):
-    """Makes Adders with a daemon of their own whose runs are in containers of the shared engine, or of ENGINE."""
+def mortal_engine(container_engines):
+    """The shared engine of that kind, for a test that kills it, or asks for what all have in common."""
+    used = []
+
+    def get(kind=docker_world.FIRST):
+        used.append(containers.engine_or_skip(container_engines, kind))
+        return used[-1]
+
+    yield get
+    for engine in used:
+        engine.revive()
+
+
+@pytest.fixture
+def make_contained(make_adder, mortal_engine, container_engines):
+    """Makes Adders with a daemon of their own whose runs are in containers of the shared engine. One container waits, for each
+    takes seconds to make."""
     made = []
 
-    def make(config="", kind="docker", engine=None, **container):
-        engine = engine or containers.engine_or_skip(container_engines, kind)
-        made.append(containers.Contained(make_adder(config + engine.config(**container)), engine))
+    def make(config="", kind=docker_world.FIRST, parked=1, **container):
+        engine = containers.engine_or_skip(container_engines, kind)
+        made.append(containers.Contained(make_adder(config + engine.config(parked=parked, **container)), engine, parked))
         return made[-1]
 
     yield make

@@ -24,8 +24,8 @@ def engine_or_skip(engines, kind):
 class Contained:
     """An Adder and the engine that it uses, with the engine's view of the Adder's containers."""
 
-    def __init__(self, adder, engine):
-        self.adder, self.engine = adder, engine
+    def __init__(self, adder, engine, kept=2):
+        self.adder, self.engine, self.kept = adder, engine, kept
         adder.environment = None  # the image's, of which there is one
 
     def __getattr__(self, name):
@@ -50,18 +50,18 @@ class Contained:
         pools = self.adder.status()["engine"]["pools"]
         return next((pool for pool in pools if pool.get("backend") == "container"), None)
 
-    def wait_parked(self, count=2):
+    def wait_parked(self):
         """Until as many containers as are kept wait for a run and nothing runs; their ids."""
 
         def full():
             status = self.adder.status()
             pool = self.pool()
-            if status["engine"]["running"] or not pool or pool["parked"] != count or pool["parking"]:
+            if status["engine"]["running"] or not pool or pool["parked"] != self.kept or pool["parking"]:
                 return None
             found = self.containers()
-            return found if len(found) == count else None
+            return found if len(found) == self.kept else None
 
-        return wait_until(full, f"{count} containers to be parked")
+        return wait_until(full, f"{self.kept} containers to be parked")
 
     def start_named(self, *options, code=harness.FOREVER, json_reply=True):
         """A run under way, its name on the host and its container."""

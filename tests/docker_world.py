@@ -38,6 +38,8 @@ BARE = "localhost/bare:latest"
 ULIMITS = [{"Name": name, "Soft": 1024, "Hard": 1024} for name in ("nofile", "nproc")]
 PREFIX = "adder-containers-"
 SWITCH = "ADDER_TEST_CONTAINERS"
+WHOLE = os.environ.get(SWITCH) == "all"  # all tests with each engine as each user (conftest.py)
+FIRST = "docker"  # of ENGINES
 FOLDER = pathlib.Path("/var/tmp")
 
 
@@ -202,7 +204,7 @@ class Engine:
         clear_leftovers()
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
         self.socket = self.directory / "engine.sock"
-        self.servers = {}
+        self.servers, self.variables = {}, {}
         self.lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         try:
@@ -219,16 +221,13 @@ class Engine:
     def why_not(cls):
         """Why there can be none here, or None."""
         if not os.environ.get(SWITCH):
-            return f"tests with real container engines take a quarter of an hour: {SWITCH}=1 asks for them"
+            return f"tests with real container engines take minutes: {SWITCH}=1 asks for them"
         if os.geteuid() != 0:
             return "an engine of the tests' own needs root"
         for program in cls.needs:
             if not shutil.which(program):
                 return f"there is no {program} on this host (scripts/packages, group test)"
         return None if runtimes() else "no OCI runtime of this host works with its control groups"
-
-    def prepare(self):
-        pass
 
     def start(self, name, *command):
         """A server whose log is NAME.log."""
@@ -237,7 +236,7 @@ class Engine:
                 [shutil.which(command[0]), *map(str, command[1:])],
                 preexec_fn=with_parent,
                 cwd="/",
-                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.directory), "LC_ALL": "C"},
+                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.directory), "LC_ALL": "C", **self.variables},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -287,13 +286,23 @@ class Engine:
     def thaw(self):
         self.server().send_signal(signal.SIGCONT)
 
+    def is_up(self):
+        return self.name in self.servers and self.server().poll() is None
+
+    def revive(self):
+        """After a test that killed it, froze it or left something in it."""
+        if self.is_up():
+            self.thaw()
+        else:
+            self.up()
+        for container in self.containers():
+            self.remove(container["Id"])
+
     def end(self):
         try:
             with contextlib.suppress(OSError, Refused, RuntimeError, http.client.HTTPException):
-                if self.servers and self.server().poll() is None:
-                    self.thaw()
-                    for container in self.containers():
-                        self.remove(container["Id"])
+                if self.is_up():
+                    self.revive()
             self.down()
         finally:
             clear(self.directory)
@@ -411,6 +420,12 @@ class Podman(Engine):
     name = "podman"
     needs = ("podman", "conmon")
     kept = ("root/overlay", "root/overlay-images", "root/overlay-layers", "root/vfs", "root/vfs-images", "root/vfs-layers")
+
+    def prepare(self):
+        # All of root's Podmans share the locks of their containers, by default: one that hangs would stop the others.
+        conf = self.directory / "containers.conf"
+        conf.write_text('[engine]\nlock_type = "file"\n')
+        self.variables["CONTAINERS_CONF"] = conf
 
     def options(self):
         place = self.directory

@@ -27,7 +27,7 @@ def make_builder(make_adder, make_engine):
     """Makes an Adder with an engine of its own that has no image yet."""
 
     def make(kind="docker", empty=False):
-        engine = make_engine(kind, with_image=False)
+        engine = make_engine(kind)
         adder = make_adder(engine.config())
         adder.engine = engine
         # Root has the packages that other tests fetched; an ordinary user fetches them as well.

@@ -11,8 +11,10 @@ import pytest
 import contained as containers
 import docker_world
 import harness
+import http_bed
 from contained import INSISTING, PROFILE, image_facts, native, told
-from harness import quick, wait_until
+from harness import wait_until
+from mcp_lines import Lines, text
 
 MIB = 1 << 20
 
@@ -20,7 +22,7 @@ MIB = 1 << 20
 
 
 # Of modules, as in conftest.py: see store_kind.
-@pytest.fixture(scope="module", params=quick(docker_world.ENGINES, "docker"))
+@pytest.fixture(scope="module", params=docker_world.ENGINES)
 def kind(request):
     return request.param
 
@@ -49,6 +51,7 @@ def world(shared):
 # ---- what a result tells ----
 
 
+@pytest.mark.everywhere
 def test_the_result_tells_the_container(world, kind):
     result = world.run("print(6 * 7)")
     assert (result.outcome, result.stdout, result.warnings) == ("ok", "42\n", [])
@@ -72,6 +75,7 @@ def test_the_limits_of_the_profile(world):
     assert limits["reply_bytes"] == 8192
 
 
+@pytest.mark.everywhere
 def test_what_the_engine_was_asked_for(world, user):
     """Not what the code sees of it, but what the engine says that it made."""
     run = world.start_named()
@@ -133,6 +137,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.everywhere
 def test_surroundings(world, user):
     facts = told(world.run(SURROUNDINGS, "--set-env", "GIVEN=yes"))
     expected = user.uid or 65530  # [sandbox] root_uid
@@ -203,7 +208,7 @@ def test_nothing_stays_from_one_run_to_the_next(world):
 
 
 @pytest.mark.parametrize("code", [
-    "kept = []\nwhile True: kept.append(bytearray(b'x') * 10_000_000)",
+    pytest.param("kept = []\nwhile True: kept.append(bytearray(b'x') * 10_000_000)", marks=pytest.mark.everywhere),
     "import numpy\nnumpy.ones(400_000_000).sum()",
     "open('/dev/shm/x', 'wb').write(b'x' * 100)\ntext = 'x' * 600_000_000",
 ], ids=["bytes", "array", "text"])  # fmt: skip
@@ -219,6 +224,7 @@ def test_another_limit_of_memory(world):
     assert world.run(fits, "--memory", "512M").stdout == "300000000\n"
 
 
+@pytest.mark.everywhere
 def test_the_time_limit_ends_the_container(world):
     run = world.start_named("--timeout", "5s")
     result = run.end()
@@ -298,6 +304,7 @@ def test_cancelled(world):
 # ---- files ----
 
 
+@pytest.mark.everywhere
 def test_files_in_and_out(world, user):
     data = world.file("data.csv", "a,b\n1,2\n3,4\n")
     out = world.folder("out")
@@ -354,6 +361,7 @@ def snippet(world):
     return call
 
 
+@pytest.mark.everywhere
 def test_the_tool(snippet):
     reply = snippet("print(round(1000 * (1 + 0.05 / 12) ** (12 * 10), 2))\nwith open('/workspace/sums.csv', 'w') as f: f.write('a,b\\n1,2\\n')")
     assert reply["text"] == "1647.01"
@@ -378,18 +386,40 @@ def test_the_tool_draws(snippet):
     assert len(reply["pictures"]) == 1
 
 
-# The time is the same for all.
-@pytest.mark.parametrize(
-    "user", [user for user in harness.users() if not user.why_not][-1:], ids=lambda user: user.name, indirect=True
-)
-@pytest.mark.parametrize("kind", ["docker"], scope="module")
-def test_the_tool_has_thirty_seconds(snippet):
-    assert snippet("while True: pass", 1)["text"] == "[Timeout] Script exceeded 30 s and was killed."
+# ---- through other doors ----
+
+
+@pytest.mark.everywhere
+def test_over_http(make_contained):
+    world = make_contained()
+    bed = http_bed.Served(world.adder)
+    try:
+        result = bed.run("print(open('in.txt').read())\nopen('made', 'w').write('x')", profile="container", isolation="container", files=[{"name": "in.txt", "text": "hi"}])
+        assert (result["outcome"], result["stdout"], result["warnings"]) == ("ok", "hi\n", []), result
+        assert result["isolation"]["backend"] == "container" and result["isolation"]["container"]["image"] == docker_world.IMAGE
+        assert [file["name"] for file in result["files"]] == ["made"]
+        label = world.label()
+    finally:
+        bed.stop()
+    wait_until(lambda: not world.containers(label), "the daemon's containers to be gone")
+
+
+@pytest.mark.everywhere
+def test_over_mcp(world):
+    with Lines(world.adder, "--toolset", "assistant") as lines:
+        result = lines.call("run_python_container", {"code": "import os\nprint(os.getcwd(), 6 * 7)"})
+        assert not result["isError"] and text(result).endswith(" 42"), result
+        said = result["structuredContent"]
+        assert (said["backend"], said["warnings"]) == ("container", [])
+        failed = lines.call("run_python_container", {"code": "1/0"})
+        assert failed["isError"] and "ZeroDivisionError" in text(failed)
+        assert lines.end() == ([], 0, "")
 
 
 # ---- the pool ----
 
 
+@pytest.mark.everywhere
 def test_two_wait_and_each_is_used_once(world):
     world.run("1")
     before = set(world.wait_parked())

@@ -303,6 +303,7 @@ def test_a_script_where_no_container_is_to_be_had(make_adder):
 
 
 @THE_LAST_USER
+@pytest.mark.everywhere
 @pytest.mark.slow
 def test_a_script_in_a_container(make_contained):
     contained = make_contained()

@@ -32,7 +32,7 @@ def wait_empty(world, label):
     wait_until(lambda: not world.containers(label), "the containers of the dead daemon to be gone")
 
 
-def settle(world, parked=2):
+def settle(world):
     """The next runs work, in a container again as soon as there is one to be had; and then nothing else is left."""
 
     def contained():
@@ -41,7 +41,7 @@ def settle(world, parked=2):
         return result.isolation["backend"] == "container"
 
     wait_until(contained, "runs to be in containers again")
-    world.wait_parked(parked)
+    world.wait_parked()
     world.stop_and_look()
     assert places(world) == []
 
@@ -53,6 +53,7 @@ def sockets_left(world):
 # ---- the daemon ----
 
 
+@pytest.mark.everywhere
 @BOTH
 def test_daemon_killed_in_mid_run(make_contained, kind):
     world = make_contained(kind=kind)
@@ -86,9 +87,9 @@ def test_daemon_killed_with_all_that_is_its(make_contained):
     wait_empty(world, label)
 
 
-def test_daemon_killed_while_a_container_starts(make_contained, make_engine):
-    engine = make_engine()
-    world = make_contained(engine=engine)
+def test_daemon_killed_while_a_container_starts(make_contained, mortal_engine):
+    engine = mortal_engine()
+    world = make_contained()
     run = world.adder.start("print(1)", *PROFILE)
     wait_until(world.adder.daemon, "the daemon")
     label = world.label()
@@ -146,11 +147,12 @@ def test_leftovers_are_removed_and_others_are_not(make_contained, user):
 # ---- the engine ----
 
 
+@pytest.mark.everywhere
 @BOTH
-def test_engine_killed_in_mid_run(make_contained, make_engine, kind):
+def test_engine_killed_in_mid_run(make_contained, mortal_engine, kind):
     """It is started again later; then nothing is left in it."""
-    engine = make_engine(kind)
-    world = make_contained(engine=engine)
+    engine = mortal_engine(kind)
+    world = make_contained(kind=kind)
     run = world.start_named("--timeout", "6s")
     label = world.label()
     engine.kill()
@@ -165,12 +167,12 @@ def test_engine_killed_in_mid_run(make_contained, make_engine, kind):
     wait_empty(world, label)
 
 
-def test_engine_and_daemon_killed(make_contained, make_engine):
-    engine = make_engine()
-    world = make_contained(engine=engine)
+def test_engine_and_daemon_killed(make_contained, mortal_engine):
+    engine = mortal_engine()
+    world = make_contained()
     run = world.start_named()
     # Of what an engine that died was just asked to make nobody knows for a minute whether it will.
-    wait_until(lambda: world.pool()["parked"] == 2 and not world.pool()["parking"], "two containers to be parked")
+    wait_until(lambda: world.pool()["parked"] == 1 and not world.pool()["parking"], "a container to be parked")
     label, traces = world.label(), world.traces()
     engine.kill()
     harness.Process(world.daemon()).signal(signal.SIGKILL)
@@ -182,10 +184,10 @@ def test_engine_and_daemon_killed(make_contained, make_engine):
     wait_empty(world, label)
 
 
-def test_engine_that_is_shut_down(make_contained, make_engine):
+def test_engine_that_is_shut_down(make_contained, mortal_engine):
     """As the host's `systemctl stop docker` would: it ends its containers."""
-    engine = make_engine()
-    world = make_contained(engine=engine)
+    engine = mortal_engine()
+    world = make_contained()
     run = world.start_named()
     label = world.label()
     engine.down()
@@ -197,10 +199,10 @@ def test_engine_that_is_shut_down(make_contained, make_engine):
     wait_empty(world, label)
 
 
-def test_engine_that_hangs(make_contained, make_engine):
+def test_engine_that_hangs(make_contained, mortal_engine):
     """A run does not wait for ever: the native sandbox takes over."""
-    engine = make_engine()
-    world = make_contained(engine=engine, start_ms="8s", parked=1)
+    engine = mortal_engine()
+    world = make_contained(start_ms="8s")
     engine.freeze()
     result = world.run_or_fall_back("print(1)")
     assert (result.outcome, result.stdout) == ("ok", "1\n"), result
@@ -217,10 +219,10 @@ def world_settled(world):
     world.stop_and_look()
 
 
-def test_engine_that_hangs_in_mid_run(make_contained, make_engine):
+def test_engine_that_hangs_in_mid_run(make_contained, mortal_engine):
     """The run is ended in time, as no engine is needed for that; the container goes when the engine can."""
-    engine = make_engine()
-    world = make_contained(engine=engine)
+    engine = mortal_engine()
+    world = make_contained()
     run = world.start_named("--timeout", "6s")
     label = world.label()
     engine.freeze()
@@ -234,10 +236,10 @@ def test_engine_that_hangs_in_mid_run(make_contained, make_engine):
     settle(world)
 
 
-def test_an_image_that_is_removed(make_contained, make_engine):
+def test_an_image_that_is_removed(make_contained, mortal_engine):
     """Those that are parked still serve, or a sandbox of the host's does; built anew, it is used again."""
-    engine = make_engine()
-    world = make_contained(engine=engine)
+    engine = mortal_engine()
+    world = make_contained()
     world.run("print(1)")
     world.wait_parked()
     engine.ask("POST", f"/v1.41/images/{docker_world.IMAGE}/tag?repo=localhost/kept&tag=latest")
@@ -248,8 +250,10 @@ def test_an_image_that_is_removed(make_contained, make_engine):
         assert (result.outcome, result.stdout) == ("ok", "1\n"), result
         return result.isolation["backend"] == "native"
 
-    wait_until(fell_back, "the image to be missed")
-    engine.ask("POST", "/v1.41/images/localhost/kept:latest/tag?repo=localhost/adder&tag=latest")
+    try:
+        wait_until(fell_back, "the image to be missed")
+    finally:
+        engine.ask("POST", "/v1.41/images/localhost/kept:latest/tag?repo=localhost/adder&tag=latest")
     world_settled(world)
 
 
@@ -258,14 +262,14 @@ def test_an_image_that_is_removed(make_contained, make_engine):
 
 def test_paused_while_parked(make_contained):
     """The run that is given it does not hang, and the next one works."""
-    world = make_contained(parked=1)
+    world = make_contained()
     world.run("print(1)")
-    [container] = world.wait_parked(1)
+    [container] = world.wait_parked()
     world.engine.pause(container)
     assert world.run_or_fall_back("print(1)", "--timeout", "2s").outcome in ("timeout", "failed", "ok")
     result = world.run_or_fall_back("print(1)")
     assert (result.outcome, result.stdout) == ("ok", "1\n"), result
-    settle(world, 1)
+    settle(world)
 
 
 def test_first_process_killed_while_parked(make_contained):
