@@ -109,7 +109,7 @@ root_of (gsize *parents, gsize row)
 static gsize *
 rows_by_source (const json_t *rows)
 {
-  gsize n = json_array_size (rows), *parents = g_new (gsize, n + 1);
+  gsize n = json_array_size (rows), *parents = g_new0 (gsize, n + 1);
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   for (gsize i = 0; i < n; i++) {
     const json_t *row = json_array_get (rows, i);

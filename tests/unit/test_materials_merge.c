@@ -29,11 +29,11 @@ static const struct crystal rutile = {"O2Ti",
                                        {"O", {.1949, .8051, .5}},
                                        {"O", {.8051, .1949, .5}}}};
 #define ANATASE_O(x, y, z)                                                                                   \
-  {"O", {x, y, z + .2081}},                                                                                  \
+  {"O", {(x), (y), (z) + .2081}},                                                                            \
   {                                                                                                          \
     "O",                                                                                                     \
     {                                                                                                        \
-      x, y, z - .2081                                                                                        \
+      (x), (y), (z)-.2081                                                                                    \
     }                                                                                                        \
   }
 static const struct crystal anatase = {"O2Ti",
