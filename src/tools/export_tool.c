@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "tools/dataset_tools.h"
 #include "tools/shapes.h"
 
 #define TABLES_MOST 256 /* the maximum of the limit tables */
@@ -12,9 +13,16 @@
 const struct field export_csv_parameters[] = {
     {.name = "run_id",
      .types = FIELD_TEXT,
+     .optional = TRUE,
      .minimum = 1,
      .maximum = 100,
      .text = "The run_id of the reply to the run that showed the table."},
+    {.name = "dataset",
+     .types = FIELD_TEXT,
+     .optional = TRUE,
+     .minimum = 1,
+     .maximum = 100,
+     .text = "In place of run_id: a data set, whole, by its name or NAME:VERSION."},
     {.name = "table",
      .types = FIELD_INTEGER,
      .optional = TRUE,
@@ -58,9 +66,20 @@ void
 export_csv_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
+  const char *run_id = call_text (call, "run_id"), *dataset = call_text (call, "dataset");
+  if ((run_id != NULL) == (dataset != NULL)) {
+    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "export_results_csv: give run_id, of the run that showed the table, or dataset");
+    call_fail (call, problem);
+    return;
+  }
+  if (dataset) {
+    dataset_export (call, dataset, "csv", call_text (call, "name"));
+    return;
+  }
   g_autoptr (AdderRequest) options = call_request (call, "", NULL);
   g_autofree char *file =
-      adder_table_export (call->tools->engine, options, call_text (call, "run_id"),
-                          (guint)call_integer (call, "table"), "csv", call_text (call, "name"), &problem);
+      adder_table_export (call->tools->engine, options, run_id, (guint)call_integer (call, "table"), "csv",
+                          call_text (call, "name"), &problem);
   call_reply_text (call, file ? shorten (file, &problem) : NULL, problem);
 }

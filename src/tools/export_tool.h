@@ -10,7 +10,7 @@
       .name = "export_results_csv", \
       .title = "Have a table as a CSV file", \
       .description = "Gives a table that an earlier run showed, whole, as a CSV file with a URL: all of its rows, where the " \
-                     "reply had the first and the last. run_id is that of the run's reply; the tables that it showed, by " \
+                     "reply had the first and the last; or a data set. run_id is that of the run's reply; the tables that it showed, by " \
                      "display(df) or as the value of its last line, are counted from 1.", \
       .guidance = "Use it when the user wants a table to take away; do not print the rows.", \
       .role = (lowest_role), \

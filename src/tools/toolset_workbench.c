@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "tools/call.h"
+#include "tools/dataset_tools.h"
 #include "tools/export_tool.h"
+#include "tools/loaded.h"
 #include "tools/result_tools.h"
 #include "tools/shapes.h"
 
@@ -75,7 +77,7 @@ handle_execute (struct call *call)
   AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
   adder_request_set_keep_over (request, TEXT_CHARACTERS);
   if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem) ||
-      !call_set_directory (call, request, &problem)) {
+      !call_set_directory (call, request, &problem) || !loaded_put (call, NULL, request, &problem)) {
     adder_request_free (request);
     call_fail (call, problem);
   } else if (call_run (call, request, &ran)) {
@@ -112,6 +114,7 @@ static const struct tool tools[] = {
         .replies = execute_replies,
         .handle = handle_execute,
     },
+    TOOLS_DATASETS (ROLE_USER),
     TOOL_EXPORT_RESULTS_CSV (ROLE_USER),
     TOOL_PEEK_RESULT (ROLE_USER),
 };

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tools that make data sets share. */
+#pragma once
+
+#include "tools/dataset_work.h"
+
+#define DATASET_PATTERN         "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$"
+#define DATASET_WORDS           "letters, digits, _, - and ., at most 64, beginning with none of the last two"
+#define DATASET_PATTERN_VERSION "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(:[0-9]{1,9})?$"
+#define DATASET_WORDS_VERSION   "a data set's name, or NAME:VERSION"
+
+/* clang-format off */
+#define PARAMETER_KEEP_VERSIONS \
+  {.name = "keep_versions", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false", \
+   .text = "Whether the data set that has this name now stays, as an earlier version; else it goes."}
+/* clang-format on */
+
+struct dataset_keeping {
+  const char *name;
+  const json_t *facts; /* what is known beside the columns */
+  const struct dataset_made *made;
+  gboolean complete, keep_versions;
+};
+/* Keeps what a sandbox made, as the caller's data set. NULL with ERROR; the caller's. */
+struct dataset *dataset_keep (struct call *call, const struct dataset_keeping *keeping, GError **error);
+
+/* {"name", "version", "rows", "bytes", "complete", "created"}; the caller's. */
+json_t *dataset_to_json (const struct dataset *dataset);

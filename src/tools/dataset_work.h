@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work on tables of data sets, in a sandbox (runner/datasets.py): what is in them came from others. */
+#pragma once
+
+#include "store/datasets.h"
+#include "tools/call.h"
+
+enum dataset_job {
+  DATASET_OF_ROWS, /* rows.jsonl becomes table.parquet */
+  DATASET_IMPORT,  /* a table of the caller's becomes table.parquet */
+  DATASET_HEAD,    /* the first rows of one */
+  DATASET_CSV,     /* it becomes a CSV file */
+  DATASET_JSON,    /* or JSON */
+};
+
+struct dataset_work {
+  enum dataset_job job;
+  const char *source;  /* what the table is called in there */
+  const char *file_id; /* the stored file that it is, the caller's; NULL: what FD has */
+  int fd;
+  guint64 bytes;      /* of it */
+  const char *target; /* the name of the file that it becomes; of a head the number of rows */
+  gboolean unwatched; /* the caller had enough, and what there is shall be kept */
+};
+
+/* What came of it. */
+struct dataset_made {
+  json_t *answer; /* {"rows": ..., "columns": [...]}; of a head {"rows": [...]}; NULL for CSV and JSON */
+  int table_fd;   /* Parquet, or -1 */
+  char *file_id;  /* of the stored file that a CSV or JSON became, or NULL */
+};
+void dataset_made_clear (struct dataset_made *made);
+
+/* FALSE: CALL has its reply, which says why. */
+gboolean dataset_work_run (struct call *call, const struct dataset_work *work, struct dataset_made *ret_made);
