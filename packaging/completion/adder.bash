@@ -52,7 +52,7 @@ _adder_value() {
     --key-env | --base-url | --proxy | --context-tokens | --output-tokens | --idle | --connect | --retries | --answer-bytes | --input-price | --output-price | --cached-price) ;;
     --role) _adder_words "guest user admin" ;;
     --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
-    --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; elif [[ $command == result ]]; then _adder_words "csv parquet json"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
+    --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; elif [[ $command =~ ^(result|data)$ ]]; then _adder_words "csv parquet json"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
     --stream) _adder_words "stdout stderr" ;;
     --offset | --grep) ;;
     --outcome) _adder_words "ok error refused approval_required timeout cpu_limit memory_limit output_limit crashed cancelled busy failed" ;;
@@ -65,7 +65,7 @@ _adder_value() {
       compopt -o nospace
       _adder_words "$(_adder_limits)"
       ;;
-    -o | --out | -w | --workdir) if [[ $command =~ ^(record|result|file)$ ]]; then compopt -o default; else compopt -o dirnames; fi ;;
+    -o | --out | -w | --workdir) if [[ $command =~ ^(record|result|file|data)$ ]]; then compopt -o default; else compopt -o dirnames; fi ;;
     -f | --file | --stdin | --analysis | --python | -r | --requirements | --socket) compopt -o default ;;
     -c | --code | -t | --timeout | -m | --memory | --set-env | --value | --conversation | --description | --approval | --wait-approval | --reason | --idle-exit | --module) ;;
     --client) _adder_words "claude-desktop claude-code vscode cursor codex" ;;
@@ -89,6 +89,7 @@ _adder_sub() {
     review) _adder_words "list show commit finish undo drop" ;;
     record) _adder_words "list show stats export verify" ;;
     result) _adder_words "peek show export" ;;
+    data) _adder_words "list show head export import remove" ;;
     file) _adder_words "list put get show rm" ;;
     store) _adder_words "show check" ;;
     call) _adder_tools ;;
@@ -112,6 +113,7 @@ _adder_options() {
         export) echo "-t --table --format -o --out --force -e --env --owner --json --no-daemon --help" ;;
         *) echo "--owner --no-daemon --help" ;;
       esac ;;
+    data) _adder_data_options "${COMP_WORDS[2]}" ;;
     file) _adder_file_options "${COMP_WORDS[2]}" ;;
     store) if [[ ${COMP_WORDS[2]} == check ]]; then echo "--deep --force --json --no-daemon --help"; else echo "--json --no-daemon --help"; fi ;;
     tools) echo "--toolset --format --prompt --role --read-only --help" ;;
@@ -143,6 +145,17 @@ _adder_options() {
     guard) echo "-c --code -e --env -p --profile --value --json --no-daemon --help" ;;
     config) echo "--json --help" ;;
     *) echo "--help" ;;
+  esac
+}
+
+_adder_data_options() {
+  case $1 in
+    list) echo "-a --versions --json --no-daemon --help" ;;
+    show) echo "--json --no-daemon --help" ;;
+    head) echo "-n --rows --json --no-daemon --help" ;;
+    export) echo "--format -o --out -f --force --no-daemon --help" ;;
+    import) echo "--name --keep-versions --json --no-daemon --help" ;;
+    *) echo "--no-daemon --help" ;;
   esac
 }
 
@@ -183,13 +196,13 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run agent chat ask session approval review record result file store tools call mcp serve status stop doctor env container profile model token guard config bench --help --version"
+    _adder_words "run agent chat ask session approval review record result data file store tools call mcp serve status stop doctor env container profile model token guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|container|profile|model|token|config|session|approval|review|record|result|file|store|bench|tools|call|mcp)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|container|profile|model|token|config|session|approval|review|record|result|data|file|store|bench|tools|call|mcp)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"
@@ -207,7 +220,7 @@ _adder() {
     _adder_sessions
   elif [[ $command == session && ${COMP_WORDS[2]} == end ]]; then
     _adder_sessions
-  elif [[ $command == run || ($command == file && ${COMP_WORDS[2]} == put) ]]; then
+  elif [[ $command == run || ($command == file && ${COMP_WORDS[2]} == put) || ($command == data && ${COMP_WORDS[2]} == import) ]]; then
     compopt -o default
   fi
 }

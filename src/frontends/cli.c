@@ -29,6 +29,7 @@ static const struct cli_command commands[] = {
     {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review},
     {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record},
     {"result", "COMMAND", "read output that was longer than its reply", cli_result},
+    {"data", "COMMAND", "list data sets, make, read and remove them", cli_data},
     {"file", "COMMAND", "put in, get and list the files of runs", cli_file},
     {"store", "COMMAND", "show where records and files are kept, and check that nothing is lost", cli_store},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},

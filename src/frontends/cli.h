@@ -55,6 +55,7 @@ int cli_run (int argc, char **argv);
 int cli_ask (int argc, char **argv);
 int cli_approval (int argc, char **argv);
 int cli_record (int argc, char **argv);
+int cli_data (int argc, char **argv);
 int cli_file (int argc, char **argv);
 int cli_store (int argc, char **argv);
 int cli_session (int argc, char **argv);

@@ -13,6 +13,13 @@
 #define PARAMETER_KEEP_VERSIONS \
   {.name = "keep_versions", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false", \
    .text = "Whether the data set that has this name now stays, as an earlier version; else it goes."}
+#define FIELDS_DATASET \
+  {.name = "name", .types = FIELD_TEXT, .text = "Its name."}, \
+  {.name = "version", .types = FIELD_INTEGER, .text = "Which of that name, from 1."}, \
+  {.name = "rows", .types = FIELD_INTEGER, .text = "Its rows."}, \
+  {.name = "bytes", .types = FIELD_INTEGER, .text = "Its size as Parquet."}, \
+  {.name = "complete", .types = FIELD_BOOLEAN, .text = "Whether every provider gave all that it has within the limit."}, \
+  {.name = "created", .types = FIELD_TEXT, .text = "When it was made."}
 /* clang-format on */
 
 struct dataset_keeping {

@@ -19,15 +19,8 @@
 
 /* clang-format off */
 #define PARAMETER_DATASET \
-  {.name = "name", .types = FIELD_TEXT, .pattern = DATASET_PATTERN_VERSION, .pattern_words = DATASET_WORDS_VERSION, \
+  {.name = "dataset", .types = FIELD_TEXT, .pattern = DATASET_PATTERN_VERSION, .pattern_words = DATASET_WORDS_VERSION, \
    .text = "The data set, from list_datasets: its name, or NAME:VERSION."}
-#define FIELDS_DATASET \
-  {.name = "name", .types = FIELD_TEXT, .text = "Its name."}, \
-  {.name = "version", .types = FIELD_INTEGER, .text = "Which of that name, from 1."}, \
-  {.name = "rows", .types = FIELD_INTEGER, .text = "Its rows."}, \
-  {.name = "bytes", .types = FIELD_INTEGER, .text = "Its size as Parquet."}, \
-  {.name = "complete", .types = FIELD_BOOLEAN, .text = "Whether every provider gave all that it has within the limit."}, \
-  {.name = "created", .types = FIELD_TEXT, .text = "When it was made."}
 /* clang-format on */
 
 /* ---- list ---- */
@@ -89,7 +82,7 @@ list_datasets_tool (struct call *call)
 
 const struct field show_dataset_parameters[] = {
     PARAMETER_DATASET,
-    {.name = "rows",
+    {.name = "head",
      .types = FIELD_INTEGER,
      .optional = TRUE,
      .standard = "5",
@@ -99,9 +92,10 @@ const struct field show_dataset_parameters[] = {
     {0},
 };
 static const struct field show_reply[] = {
-    {.name = "dataset",
+    FIELDS_DATASET,
+    {.name = "facts",
      .types = FIELD_OBJECT,
-     .text = "What is known of it: query, providers, rows, columns, created, sha256."},
+     .text = "All that is known of it: query, providers, schema (its columns), sha256."},
     {.name = "head", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "Its first rows."},
     FIELD_RUN_ID,
     {0},
@@ -138,14 +132,18 @@ void
 show_dataset_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
-  struct dataset *dataset = find (call, call_text (call, "name"), &problem);
+  struct dataset *dataset = find (call, call_text (call, "dataset"), &problem);
   json_t *facts = dataset ? dataset_facts (call->tools->engine->store, dataset, &problem) : NULL;
   if (!facts)
     call_fail (call, problem);
   else {
-    json_t *head = read_head (call, dataset, call_integer (call, "rows"));
-    if (head)
-      call_reply (call, json_pack ("{s:O, s:o}", "dataset", facts, "head", head), NULL);
+    json_t *head = read_head (call, dataset, call_integer (call, "head"));
+    if (head) {
+      json_t *reply = dataset_to_json (dataset);
+      json_object_set (reply, "facts", facts);
+      json_object_set_new (reply, "head", head);
+      call_reply (call, reply, NULL);
+    }
   }
   json_decref (facts);
   dataset_free (dataset);
@@ -170,7 +168,7 @@ load_dataset_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *file = NULL;
-  struct dataset *dataset = find (call, call_text (call, "name"), &problem);
+  struct dataset *dataset = find (call, call_text (call, "dataset"), &problem);
   if (!dataset || !loaded_add (call, NULL, dataset->table_id, &file, &problem))
     call_fail (call, problem);
   else {
@@ -246,7 +244,7 @@ import_row (struct call *call, const struct file_row *row)
   g_autofree char *source = g_strconcat ("source", ending, NULL);
   g_autofree char *own = name_of_file (row->name, ending);
   const struct dataset_work work = {
-      .job = DATASET_IMPORT, .source = source, .file_id = row->id, .bytes = row->bytes};
+      .job = DATASET_IMPORT, .shown = row->name, .source = source, .file_id = row->id, .bytes = row->bytes};
   struct dataset_made made;
   if (!dataset_work_run (call, &work, &made))
     return;
@@ -293,7 +291,7 @@ void
 remove_dataset_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
-  const char *name = call_text (call, "name");
+  const char *name = call_text (call, "dataset");
   if (dataset_remove (call->tools->engine->store, call->caller->owner, name, &problem))
     call_reply (call, json_pack ("{s:s}", "removed", name), NULL);
   else
@@ -413,5 +411,6 @@ dataset_export (struct call *call, const char *name, const char *format, const c
 void
 export_dataset_tool (struct call *call)
 {
-  dataset_export (call, call_text (call, "name"), call_text (call, "format"), call_text (call, "filename"));
+  dataset_export (call, call_text (call, "dataset"), call_text (call, "format"),
+                  call_text (call, "filename"));
 }

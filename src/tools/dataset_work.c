@@ -178,7 +178,8 @@ take (struct call *call, const struct dataset_work *work, const AdderResult *res
   gboolean ok = adder_result_outcome (result) == ADDER_OUTCOME_OK;
   if (!ok) {
     const json_t *reason = json_object_get (object, "error");
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the table cannot be read or written: %s",
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s cannot be read or written as a table: %s",
+                 work->shown ? work->shown : "the data set",
                  reason ? json_member_text (reason, "message") : "");
   } else {
     made->answer = job->answers ? read_answer (result, error) : NULL;
@@ -237,7 +238,7 @@ dataset_keep (struct call *call, const struct dataset_keeping *keeping, GError *
     return NULL;
   }
   g_autoptr (json_t) facts = json_copy ((json_t *)(guintptr)keeping->facts);
-  json_object_set (facts, "columns", columns);
+  json_object_set (facts, "schema", columns);
   const struct dataset_new put = {.owner = call->caller->owner,
                                   .conversation = call->caller->conversation,
                                   .name = keeping->name,

@@ -15,6 +15,7 @@ enum dataset_job {
 
 struct dataset_work {
   enum dataset_job job;
+  const char *shown;   /* what messages call it; NULL: the data set */
   const char *source;  /* what the table is called in there */
   const char *file_id; /* the stored file that it is, the caller's; NULL: what FD has */
   int fd;
