@@ -173,6 +173,12 @@ struct config {
   guint64 models_rate;       /* questions of one owner to it in an hour */
   guint64 models_concurrent; /* and at once */
   guint64 models_tokens;     /* of one question */
+  /* [materials] */
+  char *materials_index;            /* URL of the federation's /links; "none": it is not read */
+  guint64 materials_index_age_ms;   /* how long what it says is kept */
+  guint64 materials_page_bytes;     /* of one page of a provider */
+  guint64 materials_provider_bytes; /* of all that a provider answers */
+  guint64 materials_pages;          /* of one provider */
   /* [log] */
   char *log_level;   /* "error", "warning", "info", "debug" */
   char *log_format;  /* "text", "json"; "auto": text at a terminal */

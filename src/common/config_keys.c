@@ -457,6 +457,18 @@ const struct config_row config_table[] = {
      .maximum = 100 * 1000 * 1000,
      .text = "What one question may have that model read and write, its conversation counted anew each time "
              "that it is sent. A question that has used them up ends; the last answer may go beyond."},
+    {"materials", "index", CONFIG_TEXT, AT (materials_index), "https://providers.optimade.org/v1/links",
+     .text = "The list of providers of the OPTIMADE federation, beside those of `materials.conf` and those "
+             "that Adder comes "
+             "with. `none`: it is not read."},
+    {"materials", "index_age_ms", CONFIG_DURATION, AT (materials_index_age_ms), "7d",
+     .maximum = 365 * 24 * HOUR, .text = "How long what it says is kept before it is read again."},
+    {"materials", "page_bytes", CONFIG_SIZE, AT (materials_page_bytes), "32MiB", .minimum = 1024,
+     .maximum = 1024 * MIB, .text = "The longest page that a provider may answer with."},
+    {"materials", "provider_bytes", CONFIG_SIZE, AT (materials_provider_bytes), "256MiB", .minimum = 1024,
+     .maximum = 4096 * MIB, .text = "The longest answer of a provider, all of its pages together."},
+    {"materials", "pages", CONFIG_COUNT, AT (materials_pages), "1000", .minimum = 1, .maximum = 100000,
+     .text = "The most pages of one provider."},
     {"log", "level", CONFIG_CHOICE, AT (log_level), "info", .choices = log_levels,
      .text = "The least important messages that are still logged."},
     {"log", "format", CONFIG_CHOICE, AT (log_format), "auto", .choices = log_formats,

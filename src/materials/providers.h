@@ -6,8 +6,11 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "common/config.h"
+
 #define PROVIDER_NAME_MOST 64
-#define PROVIDERS_MOST     200
+#define PROVIDERS_MOST     500
+#define PROVIDERS_FILE     "materials.conf" /* in the folder of the configuration; a group is a provider */
 
 struct provider {
   char *name;          /* "mp": what people call it, [a-z0-9_-] */
@@ -22,11 +25,26 @@ struct provider {
 
 /* All that are known, as array of struct provider, freed with it. Reads the cache, refreshes it over the
  * network where it is older than [materials] index_age_ms (REFRESH: at once); that the index cannot be had is
- * a line in WARNINGS (of char *), and what is known otherwise stands. NULL with ERROR: materials.conf cannot
- * be read. */
-GPtrArray *providers_read (gboolean refresh, int cancel_fd, GPtrArray *warnings, GError **error);
+ * a line in WARNINGS (of char *), and what is known otherwise stands. CONFIG NULL: without the index. NULL
+ * with ERROR: materials.conf cannot be read. */
+GPtrArray *providers_read (const struct config *config, gboolean refresh, int cancel_fd, GPtrArray *warnings,
+                           GError **error);
 
 /* The one called NAME. ADDER_ERROR_NOT_FOUND says which was meant, or how they are listed. */
 const struct provider *providers_find (const GPtrArray *providers, const char *name, GError **error);
 
 void provider_free (struct provider *provider);
+
+/* ---- where they come from ---- */
+
+/* Of materials.conf, in the file's order; none where there is no file. */
+GPtrArray *providers_of_file (GError **error);
+/* Those that Adder comes with. */
+GPtrArray *providers_of_ours (void);
+/* Of the federation's index, from the cache or over the network. What went wrong is a line in WARNINGS. */
+GPtrArray *providers_of_index (const struct config *config, gboolean refresh, int cancel_fd,
+                               GPtrArray *warnings);
+
+/* A provider with what is usual; URL is cleaned. NULL with ERROR where NAME or URL will not do. */
+struct provider *provider_new (const char *name, const char *title, const char *url, const char *source,
+                               GError **error);

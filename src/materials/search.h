@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "common/config.h"
 #include "materials/query.h"
 
 #define SEARCH_LIMIT          100
@@ -14,6 +15,7 @@
 #define SEARCH_WAIT_MOST_MS   3600000
 
 struct materials_search {
+  const struct config *config;
   struct materials_query query;
   const char *const
       *providers;  /* names; NULL: those that are asked by default; "all" alone: every one known */

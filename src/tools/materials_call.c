@@ -44,6 +44,7 @@ materials_call_read (const struct call *call, struct materials_call *ret_search)
   struct materials_call read = {.elements = call_texts (call, "elements"),
                                 .providers = call_texts (call, "providers")};
   read.search = (struct materials_search){
+      .config = call->tools->config,
       .query =
           {
               .elements = read.elements,

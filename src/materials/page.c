@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "materials/page.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/text.h"
+
+#define DETAIL_BYTES 200
+
+void
+page_clear (struct page *page)
+{
+  json_decref (page->entries);
+  g_free (page->next);
+  *page = (struct page){0};
+}
+
+static gboolean
+wrong (GError **error, const char *what)
+{
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, what);
+  return FALSE;
+}
+
+static int
+port_of (GUri *uri)
+{
+  int port = g_uri_get_port (uri);
+  return port > 0 ? port : strcmp (g_uri_get_scheme (uri), "https") == 0 ? 443 : 80;
+}
+
+char *
+page_url_here (const char *base, const char *url)
+{
+  g_autoptr (GUri) from = g_uri_parse (base, G_URI_FLAGS_ENCODED, NULL);
+  g_autoptr (GUri) to = from ? g_uri_parse_relative (from, url, G_URI_FLAGS_ENCODED, NULL) : NULL;
+  gboolean here = to && g_uri_get_host (to) && !g_uri_get_userinfo (to) &&
+                  strcmp (g_uri_get_scheme (from), g_uri_get_scheme (to)) == 0 &&
+                  g_ascii_strcasecmp (g_uri_get_host (from), g_uri_get_host (to)) == 0 &&
+                  port_of (from) == port_of (to);
+  return here ? g_uri_to_string (to) : NULL;
+}
+
+/* A URL, an object with one, or nothing. */
+static const char *
+next_of (const json_t *all)
+{
+  const json_t *next = json_object_get (json_object_get (all, "links"), "next");
+  if (json_is_object (next))
+    next = json_object_get (next, "href");
+  return json_is_string (next) && json_string_length (next) > 0 ? json_string_value (next) : NULL;
+}
+
+static gboolean
+looks_like_html (const char *text, gsize length)
+{
+  gsize blank = 0;
+  while (blank < length && g_ascii_isspace (text[blank]))
+    blank++;
+  return blank < length && text[blank] == '<';
+}
+
+gboolean
+page_read (const char *text, gsize length, const char *url, struct page *ret_page, GError **error)
+{
+  json_error_t problem;
+  if (length == 0)
+    return wrong (error, "answered with nothing");
+  if (looks_like_html (text, length))
+    return wrong (error, "answered with HTML, not with JSON");
+  g_autoptr (json_t) all = json_loadb (text, length, 0, &problem);
+  if (!all) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "answered with what is not JSON (line %d, column %d)", problem.line, problem.column);
+    return FALSE;
+  }
+  json_t *entries = json_object_get (all, "data");
+  const json_t *meta = json_object_get (all, "meta"), *available = json_object_get (meta, "data_returned");
+  const char *next = next_of (all);
+  if (!json_is_array (entries))
+    return wrong (error, "answered with JSON that has no list of structures");
+  *ret_page = (struct page){
+      .available = json_is_integer (available) && json_integer_value (available) >= 0
+                       ? json_integer_value (available)
+                       : -1,
+      .has_more = next || json_is_true (json_object_get (meta, "more_data_available")),
+      .next = next ? page_url_here (url, next) : NULL,
+  };
+  if (next && !ret_page->next)
+    return wrong (error, "says that its next page is on another server, which is not asked");
+  ret_page->entries = json_incref (entries);
+  return TRUE;
+}
+
+char *
+page_read_refusal (const char *text, gsize length)
+{
+  g_autoptr (json_t) all = json_loadb (text, length, 0, NULL);
+  const json_t *first = json_array_get (json_object_get (all, "errors"), 0);
+  const char *detail = json_member_text (first, "detail"), *title = json_member_text (first, "title");
+  const char *said = detail[0] ? detail : title;
+  return said[0] ? text_one_line (said, DETAIL_BYTES) : NULL;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The federation's index: a list of providers, each of which has a list of its databases. Both are OPTIMADE's
+ * /links. What was read is kept in the cache as {"read_ms", "providers": [{"name", "title", "url"}]}. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/module.h"
+#include "common/paths.h"
+#include "common/replace.h"
+#include "common/text.h"
+#include "materials/providers.h"
+#include "materials/transport.h"
+
+#define CACHE_FILE   "materials-providers.json"
+#define CACHE_BYTES  (4 << 20)
+#define ANSWER_BYTES (4 << 20)
+#define WAIT_US      (G_GINT64_CONSTANT (20) * 1000 * 1000) /* for all of it */
+
+/* ---- entries of /links ---- */
+
+static const char *
+text_of (const json_t *object, const char *name)
+{
+  return json_member_text (object, name);
+}
+
+/* A URL, or {"href": URL}. */
+static const char *
+url_of (const json_t *attributes)
+{
+  const json_t *url = json_object_get (attributes, "base_url");
+  return json_is_object (url) ? text_of (url, "href") : json_is_string (url) ? json_string_value (url) : "";
+}
+
+/* Calls TAKE with each entry in ANSWER whose link_type is TYPE and that has a URL. */
+static void
+each_link (const GString *answer, const char *type,
+           void (*take) (gpointer data, const char *id, const json_t *attributes), gpointer data)
+{
+  g_autoptr (json_t) all = json_loadb (answer->str, answer->len, 0, NULL);
+  gsize index;
+  json_t *entry;
+  json_array_foreach (json_object_get (all, "data"), index, entry)
+  {
+    const json_t *attributes = json_object_get (entry, "attributes");
+    if (strcmp (text_of (attributes, "link_type"), type) == 0 && url_of (attributes)[0] &&
+        text_of (entry, "id")[0])
+      take (data, text_of (entry, "id"), attributes);
+  }
+}
+
+/* ---- over the network ---- */
+
+/* One provider, whose list of databases is asked for. */
+struct asked {
+  char *name, *url;
+  struct get get;
+};
+
+static void
+asked_free (gpointer data)
+{
+  struct asked *asked = data;
+  get_clear (&asked->get);
+  g_free (asked->name);
+  g_free (asked->url);
+  g_free (asked);
+}
+
+static void
+take_provider (gpointer data, const char *id, const json_t *attributes)
+{
+  GPtrArray *all = data;
+  g_autoptr (GError) unfit = NULL;
+  struct provider *checked = provider_new (id, NULL, url_of (attributes), "index", &unfit);
+  if (checked && all->len < PROVIDERS_MOST) {
+    struct asked *asked = g_new0 (struct asked, 1);
+    asked->name = g_strdup (id);
+    asked->url = g_strconcat (checked->url, "/v1/links?page_limit=100", NULL);
+    g_ptr_array_add (all, asked);
+  }
+  provider_free (checked);
+}
+
+struct databases {
+  json_t *list;
+  const char *provider;
+};
+
+static void
+take_database (gpointer data, const char *id, const json_t *attributes)
+{
+  struct databases *databases = data;
+  g_autofree char *lower = g_ascii_strdown (id, -1);
+  g_autofree char *name = strcmp (lower, databases->provider) == 0
+                              ? g_strdup (lower)
+                              : g_strdup_printf ("%s.%s", databases->provider, lower);
+  g_autoptr (GError) unfit = NULL;
+  struct provider *checked = provider_new (name, NULL, url_of (attributes), "index", &unfit);
+  if (checked)
+    json_array_append_new (databases->list, json_pack ("{s:s, s:s, s:s}", "name", name, "title",
+                                                       text_of (attributes, "name"), "url", checked->url));
+  provider_free (checked);
+}
+
+static gboolean
+arrived (const struct get *get)
+{
+  return get->end == GET_ARRIVED && get->status == 200;
+}
+
+static void
+complain (GPtrArray *warnings, const struct get *get)
+{
+  g_ptr_array_add (
+      warnings,
+      get->end == GET_ARRIVED
+          ? g_strdup_printf ("the index of providers cannot be read: HTTP %ld from %s", get->status, get->url)
+          : g_strdup_printf ("the index of providers cannot be read: %s", get->reason));
+}
+
+struct fetching {
+  const struct materials_transport_class *class;
+  struct materials_transport *transport;
+  gint64 until_us;
+  int cancel_fd;
+};
+
+static void
+start (const struct fetching *fetching, struct get *get, const char *url)
+{
+  *get = (struct get){.url = url, .deadline_us = fetching->until_us, .answer_bytes = ANSWER_BYTES};
+  fetching->class->start (fetching->transport, get);
+}
+
+/* Waits for all of COUNT gets; those that take too long are given up. */
+static void
+wait_for_all (const struct fetching *fetching, guint count)
+{
+  while (count > 0 && fetching->class->wait (fetching->transport, fetching->until_us, fetching->cancel_fd))
+    count--;
+}
+
+/* The databases of the index, or NULL. */
+static json_t *
+fetch_with (const struct fetching *fetching, const char *index_url, GPtrArray *warnings)
+{
+  struct get get;
+  g_autoptr (GPtrArray) providers = g_ptr_array_new_with_free_func (asked_free);
+  start (fetching, &get, index_url);
+  wait_for_all (fetching, 1);
+  fetching->class->stop (fetching->transport, &get);
+  if (arrived (&get))
+    each_link (get.body, "external", take_provider, providers);
+  else
+    complain (warnings, &get);
+  gboolean ok = arrived (&get);
+  get_clear (&get);
+  if (!ok)
+    return NULL;
+  for (guint i = 0; i < providers->len; i++) {
+    struct asked *asked = providers->pdata[i];
+    start (fetching, &asked->get, asked->url);
+  }
+  wait_for_all (fetching, providers->len);
+  struct databases databases = {.list = json_array ()};
+  for (guint i = 0; i < providers->len; i++) {
+    struct asked *asked = providers->pdata[i];
+    fetching->class->stop (fetching->transport, &asked->get);
+    databases.provider = asked->name;
+    if (arrived (&asked->get))
+      each_link (asked->get.body, "child", take_database, &databases);
+  }
+  return databases.list;
+}
+
+static json_t *
+fetch (const char *index_url, int cancel_fd, GPtrArray *warnings)
+{
+  g_autoptr (GError) problem = NULL;
+  const struct materials_transport_class *class = module_load (MATERIALS_MODULE, MATERIALS_SYMBOL, &problem);
+  if (!class) {
+    g_ptr_array_add (warnings, g_strdup (problem->message));
+    return NULL;
+  }
+  const struct fetching fetching = {class, class->open (), g_get_monotonic_time () + WAIT_US, cancel_fd};
+  json_t *found = fetch_with (&fetching, index_url, warnings);
+  class->close (fetching.transport);
+  return found;
+}
+
+/* ---- the cache ---- */
+
+static char *
+cache_path (void)
+{
+  g_autofree char *folder = paths_cache_dir (NULL);
+  return folder ? g_build_filename (folder, CACHE_FILE, NULL) : NULL;
+}
+
+static json_t *
+read_cache (const char *path)
+{
+  g_autofree char *text = NULL;
+  gsize length;
+  if (!path || !g_file_get_contents (path, &text, &length, NULL) || length > CACHE_BYTES)
+    return NULL;
+  return json_parse_object (text, length, path, NULL);
+}
+
+/* What cannot be kept is asked for again. */
+static json_t *
+keep (const char *path, const char *index_url, json_t *taken)
+{
+  json_t *all = json_pack ("{s:I, s:s, s:o}", "read_ms", (json_int_t)(g_get_real_time () / 1000), "index",
+                           index_url, "providers", taken);
+  g_autofree char *text = json_to_text (all);
+  if (path)
+    (void)replace_file (path, path, text, NULL);
+  return all;
+}
+
+static gboolean
+is_fresh (const struct config *config, const json_t *cache)
+{
+  gint64 age_ms = g_get_real_time () / 1000 - json_integer_value (json_object_get (cache, "read_ms"));
+  return strcmp (text_of (cache, "index"), config->materials_index) == 0 && age_ms >= 0 &&
+         (guint64)age_ms < config->materials_index_age_ms;
+}
+
+GPtrArray *
+providers_of_index (const struct config *config, gboolean refresh, int cancel_fd, GPtrArray *warnings)
+{
+  GPtrArray *all = g_ptr_array_new_with_free_func ((GDestroyNotify)provider_free);
+  if (strcmp (config->materials_index, "none") == 0)
+    return all;
+  g_autofree char *path = cache_path ();
+  g_autoptr (json_t) cache = read_cache (path);
+  json_t *found = !refresh && cache && is_fresh (config, cache)
+                      ? NULL
+                      : fetch (config->materials_index, cancel_fd, warnings);
+  if (found) {
+    json_decref (cache);
+    cache = keep (path, config->materials_index, found);
+  }
+  gsize index;
+  json_t *item;
+  json_array_foreach (json_object_get (cache, "providers"), index, item)
+  {
+    struct provider *provider =
+        provider_new (text_of (item, "name"), text_of (item, "title"), text_of (item, "url"), "index", NULL);
+    if (provider)
+      g_ptr_array_add (all, provider);
+  }
+  return all;
+}
