@@ -108,10 +108,11 @@ ADDER_PUBLIC gboolean adder_request_set_limit (AdderRequest *request, const char
  * workspace_bytes, and can only be read; what changes in it while the code runs is seen by the code. */
 ADDER_PUBLIC gboolean adder_request_add_file (AdderRequest *request, const char *name, int fd,
                                               GError **error);
-/* Puts the stored file FILE_ID (of the request's owner) into the workspace as NAME (NULL: its own name) in
- * PLACE: "work" (/work) or "tmp" (/tmp). Where it can be, a large one is lent to the run: it is there at
- * once, takes nothing from workspace_bytes, and is copied only when the code changes it; the stored file
- * itself never changes. At most 256 of them. That there is no such file is said by the run's result. */
+/* Puts the stored file FILE_ID (of the request's owner; "@NAME" and "@NAME:VERSION" are a data set's) into
+ * the workspace as NAME (NULL: its own name) in PLACE: "work" (/work) or "tmp" (/tmp). Where it can be, a
+ * large one is lent to the run: it is there at once, takes nothing from workspace_bytes, and is copied only
+ * when the code changes it; the stored file itself never changes. At most 256 of them. That there is no such
+ * file is said by the run's result. */
 ADDER_PUBLIC gboolean adder_request_add_stored_file (AdderRequest *request, const char *file_id,
                                                      const char *name, const char *place, GError **error);
 /* Standard input; empty otherwise. It is read whole before the run starts, up to the limit stdin_bytes. */
@@ -430,6 +431,7 @@ ADDER_PUBLIC char *adder_file_list (AdderEngine *engine, const char *owner, cons
  * when the peer of the socket WATCH_FD (-1: none) hangs up. Returns the file as adder_file_show does. */
 ADDER_PUBLIC char *adder_file_put (AdderEngine *engine, const char *owner, const char *conversation,
                                    const char *name, int fd, int watch_fd, GError **error);
+/* A file by its id; "@NAME" and "@NAME:VERSION" are the table of a data set of OWNER's. */
 ADDER_PUBLIC char *adder_file_show (AdderEngine *engine, const char *owner, const char *file_id,
                                     GError **error);
 /* A descriptor to read the file from, the caller's, or -1 with ERROR. *RET_JSON (may be NULL): as

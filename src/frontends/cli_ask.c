@@ -595,6 +595,7 @@ cli_ask (int argc, char **argv)
   asking.canceller = canceller_start ();
   gboolean parsed = parse_options (argc, argv, &asking.options, &problem);
   asking.options.run.json |= json;
+  asking.files.no_daemon = asking.options.run.no_daemon;
   asking.view = (struct ask_view){asking.options.run.json, asking.options.explain, asking.options.code};
   if (!parsed || !ask (&asking, &problem))
     code = fail (&asking, problem, !parsed);

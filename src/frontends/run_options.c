@@ -39,7 +39,8 @@ static const struct option_row option_table[] = {
     {BOTH,
      PLACE (files),
      {"file", 'f', TEXTS,
-      "Put a file, all files of a folder, or a stored file (@ID, adder file list) into the current directory "
+      "Put a file, all files of a folder, or a stored file (@ID, adder file list) or data set (@NAME, adder "
+      "data list) into the current directory "
       "of the code, as NAME; may be repeated",
       "PATH[:NAME]|@ID[=NAME]"}},
     {RUN_OPTIONS_RUN,
@@ -254,7 +255,8 @@ take_code (struct submission *request, const struct run_options *options, GError
          set_text (request, "name", name, error);
 }
 
-/* "/tmp/NAME" is meant for another place; all else is as the library has it. */
+/* "@ID" or "@DATASET", perhaps "=NAME". "/tmp/NAME" is meant for another place; all else is as the library
+ * has it. */
 static gboolean
 add_stored (json_t *stored, const char *text, GError **error)
 {
@@ -266,7 +268,7 @@ add_stored (json_t *stored, const char *text, GError **error)
   }
   json_t *file = json_pack ("{s:s, s:s?, s:s}", "file_id", id, "name", name, "place", place);
   if (!file)
-    return invalid (error, "--file @%s is not UTF-8", text);
+    return invalid (error, "--file %s is not UTF-8", text);
   json_array_append_new (stored, file);
   return TRUE;
 }
@@ -308,7 +310,7 @@ add_files (struct submission *request, const struct run_options *options, GError
   json_object_set_new (request->body, "stored", stored);
   for (gsize i = 0; options->files && options->files[i]; i++) {
     const char *text = options->files[i];
-    if (!(text[0] == '@' ? add_stored (stored, text + 1, error) : add_file (request, names, text, error)))
+    if (!(text[0] == '@' ? add_stored (stored, text, error) : add_file (request, names, text, error)))
       return FALSE;
   }
   return TRUE;

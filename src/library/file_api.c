@@ -8,6 +8,7 @@
 #include "engine/interrupt.h"
 #include "library/library.h"
 #include "store/check.h"
+#include "store/datasets.h"
 #include "store/file_upload.h"
 #include "store/files.h"
 
@@ -102,11 +103,24 @@ adder_file_list (AdderEngine *engine, const char *owner, const char *filters, GE
 
 /* ---- one file ---- */
 
+struct file_row *
+library_find_file (AdderEngine *engine, const char *owner, const char *id, GError **error)
+{
+  const char *named = id[0] == '@' ? id + 1 : NULL;
+  if (!named || g_uuid_string_is_valid (named))
+    return files_find (engine->store, owner, named ? named : id, error);
+  struct dataset *dataset = dataset_find (engine->store, owner ? owner : "", named, error);
+  struct file_row *row =
+      dataset ? files_find (engine->store, dataset->owner, dataset->table_id, error) : NULL;
+  dataset_free (dataset);
+  return row;
+}
+
 char *
 adder_file_show (AdderEngine *engine, const char *owner, const char *file_id, GError **error)
 {
   g_return_val_if_fail (engine != NULL && file_id != NULL, NULL);
-  struct file_row *row = files_find (engine->store, owner, file_id, error);
+  struct file_row *row = library_find_file (engine, owner, file_id, error);
   if (!row)
     return NULL;
   char *text = text_of (file_row_to_json (engine->store, row));
@@ -141,7 +155,7 @@ int
 adder_file_open (AdderEngine *engine, const char *owner, const char *file_id, char **ret_json, GError **error)
 {
   g_return_val_if_fail (engine != NULL && file_id != NULL, -1);
-  struct file_row *row = files_find (engine->store, owner, file_id, error);
+  struct file_row *row = library_find_file (engine, owner, file_id, error);
   struct blobs *blobs = row ? store_blobs (engine->store, error) : NULL;
   int fd = blobs ? blobs_get (blobs, row->blob, row->bytes, row->sha256, error) : -1;
   if (fd >= 0 && ret_json)

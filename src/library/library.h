@@ -72,8 +72,12 @@ void library_watch_loops (AdderEngine *engine, struct run_request *resolved);
 void library_set_origin (AdderRequest *request, const char *front_end, const char *tool,
                          const json_t *arguments);
 
-/* Adds the stored file ID to RESOLVED's inputs, as NAME (NULL: its own) in PLACE. That there is none is
- * RESOLVED's `invalid`. */
+/* The kept file ID of OWNER's (NULL: anybody's), by its id, or by "@" and its id; "@NAME" and "@NAME:VERSION"
+ * are the table of his data set. NULL with ADDER_ERROR_NOT_FOUND. */
+struct file_row *library_find_file (AdderEngine *engine, const char *owner, const char *id, GError **error);
+
+/* Adds the stored file ID, as library_find_file has it, to RESOLVED's inputs, as NAME (NULL: its own) in
+ * PLACE. That there is none is RESOLVED's `invalid`. */
 void library_find_input (AdderEngine *engine, struct run_request *resolved, const char *id, const char *name,
                          enum input_place place);
 

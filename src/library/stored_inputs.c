@@ -18,7 +18,7 @@ library_find_input (AdderEngine *engine, struct run_request *resolved, const cha
   if (resolved->invalid)
     return;
   struct file_row *row =
-      files_find (engine->store, resolved->owner ? resolved->owner : "", id, &resolved->invalid);
+      library_find_file (engine, resolved->owner ? resolved->owner : "", id, &resolved->invalid);
   if (!row)
     return;
   struct input input = {

@@ -74,7 +74,9 @@ add_stored (struct call *call, struct analysis *analysis, GArray *tables, const 
     return FALSE;
   g_autoptr (json_t) row = json_loads (text, 0, NULL);
   g_autofree char *own = without_ending (json_member_text (row, "name"));
-  return add (call, analysis, tables, name ? name : own, file_id, json_member_text (row, "name"), &fd, error);
+  /* A data set's name may mean another file in a moment; an id does not. */
+  return add (call, analysis, tables, name ? name : own, json_member_text (row, "file_id"),
+              json_member_text (row, "name"), &fd, error);
 }
 
 static gboolean

@@ -13,7 +13,7 @@
 /* clang-format off */
 #define PARAMETER_FILE_ID \
   {.name = "file_id", .types = FIELD_TEXT, .minimum = 1, .maximum = 100, \
-   .text = "The id of the file, from list_files or from the files of a run."}
+   .text = "The id of the file, from list_files or from the files of a run; @NAME: the data set of that name."}
 /* clang-format on */
 
 const struct field load_file_parameters[] = {

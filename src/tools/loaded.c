@@ -38,7 +38,7 @@ loaded_add (struct call *call, const char *session, const char *file_id, char **
 {
   const char *owner = call->caller->owner;
   g_autofree char *key = key_of (call, session, error);
-  struct file_row *row = key ? files_find (call->tools->engine->store, owner, file_id, error) : NULL;
+  struct file_row *row = key ? library_find_file (call->tools->engine, owner, file_id, error) : NULL;
   if (!row)
     return FALSE;
   g_autofree char *name = g_strdup (strcmp (row->name, TAKEN_NAME) == 0 ? INSTEAD_OF_IT : row->name);

@@ -17,14 +17,16 @@ struct ask_file {
 };
 
 struct ask_files {
-  GArray *files; /* struct ask_file, in the order of the state's tables */
+  GArray *files;      /* struct ask_file, in the order of the state's tables */
+  gboolean no_daemon; /* what is stored is found by an engine of this process */
 };
 
 void ask_files_init (struct ask_files *files);
 void ask_files_clear (struct ask_files *files);
 
-/* Opens PATH ("-": standard input), and adds it to ANALYSIS as the table NAME (NULL: the file's name without
- * its ending). What is no regular file is copied to a temporary one. */
+/* Opens PATH ("-": standard input; "@NAME": a data set, or "@ID": a stored file, which the daemon has), and
+ * adds it to ANALYSIS as the table NAME (NULL: the file's name without its ending). What is no regular file
+ * is copied to a temporary one. */
 gboolean ask_files_add (struct ask_files *files, struct analysis *analysis, const char *name,
                         const char *path, const json_t *options, GError **error);
 

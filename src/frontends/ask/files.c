@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "frontends/call_target.h"
 
 #define BLOCK_BYTES    (1024 * 1024)
 #define SPOOLED_MOST   (G_GUINT64_CONSTANT (16) * 1024 * 1024 * 1024)
@@ -111,6 +112,48 @@ open_whole (const char *path, int *ret_fd, struct stat *ret_st, GError **error)
   return TRUE;
 }
 
+/* What is kept under NAMED, "@NAME" or "@ID". *RET_FILE, what it is called there, is the caller's. */
+static gboolean
+open_stored (gboolean no_daemon, const char *named, int *ret_fd, char **ret_file, GError **error)
+{
+  g_autoptr (json_t) question = json_pack ("{s:s, s:s}", "op", "file.open", "file", named);
+  if (!question) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the name of a table is not UTF-8");
+    return FALSE;
+  }
+  autoclose int fd = -1;
+  struct call_target *target = call_target_new (no_daemon, error);
+  g_autoptr (json_t) file = target ? call_target_ask_store (target, question, NULL, 0, &fd, error) : NULL;
+  call_target_free (target);
+  if (!file)
+    return FALSE;
+  *ret_file = g_strdup (json_member_text (file, "name"));
+  *ret_fd = fd_steal (&fd);
+  return TRUE;
+}
+
+/* As open_whole; *RET_FILE, what it is called, is the caller's. */
+static gboolean
+open_table (const struct ask_files *files, const char *path, int *ret_fd, struct stat *ret_st,
+            char **ret_file, GError **error)
+{
+  if (path[0] != '@') {
+    *ret_file = g_strdup (path);
+    return open_whole (path, ret_fd, ret_st, error);
+  }
+  return open_stored (files->no_daemon, path, ret_fd, ret_file, error) &&
+         (fstat (*ret_fd, ret_st) == 0 || error_from_errno (error, errno, "cannot open %s", path));
+}
+
+/* Whence PATH can be read another time. NULL: not at all. The caller's. */
+static char *
+path_again (const char *path)
+{
+  if (strcmp (path, "-") == 0)
+    return NULL;
+  return path[0] == '@' ? g_strdup (path) : g_canonicalize_filename (path, NULL);
+}
+
 /* "sales" of "data/sales.csv". The caller's. */
 static char *
 table_name (const char *path)
@@ -132,11 +175,12 @@ ask_files_add (struct ask_files *files, struct analysis *analysis, const char *n
   autoclose int fd = -1;
   struct stat st = {0};
   struct head head = {-1};
-  if (!open_whole (path, &fd, &st, error) || !head_open (fd, path, &head, error))
+  g_autofree char *called = NULL;
+  if (!open_table (files, path, &fd, &st, &called, error) || !head_open (fd, called, &head, error))
     return FALSE;
   autoclose int head_fd = head.fd;
-  g_autofree char *found = name ? g_strdup (name) : table_name (path);
-  g_autofree char *absolute = strcmp (path, "-") == 0 ? NULL : g_canonicalize_filename (path, NULL);
+  g_autofree char *found = name ? g_strdup (name) : table_name (called);
+  g_autofree char *absolute = path_again (path);
   if (!analysis_add_table (analysis, found, head.ending, absolute, (guint64)st.st_size, options, error))
     return FALSE;
   struct ask_file file = {fd_steal (&fd), fd_steal (&head_fd), g_steal_pointer (&absolute)};
