@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "library/library.h"
 #include "run_support.h"
 #include "store/blobs.h"
+#include "store/datasets.h"
 #include "store/files.h"
 #include "store_world.h"
 
@@ -257,6 +259,62 @@ test_folders (gconstpointer kind)
   g_assert_cmpuint (json_array_size (json_object_get (result, "warnings")), ==, 1);
 }
 
+/* The id of its table; the caller's. */
+static char *
+store_dataset (const char *content)
+{
+  g_autoptr (GError) error = NULL;
+  autoclose int fd = memfd_create ("table", MFD_CLOEXEC);
+  g_autoptr (json_t) facts = json_object ();
+  g_assert_cmpint (fd_write_all (fd, content, strlen (content)), ==, 0);
+  const struct dataset_new put = {
+      .owner = OWNER, .name = "tio2", .table_fd = fd, .facts = facts, .rows = 1, .keep_versions = TRUE};
+  struct dataset *dataset = dataset_put (engine->store, &put, &error);
+  g_assert_no_error (error);
+  char *id = g_strdup (dataset->table_id);
+  dataset_free (dataset);
+  return id;
+}
+
+static void
+test_datasets_by_name (gconstpointer kind)
+{
+  if (!set_up (kind)) {
+    g_test_skip ("no such place for files");
+    return;
+  }
+  static const char code[] = "print(open('tio2.parquet').read())";
+  g_autofree char *first = store_dataset ("one"), *second = store_dataset ("two");
+  g_autofree char *by_id = g_strconcat ("@", first, NULL);
+  const struct {
+    const char *named, *text;
+  } rows[] = {
+      {"@tio2", "two\n"}, {"@tio2:1", "one\n"}, {"@tio2:2", "two\n"}, {by_id, "one\n"}, {second, "two\n"}};
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_says (request_with (code, rows[i].named, NULL, "work"), rows[i].text);
+
+  /* Another's, one that is not there, and what is no name at all: in a sentence. */
+  static const struct {
+    const char *owner, *named, *text;
+  } bad[] = {{"another", "@tio2", "no data set tio2"},
+             {OWNER, "@zno", "no data set zno"},
+             {OWNER, "@tio2:7", "the versions of tio2 are"},
+             {OWNER, "@", "name"},
+             {OWNER, "@../x", "name"}};
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    AdderRequest *request = request_with ("1", bad[i].named, NULL, "work");
+    adder_request_set_owner (request, bad[i].owner, NULL);
+    g_autoptr (json_t) result = run (engine, request, "failed", 125);
+    const char *message = string_at (json_object_get (result, "error"), "message");
+    g_assert_nonnull (strstr (message, bad[i].text));
+  }
+
+  g_autofree char *text = NULL;
+  autoclose int fd = adder_file_open (engine, OWNER, "@tio2", &text, NULL);
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_nonnull (strstr (text, second));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -266,8 +324,13 @@ main (int argc, char **argv)
   static const struct {
     const char *name;
     GTestDataFunc run;
-  } tests[] = {{"found", test_found},     {"not-found", test_not_found}, {"session", test_session},
-               {"changed", test_changed}, {"removed", test_removed},     {"folders", test_folders}};
+  } tests[] = {{"found", test_found},
+               {"not-found", test_not_found},
+               {"session", test_session},
+               {"changed", test_changed},
+               {"removed", test_removed},
+               {"folders", test_folders},
+               {"datasets", test_datasets_by_name}};
   for (const struct store_world_kind *kind = store_world_blob_kinds; kind->name; kind++)
     for (gsize i = 0; i < G_N_ELEMENTS (tests); i++) {
       g_autofree char *path = g_strdup_printf ("/library/inputs/%s/%s", kind->name, tests[i].name);
