@@ -179,6 +179,8 @@ struct config {
   guint64 materials_page_bytes;     /* of one page of a provider */
   guint64 materials_provider_bytes; /* of all that a provider answers */
   guint64 materials_pages;          /* of one provider */
+  char *materials_project_url;      /* the Materials Project's own API */
+  char *materials_project_key_file; /* with the key for it; NULL: the variable MP_API_KEY alone */
   /* [log] */
   char *log_level;   /* "error", "warning", "info", "debug" */
   char *log_format;  /* "text", "json"; "auto": text at a terminal */

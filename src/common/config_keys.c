@@ -469,6 +469,12 @@ const struct config_row config_table[] = {
      .maximum = 4096 * MIB, .text = "The longest answer of a provider, all of its pages together."},
     {"materials", "pages", CONFIG_COUNT, AT (materials_pages), "1000", .minimum = 1, .maximum = 100000,
      .text = "The most pages of one provider."},
+    {"materials", "project_url", CONFIG_TEXT, AT (materials_project_url), "https://api.materialsproject.org",
+     .text =
+         "The Materials Project's own API, which `query_materials_project` asks. Without TLS only on this "
+         "machine."},
+    {"materials", "project_key_file", CONFIG_PATH, AT (materials_project_key_file), NULL,
+     .text = "A file of mode 0600 with the key for it. The variable `MP_API_KEY` of the daemon goes before."},
     {"log", "level", CONFIG_CHOICE, AT (log_level), "info", .choices = log_levels,
      .text = "The least important messages that are still logged."},
     {"log", "format", CONFIG_CHOICE, AT (log_format), "auto", .choices = log_formats,
