@@ -111,6 +111,7 @@ test_question (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (json_t) result = materials_project_search (&query, NULL, &error);
   g_assert_no_error (error);
+  g_assert_nonnull (result);
   g_assert_cmpuint (json_array_size (json_object_get (result, "documents")), ==, 2);
   g_assert_cmpint (json_integer_value (json_object_get (result, "available")), ==, 37);
   g_assert_true (g_str_has_prefix (
@@ -208,6 +209,7 @@ test_again (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (json_t) result = materials_project_search (&query, NULL, &error);
   g_assert_no_error (error);
+  g_assert_nonnull (result);
   g_assert_cmpuint (server.count, ==, 3);
   double_stop (&server);
 }
@@ -323,6 +325,7 @@ test_keys (void)
   g_assert_cmpint (g_chmod (path, 0600), ==, 0);
   g_autoptr (json_t) result = materials_project_search (&query, NULL, &error);
   g_assert_no_error (error);
+  g_assert_nonnull (result);
   g_assert_nonnull (strstr (server.asked->str, KEY));
   g_unlink (path);
   g_rmdir (folder);
