@@ -89,7 +89,7 @@ _adder_sub() {
     review) _adder_words "list show commit finish undo drop" ;;
     record) _adder_words "list show stats export verify" ;;
     result) _adder_words "peek show export" ;;
-    data) _adder_words "list show head export import remove" ;;
+    data) _adder_words "collect list show head export import remove" ;;
     file) _adder_words "list put get show rm" ;;
     store) _adder_words "show check" ;;
     call) _adder_tools ;;
@@ -150,6 +150,7 @@ _adder_options() {
 
 _adder_data_options() {
   case $1 in
+    collect) echo "--name -e --elements -f --formula --nsites --filter -p --providers -n --limit -t --timeout --raw --keep-versions --json --no-daemon --help" ;;
     list) echo "-a --versions --json --no-daemon --help" ;;
     show) echo "--json --no-daemon --help" ;;
     head) echo "-n --rows --json --no-daemon --help" ;;

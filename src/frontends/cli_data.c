@@ -8,6 +8,8 @@
 #include "frontends/data_view.h"
 #include "frontends/file_get.h"
 #include "frontends/file_put.h"
+#include "frontends/materials_view.h"
+#include "frontends/materials_words.h"
 #include "frontends/tool_command.h"
 
 #define TOOLSET        "workbench"
@@ -246,6 +248,63 @@ run_import (const struct options *options, const char *const *arguments)
   return code;
 }
 
+/* ---- collect ---- */
+
+/* With WORDS, and under the name that OPTIONS has. */
+static int
+collect (const struct options *options, const struct materials_words *words, gboolean raw)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) reply = NULL;
+  json_t *arguments = materials_words_arguments (words, &problem);
+  if (!arguments)
+    return cli_fail (problem);
+  json_object_set_new (arguments, "name", json_text_or_null (options->name));
+  json_object_set_new (arguments, "raw", json_boolean (raw));
+  json_object_set_new (arguments, "keep_versions", json_boolean (options->keep_versions));
+  int code = call_tool (options, "collect_dataset", arguments, &reply);
+  if (!reply)
+    return code;
+  if (!options->json) {
+    materials_view_states (json_object_get (reply, "providers"));
+    materials_view_warnings (json_object_get (reply, "warnings"));
+    if (json_is_true (json_object_get (reply, "interrupted")))
+      fprintf (stderr, "adder: interrupted: the data set has what had come by then\n");
+  }
+  show_made (options, reply);
+  return code;
+}
+
+static int
+data_collect (int argc, char **argv)
+{
+  struct options options = {0};
+  struct materials_words words = {0};
+  gboolean raw = FALSE;
+  const GOptionEntry own[] = {
+      {"name", 0, 0, G_OPTION_ARG_FILENAME, &options.name, "What the data set is to be called", "NAME"},
+      {"raw", 0, 0, G_OPTION_ARG_NONE, &raw, "Keep all that was said of each material", NULL},
+      {"keep-versions", 0, 0, G_OPTION_ARG_NONE, &options.keep_versions,
+       "The data set that has the name now stays, as an earlier version", NULL},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Do it in this very process", NULL},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
+  };
+  g_autofree GOptionEntry *entries = materials_words_entries (&words, own, G_N_ELEMENTS (own));
+  g_autoptr (GError) problem = NULL;
+  int code;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else if (!options.name) {
+    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "the data set needs a name: --name NAME");
+    code = cli_fail_usage (problem);
+  } else
+    code = collect (&options, &words, raw);
+  materials_words_clear (&words);
+  options_clear (&options);
+  return code;
+}
+
 /* ---- remove ---- */
 
 static int
@@ -306,6 +365,8 @@ data_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
+    {"collect", "--name NAME --elements Ti,O ...", "search databases of materials, and keep what they answer",
+     data_collect},
     {"list", "[--versions] [--json]", "list data sets", data_list},
     {"show", "NAME[:VERSION] [--json]", "show what is known of a data set", data_show},
     {"head", "NAME[:VERSION] [-n N]", "show its first rows", data_head},

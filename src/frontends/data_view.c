@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/json.h"
 #include "common/size.h"
@@ -154,7 +155,7 @@ data_view_rows (const json_t *rows)
       text_table_add (&table, value_of (json_object_get (row, names[at])));
   }
   text_table_print (&table);
-  if (all > columns)
+  if (all > columns && isatty (STDERR_FILENO))
     fprintf (stderr, "%sthe first %zu of %zu columns; --json shows the others too%s\n",
              cli_colour (stderr, CLI_DIM), columns, all, cli_colour (stderr, CLI_PLAIN));
 }

@@ -6,13 +6,16 @@
 
 #define DATASET_HEAD_MOST 100
 
-extern const struct field list_datasets_parameters[], show_dataset_parameters[], load_dataset_parameters[],
-    import_dataset_parameters[], remove_dataset_parameters[], export_dataset_parameters[];
-extern const struct field *const list_datasets_replies[],
-    *const show_dataset_replies[], *const load_dataset_replies[], *const put_dataset_replies[],
-                                                                      *const remove_dataset_replies[],
-                                                                          *const export_dataset_replies[];
+extern const struct field collect_dataset_parameters[], list_datasets_parameters[], show_dataset_parameters[],
+    load_dataset_parameters[], import_dataset_parameters[], remove_dataset_parameters[],
+    export_dataset_parameters[];
+extern const struct field *const collect_dataset_replies[],
+    *const list_datasets_replies[],
+        *const show_dataset_replies[], *const load_dataset_replies[], *const put_dataset_replies[],
+                                                                          *const remove_dataset_replies[],
+                                                                              *const export_dataset_replies[];
 
+void collect_dataset_tool (struct call *call);
 void list_datasets_tool (struct call *call);
 void show_dataset_tool (struct call *call);
 void load_dataset_tool (struct call *call);
@@ -26,6 +29,19 @@ void dataset_export (struct call *call, const char *name, const char *format, co
 
 /* clang-format off */
 #define TOOLS_DATASETS(lowest) \
+  { \
+    .name = "collect_dataset", \
+    .title = "Collect materials as a data set", \
+    .description = "Searches databases of materials, all at once, and keeps what they answer as a data set under a " \
+                   "name: one row a material, with formula, elements, cell, density, the databases' own numbers and " \
+                   "sources. What failed is told for each database, and the rest is kept.", \
+    .guidance = "Collect once under a name that says what it is, then load the data set in code; do not search again.", \
+    .role = (lowest), \
+    .hints = TOOL_EXECUTES | TOOL_OPEN_WORLD, \
+    .parameters = collect_dataset_parameters, \
+    .replies = collect_dataset_replies, \
+    .handle = collect_dataset_tool, \
+  }, \
   { \
     .name = "list_datasets", \
     .title = "List data sets", \
