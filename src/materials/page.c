@@ -62,6 +62,16 @@ looks_like_html (const char *text, gsize length)
   return blank < length && text[blank] == '<';
 }
 
+/* The first of its errors, or NULL. The caller's. */
+static char *
+refusal_of (const json_t *all)
+{
+  const json_t *first = json_array_get (json_object_get (all, "errors"), 0);
+  const char *detail = json_member_text (first, "detail"), *title = json_member_text (first, "title");
+  const char *said = detail[0] ? detail : title;
+  return said[0] ? text_one_line (said, DETAIL_BYTES) : NULL;
+}
+
 gboolean
 page_read (const char *text, gsize length, const char *url, struct page *ret_page, GError **error)
 {
@@ -79,8 +89,10 @@ page_read (const char *text, gsize length, const char *url, struct page *ret_pag
   json_t *entries = json_object_get (all, "data");
   const json_t *meta = json_object_get (all, "meta"), *available = json_object_get (meta, "data_returned");
   const char *next = next_of (all);
-  if (!json_is_array (entries))
-    return wrong (error, "answered with JSON that has no list of structures");
+  if (!json_is_array (entries)) {
+    g_autofree char *said = refusal_of (all);
+    return wrong (error, said ? said : "answered with JSON that has no list of structures");
+  }
   *ret_page = (struct page){
       .available = json_is_integer (available) && json_integer_value (available) >= 0
                        ? json_integer_value (available)
@@ -88,8 +100,7 @@ page_read (const char *text, gsize length, const char *url, struct page *ret_pag
       .has_more = next || json_is_true (json_object_get (meta, "more_data_available")),
       .next = next ? page_url_here (url, next) : NULL,
   };
-  if (next && !ret_page->next)
-    return wrong (error, "says that its next page is on another server, which is not asked");
+  ret_page->leads_away = next && !ret_page->next;
   ret_page->entries = json_incref (entries);
   return TRUE;
 }
@@ -98,8 +109,5 @@ char *
 page_read_refusal (const char *text, gsize length)
 {
   g_autoptr (json_t) all = json_loadb (text, length, 0, NULL);
-  const json_t *first = json_array_get (json_object_get (all, "errors"), 0);
-  const char *detail = json_member_text (first, "detail"), *title = json_member_text (first, "title");
-  const char *said = detail[0] ? detail : title;
-  return said[0] ? text_one_line (said, DETAIL_BYTES) : NULL;
+  return refusal_of (all);
 }

@@ -7,10 +7,11 @@
 #include <jansson.h>
 
 struct page {
-  json_t *entries;   /* array */
-  char *next;        /* where the next page is, or NULL */
-  gint64 available;  /* entries that fit the filter, as the provider counts them; -1: it does not say */
-  gboolean has_more; /* the provider says that there are more, whether it says where or not */
+  json_t *entries;     /* array */
+  char *next;          /* where the next page is, or NULL */
+  gboolean leads_away; /* it says that the next one is on another server */
+  gint64 available;    /* entries that fit the filter, as the provider counts them; -1: it does not say */
+  gboolean has_more;   /* the provider says that there are more, whether it says where or not */
 };
 void page_clear (struct page *page);
 

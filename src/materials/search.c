@@ -119,6 +119,17 @@ finish (struct searching *searching, struct asked *asked)
   report_progress (searching, asked);
 }
 
+/* A provider may say its key, but we do not. The caller's. */
+static char *
+without_key (const struct asked *asked, char *taken)
+{
+  GString *text = g_string_new (taken);
+  if (asked->provider->key)
+    g_string_replace (text, asked->provider->key, "***", 0);
+  g_free (taken);
+  return g_string_free (text, FALSE);
+}
+
 static void fail (struct searching *searching, struct asked *asked, const char *hint, const char *format, ...)
     G_GNUC_PRINTF (4, 5);
 static void
@@ -126,7 +137,7 @@ fail (struct searching *searching, struct asked *asked, const char *hint, const 
 {
   va_list arguments;
   va_start (arguments, format);
-  asked->error = g_strdup_vprintf (format, arguments);
+  asked->error = without_key (asked, g_strdup_vprintf (format, arguments));
   va_end (arguments);
   asked->hint = hint;
   finish (searching, asked);
@@ -208,7 +219,9 @@ static void
 go_on (struct searching *searching, struct asked *asked, struct page *page, gsize before)
 {
   asked->empty_pages = json_array_size (asked->rows) > before ? 0 : asked->empty_pages + 1;
-  if (!page->next && page->has_more)
+  if (page->leads_away)
+    fail (searching, asked, NO_HINT, "says that its next page is on another server, which is not asked");
+  else if (!page->next && page->has_more)
     fail (searching, asked, NO_HINT, "says that it has more, but not where");
   else if (!page->next)
     finish (searching, asked);

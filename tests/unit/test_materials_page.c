@@ -54,11 +54,7 @@ test_refused (void)
       {"{\"data\": [", "not JSON"},
       {"[]", "no list"},
       {"{\"data\": {}}", "no list"},
-      {"{\"data\": [], \"links\": {\"next\": \"https://two.example/\"}}", "another server"},
-      {"{\"data\": [], \"links\": {\"next\": \"http://one.example/\"}}", "another server"},
-      {"{\"data\": [], \"links\": {\"next\": \"https://one.example:444/\"}}", "another server"},
-      {"{\"data\": [], \"links\": {\"next\": \"https://user@one.example/\"}}", "another server"},
-      {"{\"data\": [], \"links\": {\"next\": \"file:///etc/passwd\"}}", "another server"},
+      {"{\"errors\": [{\"detail\": \"not today\"}]}", "not today"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     struct page page = {0};
@@ -67,6 +63,25 @@ test_refused (void)
     g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
     if (!strstr (problem->message, cases[i].word))
       g_error ("%zu: \"%s\" lacks \"%s\"", i, problem->message, cases[i].word);
+    page_clear (&page);
+  }
+}
+
+/* What it has stays; where it leads is not gone. */
+static void
+test_leads_away (void)
+{
+  static const char *const urls[] = {
+      "https://two.example/",      "http://one.example/", "https://one.example:444/",
+      "https://user@one.example/", "file:///etc/passwd",
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (urls); i++) {
+    struct page page = {0};
+    g_autofree char *text = g_strdup_printf ("{\"data\": [{}], \"links\": {\"next\": \"%s\"}}", urls[i]);
+    g_assert_true (page_read (text, strlen (text), HERE, &page, NULL));
+    g_assert_true (page.leads_away);
+    g_assert_null (page.next);
+    g_assert_cmpuint (json_array_size (page.entries), ==, 1);
     page_clear (&page);
   }
 }
@@ -95,6 +110,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/materials/page/read", test_read);
   g_test_add_func ("/materials/page/refused", test_refused);
+  g_test_add_func ("/materials/page/leads_away", test_leads_away);
   g_test_add_func ("/materials/page/refusals", test_refusals);
   return g_test_run ();
 }
