@@ -6,6 +6,7 @@
 #include "tools/dataset_tools.h"
 #include "tools/export_tool.h"
 #include "tools/loaded.h"
+#include "tools/materials_tools.h"
 #include "tools/result_tools.h"
 #include "tools/shapes.h"
 
@@ -114,6 +115,8 @@ static const struct tool tools[] = {
         .replies = execute_replies,
         .handle = handle_execute,
     },
+    TOOL_SEARCH_MATERIALS (ROLE_USER),
+    TOOL_LIST_MATERIALS_PROVIDERS (ROLE_USER),
     TOOLS_DATASETS (ROLE_USER),
     TOOL_EXPORT_RESULTS_CSV (ROLE_USER),
     TOOL_PEEK_RESULT (ROLE_USER),
