@@ -29,6 +29,12 @@ _adder_value() {
       --max-steps | --max-tokens | --max-time | --max-cost) return ;;
     esac
   fi
+  if [[ $command == search ]]; then
+    case $prev in
+      -p | --providers) _adder_words "$(adder search providers --names 2>/dev/null)"; return ;;
+      -e | --elements | -f | --formula | --nsites | --filter | -n | --limit | -t | --timeout) return ;;
+    esac
+  fi
   if [[ $command == ask ]]; then
     case $prev in
       -c | --code | -x | --expect | --record) compopt -o default; return ;;
@@ -94,6 +100,7 @@ _adder_sub() {
     store) _adder_words "show check" ;;
     call) _adder_tools ;;
     mcp) _adder_words "install" ;;
+    search) _adder_words "providers" ;;
     approval) _adder_words "list show approve deny" ;;
     session) _adder_words "new list show vars history reset interrupt replay checkpoint rollback forget branch end" ;;
   esac
@@ -123,6 +130,9 @@ _adder_options() {
       --wait-approval --dangerously-accept-all --json --no-daemon --help" ;;
     ask) echo "-m --model -c --code -f --file -x --expect --tests -o --out --again --explain --memory --cpu -t --timeout -l --limit -e --env --isolation --role
       --delimiter --quote --encoding --no-header --decimal --thousands --day-first --record --json --no-daemon --help" ;;
+    search)
+      if [[ ${COMP_WORDS[2]} == providers ]]; then echo "--refresh --names --json --no-daemon --help"
+      else echo "-e --elements -f --formula --nsites --filter -p --providers -n --limit -t --timeout --raw --explain -a --all --json --no-daemon --help"; fi ;;
     call) echo "--toolset -c --conversation --role --read-only --approval --wait-approval --dangerously-accept-all --no-daemon --help" ;;
     mcp)
       if [[ ${COMP_WORDS[2]} == install ]]; then echo "--client --scope --toolset --url --name --print --help"
@@ -197,13 +207,13 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run agent chat ask session approval review record result data file store tools call mcp serve status stop doctor env container profile model token guard config bench --help --version"
+    _adder_words "run agent chat ask session approval review record result data file store search tools call mcp serve status stop doctor env container profile model token guard config bench --help --version"
     return
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
     _adder_words "$(_adder_options "$command")"
-  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|container|profile|model|token|config|session|approval|review|record|result|data|file|store|bench|tools|call|mcp)$ ]]; then
+  elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|container|profile|model|token|config|session|approval|review|record|result|data|file|store|bench|search|tools|call|mcp)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then
     _adder_words "$(adder env list --names 2>/dev/null)"

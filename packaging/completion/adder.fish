@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run agent chat ask session approval review file store record result tools call mcp serve status stop doctor env container profile model token guard config bench
+set -l commands run agent chat ask session approval review file store record result search tools call mcp serve status stop doctor env container profile model token guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
@@ -14,6 +14,7 @@ complete -c adder -n "not __fish_seen_subcommand_from $commands" -a store -d 'Wh
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a record -d 'Show what was run'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a result -d 'Read output that was longer than its reply'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a ask -d 'Answer a question about a table'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a search -d 'Search databases of materials'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a call -d 'Call a tool'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a mcp -d 'Speak MCP on standard input and output'
@@ -168,6 +169,22 @@ complete -c adder -n $table -s o -l out -r -d 'Write to a file or folder'
 complete -c adder -n $table -l force -d 'Replace what is there'
 complete -c adder -n $table -s e -l env -x -a '(adder env list --names 2>/dev/null)' -d 'Environment that converts it'
 complete -c adder -n $table -l json -d 'Print what the file is'
+
+set -l search '__fish_seen_subcommand_from search'
+complete -c adder -n $search -a providers -d 'List the databases'
+complete -c adder -n $search -s e -l elements -x -d 'Elements, all of which a material has'
+complete -c adder -n $search -s f -l formula -x -d 'A formula'
+complete -c adder -n $search -l nsites -x -d 'How many atoms a cell has'
+complete -c adder -n $search -l filter -x -d 'A filter in the language of OPTIMADE'
+complete -c adder -n $search -s p -l providers -x -a '(adder search providers --names 2>/dev/null)' -d 'Ask these databases'
+complete -c adder -n $search -s n -l limit -x -d 'At most so many records of each'
+complete -c adder -n $search -s t -l timeout -x -d 'Wait at most so long'
+complete -c adder -n $search -l raw -d 'With all that the databases said'
+complete -c adder -n $search -l explain -d 'Show what would be asked'
+complete -c adder -n $search -s a -l all -d 'Show all of them'
+complete -c adder -n "$search; and __fish_seen_subcommand_from providers" -l refresh -d 'Read the index now'
+complete -c adder -n $search -l json -d 'Print one JSON object'
+complete -c adder -n $search -l no-daemon -d 'Search in this process'
 
 set -l record '__fish_seen_subcommand_from record'
 set -l record_filter "$record; and __fish_seen_subcommand_from list stats export"

@@ -20,6 +20,7 @@ static const struct cli_command commands[] = {
     {"chat", "", "talk with a model that can call tools", cli_chat},
     {"ask", "[FILE \"QUESTION\"]", "answer a question about a table, with the code that found it out",
      cli_ask},
+    {"search", "[providers]", "search databases of materials for crystal structures", cli_search},
     {"tools", "[enable TOOL | disable TOOL]", "list the tools for agents, as a person or a model reads them",
      cli_tools},
     {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call},

@@ -62,6 +62,7 @@ int cli_session (int argc, char **argv);
 int cli_review (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);
 int cli_agent (int argc, char **argv);
+int cli_search (int argc, char **argv);
 int cli_tools (int argc, char **argv);
 int cli_call (int argc, char **argv);
 int cli_mcp (int argc, char **argv);

@@ -130,20 +130,18 @@ append_count (GString *line, json_int_t count, const char *what)
 static char *
 counts_of (const json_t *provider)
 {
-  static const struct {
-    const char *name, *what;
-  } rare[] = {{"duplicates", "duplicate"}, {"skipped", "without a structure"}};
   GString *line = g_string_new (NULL);
   append_count (line, json_integer_value (json_object_get (provider, "records")), "record");
   append_count (line, json_integer_value (json_object_get (provider, "pages")), "page");
   const json_t *available = json_object_get (provider, "available");
   if (json_is_integer (available))
     g_string_append_printf (line, ", %" JSON_INTEGER_FORMAT " available", json_integer_value (available));
-  for (gsize i = 0; i < G_N_ELEMENTS (rare); i++) {
-    json_int_t count = json_integer_value (json_object_get (provider, rare[i].name));
-    if (count > 0)
-      g_string_append_printf (line, ", %" JSON_INTEGER_FORMAT " %s", count, rare[i].what);
-  }
+  json_int_t duplicates = json_integer_value (json_object_get (provider, "duplicates"));
+  json_int_t skipped = json_integer_value (json_object_get (provider, "skipped"));
+  if (duplicates > 0)
+    append_count (line, duplicates, "duplicate");
+  if (skipped > 0)
+    g_string_append_printf (line, ", %" JSON_INTEGER_FORMAT " without a structure", skipped);
   g_autofree char *took =
       duration_format ((guint64)json_integer_value (json_object_get (provider, "wall_ms")));
   g_string_append_printf (line, ", %s", took);
