@@ -8,11 +8,14 @@
 /* Rows that a reply has: as many as a model can read, or as many as a search can bring. */
 #define MATERIALS_ROWS_MOST 1000000
 
-extern const struct field search_materials_parameters[], list_materials_providers_parameters[];
-extern const struct field *const search_materials_replies[], *const list_materials_providers_replies[];
+extern const struct field search_materials_parameters[], list_materials_providers_parameters[],
+    query_materials_project_parameters[];
+extern const struct field *const search_materials_replies[], *const list_materials_providers_replies[],
+                                                                 *const query_materials_project_replies[];
 
 void search_materials_tool (struct call *call);
 void list_materials_providers_tool (struct call *call);
+void query_materials_project_tool (struct call *call);
 
 /* clang-format off */
 #define TOOL_SEARCH_MATERIALS(lowest) \
@@ -49,5 +52,23 @@ void list_materials_providers_tool (struct call *call);
     .parameters = list_materials_providers_parameters, \
     .replies = list_materials_providers_replies, \
     .handle = list_materials_providers_tool, \
+  }
+#define TOOL_QUERY_MATERIALS_PROJECT(lowest) \
+  { \
+    .name = "query_materials_project", \
+    .title = "Ask the Materials Project", \
+    .description = \
+        "Asks the Materials Project's own API for summaries of materials, which can be chosen by what OPTIMADE " \
+        "does not tell: band gap (eV) and energy above the hull (eV an atom), beside elements, formula and " \
+        "chemical system (\"Ti-O\": these elements and no others). Returns its documents with the fields asked " \
+        "for. It needs the user's own key for that API; without one the error says how it is set.", \
+    .guidance = \
+        "Use it for questions of band gaps and stability; for anything else search_materials asks more " \
+        "databases.", \
+    .role = (lowest), \
+    .hints = TOOL_READ_ONLY | TOOL_OPEN_WORLD, \
+    .parameters = query_materials_project_parameters, \
+    .replies = query_materials_project_replies, \
+    .handle = query_materials_project_tool, \
   }
 /* clang-format on */
