@@ -61,7 +61,7 @@ void dataset_export (struct call *call, const char *name, const char *format, co
                    "gives its first rows. NAME:VERSION is an earlier version.", \
     .guidance = "Look at columns and first rows before you write code for a data set.", \
     .role = (lowest), \
-    .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT | TOOL_EXECUTES, \
+    .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT, \
     .parameters = show_dataset_parameters, \
     .replies = show_dataset_replies, \
     .handle = show_dataset_tool, \
