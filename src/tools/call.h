@@ -25,10 +25,10 @@ struct call {
   const struct tool *tool;
   const json_t *arguments; /* every parameter is there */
   const struct tool_caller *caller;
-  struct tool_reply *reply; /* not given yet: its value is NULL */
-  char *loaded;             /* files that are loaded for this call's run alone (loaded.c), or NULL */
-  int cancel_fd;            /* as call_cancel_fd made it, or -1 */
-  gint64 told_us;           /* when the caller was last told how far it is */
+  struct tool_reply *reply;  /* not given yet: its value is NULL */
+  char *loaded;              /* files that are loaded for this call's run alone (loaded.c), or NULL */
+  int cancel_fd;             /* as call_cancel_fd made it, or -1 */
+  gint64 told_us, told_part; /* when the caller was last told how far it is, and how far */
 };
 
 /* ---- arguments ---- */
@@ -91,7 +91,7 @@ char *ran_stderr (const struct ran *ran);
 
 /* Tells the caller how far the call is: TEXT is a line for people, "3 of 10 providers, 812 rows"; OF 0:
  * nobody knows how much there is. Costs next to nothing and may be called at any rate: what follows too soon
- * on another is left out, but not the last (DONE is OF). */
+ * on another is left out, unless another hundredth is done. */
 void call_progress (struct call *call, const char *text, gint64 done, gint64 of);
 
 /* Can be read once the caller hung up or had enough, and from then on. The call's; -1: he cannot, or the

@@ -7,16 +7,19 @@
 #include "tools/call.h"
 
 #define APART_US  100000
+#define PARTS     100 /* of the whole; each more is told at once, for it may be the last for long */
 #define TEXT_MOST 300 /* bytes */
 
 void
 call_progress (struct call *call, const char *text, gint64 done, gint64 of)
 {
   gint64 now = g_get_monotonic_time ();
-  gboolean last = of > 0 && done >= of;
-  if (!call->caller->progressed || (!last && call->told_us > 0 && now - call->told_us < APART_US))
+  gint64 part = of > 0 ? (gint64)((double)done / (double)of * PARTS) : 0;
+  gboolean early = call->told_us > 0 && now - call->told_us < APART_US;
+  if (!call->caller->progressed || (early && part == call->told_part))
     return;
   call->told_us = now;
+  call->told_part = part;
   g_autofree char *line = text_one_line (text, TEXT_MOST);
   const struct tool_progress progress = {.text = line, .done = done, .of = of};
   call->caller->progressed (call->caller->saw_data, &progress);

@@ -25,7 +25,7 @@ hear (gpointer data, const struct tool_progress *progress)
   heard->of = progress->of;
 }
 
-/* However often a call says how far it is, its caller is told now and then, and of the end. */
+/* However often a call says how far it is, its caller is told now and then, and of each hundredth. */
 static void
 test_told (void)
 {
@@ -33,13 +33,18 @@ test_told (void)
   const struct tool_caller caller = {.watch_fd = -1, .progressed = hear, .saw_data = &heard};
   struct call call = {.caller = &caller, .cancel_fd = -1};
   gint64 began = g_get_monotonic_time ();
-  for (guint i = 0; i < 1000; i++) {
+  for (guint i = 0; i < 10000; i++) {
     g_autofree char *text = g_strdup_printf ("%u pages", i);
-    call_progress (&call, text, i, 1000);
+    call_progress (&call, text, i, 0);
   }
   guint tenths = (guint)((g_get_monotonic_time () - began) / 100000);
   g_assert_cmpuint (heard.times, >=, 1);
   g_assert_cmpuint (heard.times, <=, tenths + 1);
+  for (guint i = 0; i < 10000; i++)
+    call_progress (&call, "some of it", i, 10000);
+  tenths = (guint)((g_get_monotonic_time () - began) / 100000);
+  g_assert_cmpuint (heard.times, >=, 100);
+  g_assert_cmpuint (heard.times, <=, 100 + tenths + 1);
   call_progress (&call, "all\nof it", 1000, 1000);
   g_assert_cmpstr (heard.text, ==, "all\\x0aof it");
   g_assert_cmpint (heard.done, ==, 1000);
