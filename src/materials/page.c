@@ -9,6 +9,10 @@
 
 #define DETAIL_BYTES 200
 
+/* Each value of JSON takes some 200 bytes once it is read: a page is held to 200 MB, as the greatest of pages
+ * need a tenth of it. */
+#define VALUES_MOST (1000 * 1000)
+
 void
 page_clear (struct page *page)
 {
@@ -72,6 +76,16 @@ refusal_of (const json_t *all)
   return said[0] ? text_one_line (said, DETAIL_BYTES) : NULL;
 }
 
+/* Whether there may be more values in TEXT than are read. A mark inside a text counts as well. */
+static gboolean
+has_too_many_values (const char *text, gsize length)
+{
+  gsize marks = 0;
+  for (gsize i = 0; i < length; i++)
+    marks += text[i] == ',' || text[i] == '{' || text[i] == '[';
+  return marks > VALUES_MOST;
+}
+
 gboolean
 page_read (const char *text, gsize length, const char *url, struct page *ret_page, GError **error)
 {
@@ -80,6 +94,8 @@ page_read (const char *text, gsize length, const char *url, struct page *ret_pag
     return wrong (error, "answered with nothing");
   if (looks_like_html (text, length))
     return wrong (error, "answered with HTML, not with JSON");
+  if (has_too_many_values (text, length))
+    return wrong (error, "answered with more than a million values on one page");
   g_autoptr (json_t) all = json_loadb (text, length, 0, &problem);
   if (!all) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,

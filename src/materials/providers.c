@@ -21,6 +21,7 @@ provider_free (struct provider *provider)
   g_free (provider->title);
   g_free (provider->url);
   g_free (provider->key);
+  g_free (provider->unfit);
   g_free (provider);
 }
 

@@ -17,6 +17,7 @@ struct provider {
   char *title;         /* for people */
   char *url;           /* base URL, versioned or not, without a slash at its end */
   char *key;           /* sent as X-API-KEY, or NULL */
+  char *unfit;         /* why it cannot be asked: its key cannot be had; or NULL */
   const char *source;  /* "configuration", "built-in", "index"; static */
   gboolean is_default; /* asked where nobody names one */
   guint page_limit;    /* records a page asked for */

@@ -122,17 +122,29 @@ check_secrecy (const struct provider *provider, GError **error)
   return FALSE;
 }
 
+/* A key that cannot be had is the matter of who asks this provider, and of nobody else. */
+static gboolean
+take_key (struct provider *provider, const struct group *group, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  if (!group->key_env && !group->key_file)
+    return TRUE;
+  provider->key = read_key (group, &problem);
+  if (!provider->key)
+    provider->unfit = g_strdup (problem->message);
+  return check_secrecy (provider, error);
+}
+
 static struct provider *
 provider_of (const char *name, const struct group *group, GError **error)
 {
   struct provider *provider = provider_new (name, group->title, group->url, "configuration", error);
   if (!provider)
     return NULL;
-  gboolean has_key = group->key_env || group->key_file;
   gboolean ok = read_number (group->page_limit, "page_limit", 10000, &provider->page_limit, error) &&
                 read_switch (group->is_default, &provider->is_default, error) &&
                 (!group->wait || duration_parse (group->wait, 1000, &provider->wait_ms, error)) &&
-                (!has_key || (provider->key = read_key (group, error))) && check_secrecy (provider, error);
+                take_key (provider, group, error);
   if (!ok)
     g_clear_pointer (&provider, provider_free);
   return provider;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The federation's index: a list of providers, each of which has a list of its databases. Both are OPTIMADE's
  * /links. What was read is kept in the cache as {"read_ms", "providers": [{"name", "title", "url"}]}. */
+#include <poll.h>
 #include <string.h>
 
 #include "adder.h"
@@ -33,14 +34,16 @@ url_of (const json_t *attributes)
   return json_is_object (url) ? text_of (url, "href") : json_is_string (url) ? json_string_value (url) : "";
 }
 
-/* Calls TAKE with each entry in ANSWER whose link_type is TYPE and that has a URL. */
-static void
+/* Calls TAKE with each entry in ANSWER whose link_type is TYPE and that has a URL. FALSE: it is no list of
+ * links. */
+static gboolean
 each_link (const GString *answer, const char *type,
            void (*take) (gpointer data, const char *id, const json_t *attributes), gpointer data)
 {
   g_autoptr (json_t) all = json_loadb (answer->str, answer->len, 0, NULL);
   gsize index;
   json_t *entry;
+  const json_t *entries = json_object_get (all, "data");
   json_array_foreach (json_object_get (all, "data"), index, entry)
   {
     const json_t *attributes = json_object_get (entry, "attributes");
@@ -48,6 +51,7 @@ each_link (const GString *answer, const char *type,
         text_of (entry, "id")[0])
       take (data, text_of (entry, "id"), attributes);
   }
+  return json_is_array (entries);
 }
 
 /* ---- over the network ---- */
@@ -68,13 +72,29 @@ asked_free (gpointer data)
   g_free (asked);
 }
 
+/* What an index that was read over https names is asked over https as well; only one of the user's own may
+ * say http. */
+struct finding {
+  gboolean only_https;
+  GPtrArray *asked;     /* struct asked, */
+  json_t *databases;    /* and what they have */
+  const char *provider; /* whose these are */
+};
+
+static gboolean
+is_fit (const struct finding *finding, const struct provider *provider)
+{
+  return provider && (!finding->only_https || g_str_has_prefix (provider->url, "https:"));
+}
+
 static void
 take_provider (gpointer data, const char *id, const json_t *attributes)
 {
-  GPtrArray *all = data;
+  struct finding *finding = data;
+  GPtrArray *all = finding->asked;
   g_autoptr (GError) unfit = NULL;
   struct provider *checked = provider_new (id, NULL, url_of (attributes), "index", &unfit);
-  if (checked && all->len < PROVIDERS_MOST) {
+  if (is_fit (finding, checked) && all->len < PROVIDERS_MOST) {
     struct asked *asked = g_new0 (struct asked, 1);
     asked->name = g_strdup (id);
     asked->url = g_strconcat (checked->url, "/v1/links?page_limit=100", NULL);
@@ -83,24 +103,20 @@ take_provider (gpointer data, const char *id, const json_t *attributes)
   provider_free (checked);
 }
 
-struct databases {
-  json_t *list;
-  const char *provider;
-};
-
 static void
 take_database (gpointer data, const char *id, const json_t *attributes)
 {
-  struct databases *databases = data;
+  struct finding *finding = data;
   g_autofree char *lower = g_ascii_strdown (id, -1);
-  g_autofree char *name = strcmp (lower, databases->provider) == 0
+  g_autofree char *name = strcmp (lower, finding->provider) == 0
                               ? g_strdup (lower)
-                              : g_strdup_printf ("%s.%s", databases->provider, lower);
+                              : g_strdup_printf ("%s.%s", finding->provider, lower);
   g_autoptr (GError) unfit = NULL;
   struct provider *checked = provider_new (name, NULL, url_of (attributes), "index", &unfit);
-  if (checked)
-    json_array_append_new (databases->list, json_pack ("{s:s, s:s, s:s}", "name", name, "title",
-                                                       text_of (attributes, "name"), "url", checked->url));
+  if (is_fit (finding, checked))
+    json_array_append_new (finding->databases, json_pack ("{s:s, s:s, s:s, s:s}", "name", name, "title",
+                                                          text_of (attributes, "name"), "url", checked->url,
+                                                          "provider", finding->provider));
   provider_free (checked);
 }
 
@@ -111,13 +127,13 @@ arrived (const struct get *get)
 }
 
 static void
-complain (GPtrArray *warnings, const struct get *get)
+complain (GPtrArray *warnings, const char *what, const struct get *get)
 {
-  g_ptr_array_add (
-      warnings,
-      get->end == GET_ARRIVED
-          ? g_strdup_printf ("the index of providers cannot be read: HTTP %ld from %s", get->status, get->url)
-          : g_strdup_printf ("the index of providers cannot be read: %s", get->reason));
+  g_autofree char *why = arrived (get)             ? g_strdup ("it is no list of links")
+                         : get->end == GET_ARRIVED ? g_strdup_printf ("HTTP %ld", get->status)
+                         : get->end == GET_NONE    ? g_strdup ("it took too long, or was cancelled")
+                                                   : g_strdup (get->reason);
+  g_ptr_array_add (warnings, g_strdup_printf ("%s cannot be read: %s", what, why));
 }
 
 struct fetching {
@@ -142,41 +158,66 @@ wait_for_all (const struct fetching *fetching, guint count)
     count--;
 }
 
-/* The databases of the index, or NULL. */
-static json_t *
-fetch_with (const struct fetching *fetching, const char *index_url, GPtrArray *warnings)
+/* Those of the provider that were known before: its list cannot be had now. */
+static void
+take_earlier (struct finding *finding, const json_t *earlier)
+{
+  gsize index;
+  json_t *item;
+  json_array_foreach ((json_t *)(guintptr)earlier, index, item)
+  {
+    if (strcmp (text_of (item, "provider"), finding->provider) == 0)
+      json_array_append (finding->databases, item);
+  }
+}
+
+static gboolean
+fetch_providers (const struct fetching *fetching, const char *index_url, struct finding *finding,
+                 GPtrArray *warnings)
 {
   struct get get;
-  g_autoptr (GPtrArray) providers = g_ptr_array_new_with_free_func (asked_free);
   start (fetching, &get, index_url);
   wait_for_all (fetching, 1);
   fetching->class->stop (fetching->transport, &get);
-  if (arrived (&get))
-    each_link (get.body, "external", take_provider, providers);
-  else
-    complain (warnings, &get);
-  gboolean ok = arrived (&get);
-  get_clear (&get);
+  gboolean ok = arrived (&get) && each_link (get.body, "external", take_provider, finding);
   if (!ok)
-    return NULL;
-  for (guint i = 0; i < providers->len; i++) {
-    struct asked *asked = providers->pdata[i];
-    start (fetching, &asked->get, asked->url);
-  }
-  wait_for_all (fetching, providers->len);
-  struct databases databases = {.list = json_array ()};
-  for (guint i = 0; i < providers->len; i++) {
-    struct asked *asked = providers->pdata[i];
-    fetching->class->stop (fetching->transport, &asked->get);
-    databases.provider = asked->name;
-    if (arrived (&asked->get))
-      each_link (asked->get.body, "child", take_database, &databases);
-  }
-  return databases.list;
+    complain (warnings, "the index of providers", &get);
+  get_clear (&get);
+  return ok;
 }
 
+static void
+fetch_databases (const struct fetching *fetching, struct finding *finding, const json_t *earlier,
+                 GPtrArray *warnings)
+{
+  for (guint i = 0; i < finding->asked->len; i++) {
+    struct asked *asked = finding->asked->pdata[i];
+    start (fetching, &asked->get, asked->url);
+  }
+  wait_for_all (fetching, finding->asked->len);
+  for (guint i = 0; i < finding->asked->len; i++) {
+    struct asked *asked = finding->asked->pdata[i];
+    fetching->class->stop (fetching->transport, &asked->get);
+    finding->provider = asked->name;
+    if (arrived (&asked->get) && each_link (asked->get.body, "child", take_database, finding))
+      continue;
+    g_autofree char *what = g_strdup_printf ("the databases of %s", asked->name);
+    complain (warnings, what, &asked->get);
+    take_earlier (finding, earlier);
+  }
+}
+
+static gboolean
+is_cancelled (int fd)
+{
+  struct pollfd ready = {.fd = fd, .events = POLLIN};
+  return poll (&ready, 1, 0) > 0;
+}
+
+/* The databases of the index; NULL: it cannot be read, or nobody waits for it any more. EARLIER: what it had.
+ */
 static json_t *
-fetch (const char *index_url, int cancel_fd, GPtrArray *warnings)
+fetch (const char *index_url, const json_t *earlier, int cancel_fd, GPtrArray *warnings)
 {
   g_autoptr (GError) problem = NULL;
   const struct materials_transport_class *class = module_load (MATERIALS_MODULE, MATERIALS_SYMBOL, &problem);
@@ -185,9 +226,17 @@ fetch (const char *index_url, int cancel_fd, GPtrArray *warnings)
     return NULL;
   }
   const struct fetching fetching = {class, class->open (), g_get_monotonic_time () + WAIT_US, cancel_fd};
-  json_t *found = fetch_with (&fetching, index_url, warnings);
+  struct finding finding = {.only_https = g_str_has_prefix (index_url, "https:"),
+                            .asked = g_ptr_array_new_with_free_func (asked_free),
+                            .databases = json_array ()};
+  gboolean ok = fetch_providers (&fetching, index_url, &finding, warnings);
+  if (ok)
+    fetch_databases (&fetching, &finding, earlier, warnings);
+  if (!ok || is_cancelled (cancel_fd))
+    g_clear_pointer (&finding.databases, json_decref);
+  g_ptr_array_unref (finding.asked);
   class->close (fetching.transport);
-  return found;
+  return finding.databases;
 }
 
 /* ---- the cache ---- */
@@ -237,9 +286,10 @@ providers_of_index (const struct config *config, gboolean refresh, int cancel_fd
     return all;
   g_autofree char *path = cache_path ();
   g_autoptr (json_t) cache = read_cache (path);
-  json_t *found = !refresh && cache && is_fresh (config, cache)
-                      ? NULL
-                      : fetch (config->materials_index, cancel_fd, warnings);
+  json_t *found =
+      !refresh && cache && is_fresh (config, cache)
+          ? NULL
+          : fetch (config->materials_index, json_object_get (cache, "providers"), cancel_fd, warnings);
   if (found) {
     json_decref (cache);
     cache = keep (path, config->materials_index, found);

@@ -219,6 +219,7 @@ static void
 go_on (struct searching *searching, struct asked *asked, struct page *page, gsize before)
 {
   asked->empty_pages = json_array_size (asked->rows) > before ? 0 : asked->empty_pages + 1;
+  asked->redirects = 0;
   if (page->leads_away)
     fail (searching, asked, NO_HINT, "says that its next page is on another server, which is not asked");
   else if (!page->next && page->has_more)
@@ -404,8 +405,12 @@ go (struct searching *searching)
   int cancel_fd = searching->watch ? searching->watch->cancel_fd : -1;
   for (guint i = 0; i < searching->all->len; i++) {
     struct asked *asked = searching->all->pdata[i];
-    ask_page (searching, asked,
-              first_url (asked->provider, searching->filter, page_limit (searching, asked->provider)));
+    if (asked->provider->unfit)
+      fail (searching, asked, "key_env or key_file of the provider in " PROVIDERS_FILE, "%s",
+            asked->provider->unfit);
+    else
+      ask_page (searching, asked,
+                first_url (asked->provider, searching->filter, page_limit (searching, asked->provider)));
   }
   for (gint64 until; (until = ask_due (searching)) > 0 && g_get_monotonic_time () < searching->until_us;) {
     struct get *get = searching->class->wait (searching->transport, until, cancel_fd);

@@ -9,6 +9,7 @@ get_clear (struct get *get)
   g_free (get->location);
   get->body = NULL;
   get->location = NULL;
+  get->end = GET_NONE;
   get->status = 0;
   get->again_ms = -1;
   get->reason = "";

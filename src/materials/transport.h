@@ -9,6 +9,7 @@
 #define MATERIALS_SYMBOL "adder_materials_transport"
 
 enum get_end {
+  GET_NONE,    /* it is under way, or was given up */
   GET_ARRIVED, /* the whole answer, whatever its status is */
   GET_UNREACHABLE,
   GET_UNTRUSTED, /* TLS */
