@@ -313,6 +313,8 @@ test_datasets_by_name (gconstpointer kind)
   autoclose int fd = adder_file_open (engine, OWNER, "@tio2", &text, NULL);
   g_assert_cmpint (fd, >=, 0);
   g_assert_nonnull (strstr (text, second));
+  /* The database is that of the next kind as well. */
+  g_assert_true (dataset_remove (engine->store, OWNER, "tio2", NULL));
 }
 
 int
