@@ -9,7 +9,7 @@ struct progress_view {
   gboolean shown; /* there is a line to be taken away */
 };
 
-/* Fits call_target_watch. */
-void progress_view_saw (gpointer view, const struct tool_progress *progress);
+/* Fits call_target_watch; DATA is the struct progress_view. */
+void progress_view_saw (gpointer data, const struct tool_progress *progress);
 /* Takes the line away. */
 void progress_view_end (struct progress_view *view);
