@@ -488,7 +488,7 @@ def test_bad_input_has_its_sentence(asker):
         ([asker.sales, "x" * 10001], "the question must be UTF-8 text of 1 to 10000 bytes"),
         ([asker.sales, "?", "more"], "one argument too many"),
         ([asker.adder.scratch / "none.csv", "?", "--code", code], "none.csv: No such file"),
-        ([asker.adder.scratch, "?", "--code", code], "is a directory, not a CSV file"),
+        ([asker.adder.scratch, "?", "--code", code], "is a directory, not a CSV or Parquet file"),
         ([file("empty.csv", ""), "?", "--code", code], "is empty"),
         ([*asked, "--file", "other"], "--file takes NAME=PATH"),
         ([*asked, "--file", f"sales={other}"], "two tables have this name"),

@@ -24,7 +24,7 @@ def rows(databases):
     return [
         (one["chemical_formula_reduced"], math.prod(one["lattice_vectors"][i][i] for i in range(3)) / one["nsites"], one["_left_band_gap"])
         for one in found
-        if "_left_band_gap" in one
+        if one.get("_left_band_gap") is not None
     ]
 
 
@@ -81,14 +81,15 @@ def test_in_a_question(made, rows):
     ended = made.call("ask", "@oxides", "Which atoms have most room?", "--code", code, "--json")
     assert ended.returncode == 0 and ended.stderr == "", ended
     answer = harness.strict_json(ended.stdout)
-    assert str(max(row[1] for row in rows))[:6] in answer["answer"], answer["answer"]
+    assert f"{max(row[1] for row in rows):g}"[:6] in answer["answer"], answer["answer"]
     (schema,) = answer["schema"]
     assert [column["name"] for column in schema["columns"]] == ["formula", "size", "gap"]
 
 
 def test_two_of_them_in_a_question(made, rows):
     code = made.file("code.py", "result = sum(len(frame) for frame in dfs.values())")
-    ended = made.call("ask", "@oxides", made.file("more.csv", "a\n1\n2\n"), "How many rows?", "--code", code, "--json")
+    more = made.file("more.csv", "a\n1\n2\n")
+    ended = made.call("ask", "@oxides", "--file", f"more={more}", "How many rows?", "--code", code, "--json")
     assert ended.returncode == 0, ended
     assert str(len(rows) + 2) in harness.strict_json(ended.stdout)["answer"]
 
@@ -105,7 +106,7 @@ def served(made, table):
     bed.stop()
 
 
-def tool(served, name, **arguments):
+def tool(served, name, /, **arguments):
     reply = served.post(f"/v1/tools/{name}", {"toolset": "workbench", "arguments": arguments})
     assert reply.status == 200, reply
     return reply.json()
@@ -113,7 +114,7 @@ def tool(served, name, **arguments):
 
 def test_over_http(served, correlation):
     assert [one["name"] for one in tool(served, "list_datasets")["reply"]["datasets"]] == ["theirs"], "nobody else's"
-    told = served.run(CORRELATION.format(path="theirs.parquet"), files=[{"name": "theirs.parquet", "dataset": "theirs"}])
+    told = served.run(CORRELATION.format(path="theirs.parquet"), files=[{"file_id": "@theirs"}])
     assert float(told["stdout"]) == pytest.approx(correlation, abs=1e-6)
 
 
