@@ -37,7 +37,7 @@ struct dataset_new {
 struct dataset *dataset_put (struct store *store, const struct dataset_new *put, GError **error);
 
 /* "tio2" the newest, "tio2:2" that version; OWNER's. ADDER_ERROR_NOT_FOUND says which was meant. */
-struct dataset *dataset_find (struct store *store, const char *owner, const char *name, GError **error);
+struct dataset *dataset_find (struct store *store, const char *owner, const char *text, GError **error);
 /* What is known of it. A new reference. */
 json_t *dataset_facts (struct store *store, const struct dataset *dataset, GError **error);
 /* By name, then the newest first; ALL_VERSIONS FALSE: the newest of each. Array of struct dataset. */
