@@ -285,10 +285,11 @@ def test_newer_tables(make_adder):
     first = run_kept(adder)
     adder.stop()
     with sqlite3.connect(database_of(adder)) as database:
+        ((ours,),) = database.execute("SELECT version FROM schema_version")
         database.execute("UPDATE schema_version SET version = 1000")
     assert "a newer Adder wrote it" in lost(adder.run(FILE))
     with sqlite3.connect(database_of(adder)) as database:
-        database.execute("UPDATE schema_version SET version = 1")
+        database.execute("UPDATE schema_version SET version = ?", (ours,))
     check_kept(adder, [first, run_kept(adder)])
 
 
