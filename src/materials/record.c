@@ -239,7 +239,7 @@ static gboolean
 read_lattice (const json_t *attributes, struct lattice *ret_lattice)
 {
   const json_t *vectors = get_list (attributes, "lattice_vectors");
-  struct lattice lattice;
+  struct lattice lattice = {0};
   for (gsize i = 0; i < 3; i++)
     if (!triple (json_array_get (vectors, i), lattice.v[i]))
       return FALSE;
