@@ -317,15 +317,6 @@ const struct field export_dataset_parameters[] = {
      .text = "What the file is to be called; else as the data set is."},
     {0},
 };
-static const struct field export_reply[] = {
-    {.name = "file_id", .types = FIELD_TEXT, .text = "By which it can be loaded."},
-    {.name = "filename", .types = FIELD_TEXT, .text = "What it is called."},
-    {.name = "bytes", .types = FIELD_INTEGER, .text = "How long it is."},
-    {.name = "url", .types = FIELD_TEXT | FIELD_NULL, .text = "Where it can be had."},
-    FIELD_RUN_ID,
-    {0},
-};
-const struct field *const export_dataset_replies[] = {export_reply, NULL};
 
 /* The table as it is, as a file that expires like others: its id, the caller's. */
 static char *

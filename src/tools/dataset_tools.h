@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tools/call.h"
+#include "tools/export_tool.h"
 
 #define DATASET_HEAD_MOST 100
 
@@ -10,10 +11,9 @@ extern const struct field collect_dataset_parameters[], list_datasets_parameters
     load_dataset_parameters[], import_dataset_parameters[], remove_dataset_parameters[],
     export_dataset_parameters[];
 extern const struct field *const collect_dataset_replies[],
-    *const list_datasets_replies[],
-        *const show_dataset_replies[], *const load_dataset_replies[], *const put_dataset_replies[],
-                                                                          *const remove_dataset_replies[],
-                                                                              *const export_dataset_replies[];
+    *const list_datasets_replies[], *const show_dataset_replies[], *const load_dataset_replies[],
+                                                                       *const put_dataset_replies[],
+                                                                           *const remove_dataset_replies[];
 
 void collect_dataset_tool (struct call *call);
 void list_datasets_tool (struct call *call);
@@ -98,7 +98,7 @@ void dataset_export (struct call *call, const char *name, const char *format, co
     .role = (lowest), \
     .hints = TOOL_EXECUTES, \
     .parameters = export_dataset_parameters, \
-    .replies = export_dataset_replies, \
+    .replies = export_csv_replies, \
     .handle = export_dataset_tool, \
   }, \
   { \
