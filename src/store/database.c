@@ -450,10 +450,13 @@ transaction_commit (struct transaction *transaction, GError **error)
   return set_failure (error, database, failure);
 }
 
-/* Ends what TRANSACTION began on its connection, which is closed when it is of no use any more. */
+/* Ends what TRANSACTION began on its connection, which is closed when it is of no use any more. Nothing is
+ * left to be ended where it was lost before. */
 static void
 end_plain (struct transaction *transaction)
 {
+  if (!transaction->connection)
+    return;
   if (transaction->broken &&
       (transaction->failure.trouble == SQL_LOST || transaction->failure.trouble == SQL_TIMEOUT))
     transaction->is_open = FALSE;

@@ -11,7 +11,7 @@
 
 #include "adder.h"
 #include "base/fd.h"
-#include "store/database.h"
+#include "store/database_private.h"
 #include "store_world.h"
 
 #define PATIENCE_US (120 * G_USEC_PER_SEC)
@@ -160,6 +160,44 @@ pull_between (gpointer data, struct transaction *transaction, GError **error)
     tell (plug->command);
   }
   return put (transaction, "second", error);
+}
+
+/* SQLite with connections that are lost where a transaction ends that changed nothing, LOSES more times. */
+static guint loses;
+
+static gboolean
+run_or_lose (void *connection, const char *sql, const struct sql_value *values, guint count, sql_row row,
+             gpointer data, guint64 *ret_changed, guint64 timeout_ms, struct sql_failure *failure)
+{
+  if (loses == 0 || strcmp (sql, "ROLLBACK") != 0)
+    return sqlite_backend.run (connection, sql, values, count, row, data, ret_changed, timeout_ms, failure);
+  loses--;
+  *failure = (struct sql_failure){SQL_LOST, "the connection was lost"};
+  return FALSE;
+}
+
+/* A new connection that is lost once the version of the tables was read, whether they are to be made or not:
+ * there is nothing left to be ended, and the next one does. */
+static void
+test_lost_at_version (void)
+{
+  g_autoptr (store_world) world = store_world_new (&sqlite);
+  struct backend fragile = sqlite_backend;
+  fragile.run = run_or_lose;
+  fragile.is_shared = TRUE;
+  for (guint i = 0; i < 2; i++) {
+    struct database *database = store_world_open (world, 20000);
+    g_autoptr (GError) error = NULL;
+    database->backend = &fragile;
+    loses = 1;
+    g_assert_false (commit (database, "lost", &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+    g_assert_nonnull (strstr (error->message, "the connection was lost"));
+    g_assert_cmpuint (loses, ==, 0);
+    commit_at_last (database, i ? "second" : "first");
+    g_assert_cmpint (count_rows (database, "%"), ==, i + 1);
+    database_close (database);
+  }
 }
 
 /* In the middle of a transaction: it is made again on another connection, once. */
@@ -514,6 +552,7 @@ main (int argc, char **argv)
   g_test_add_func ("/database/away/restart", test_restart);
   g_test_add_func ("/database/away/late", test_late);
   g_test_add_func ("/database/away/dropped-idle", test_dropped_idle);
+  g_test_add_func ("/database/away/lost-at-version", test_lost_at_version);
   g_test_add_func ("/database/away/dropped-amid", test_dropped_amid);
   g_test_add_func ("/database/away/frozen", test_frozen);
   g_test_add_func ("/database/away/acknowledged-dropped", test_acknowledged_dropped);
