@@ -253,6 +253,7 @@ static gboolean
 shortest_basis (const GArray *vectors, struct lattice *ret_basis)
 {
   int have = 0;
+  *ret_basis = (struct lattice){0};
   for (guint i = 0; have < 3 && i < vectors->len; i++) {
     const double *vector = (const double *)vectors->data + 3 * (gsize)i;
     double size = dot (vector, vector), normal[3] = {0, 0, 0}, part = size;

@@ -99,6 +99,8 @@ providers_of_ours (void)
   GPtrArray *all = g_ptr_array_new_with_free_func ((GDestroyNotify)provider_free);
   for (gsize i = 0; i < G_N_ELEMENTS (ours); i++) {
     struct provider *provider = provider_new (ours[i].name, ours[i].title, ours[i].url, "built-in", NULL);
+    if (!provider) /* none is: their names and addresses are as they must be */
+      continue;
     provider->is_default = ours[i].is_default;
     g_ptr_array_add (all, provider);
   }

@@ -251,9 +251,11 @@ cache_path (void)
 static json_t *
 read_cache (const char *path)
 {
+  if (!path)
+    return NULL;
   g_autofree char *text = NULL;
   gsize length;
-  if (!path || !g_file_get_contents (path, &text, &length, NULL) || length > CACHE_BYTES)
+  if (!g_file_get_contents (path, &text, &length, NULL) || length > CACHE_BYTES)
     return NULL;
   return json_parse_object (text, length, path, NULL);
 }
