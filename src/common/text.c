@@ -3,6 +3,21 @@
 
 #include <string.h>
 
+gboolean
+text_is_control (gunichar c)
+{
+  static const struct {
+    gunichar from, to;
+  } ranges[] = {
+      {0x00, 0x1f},     {0x7f, 0x9f},     {0x061c, 0x061c}, {0x200e, 0x200f},
+      {0x2028, 0x202e}, {0x2066, 0x2069}, {0xfff9, 0xfffb},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (ranges); i++)
+    if (c >= ranges[i].from && c <= ranges[i].to)
+      return TRUE;
+  return FALSE;
+}
+
 char *
 text_one_line (const char *text, gssize most)
 {
@@ -11,8 +26,8 @@ text_one_line (const char *text, gssize most)
   GString *line = g_string_sized_new (length);
   for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
     gunichar c = g_utf8_get_char (at);
-    if (g_unichar_iscntrl (c))
-      g_string_append_printf (line, "\\x%02x", c);
+    if (text_is_control (c))
+      g_string_append_printf (line, c <= 0xff ? "\\x%02x" : "\\u%04x", c);
     else
       g_string_append_unichar (line, c);
   }

@@ -4,9 +4,13 @@
 
 #include <glib.h>
 
+/* Whether C is none to be shown as it is: it ends a line, drives a terminal, or changes the direction of the
+ * text that follows (the bidirectional controls of Unicode's annex 9). */
+gboolean text_is_control (gunichar c);
+
 /* At most MOST bytes of TEXT (-1: all of it) as one line: what is not UTF-8 is replaced, and control
- * characters are written as \\x1b, so that a name that somebody chose can neither begin a line of its own nor
- * drive a terminal. The caller's. */
+ * characters are written as \\x1b or \\u202e, so that a name that somebody chose can neither begin a line of
+ * its own nor drive a terminal nor turn the words after it around. The caller's. */
 char *text_one_line (const char *text, gssize most);
 
 /* URL with "***" in place of the password that it may have, before its host or as the parameter

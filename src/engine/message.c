@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/text.h"
 #include "engine/denial.h"
 #include "engine/request.h"
 #include "runner/wire.h"
@@ -273,7 +274,7 @@ one_line (const char *text, gsize length)
   GString *line = g_string_new (NULL);
   for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
     gunichar character = g_utf8_get_char (at);
-    g_string_append_unichar (line, g_unichar_iscntrl (character) ? 0xFFFD : character);
+    g_string_append_unichar (line, text_is_control (character) ? 0xFFFD : character);
   }
   json_t *copy = json_stringn (line->str, line->len);
   g_string_free (line, TRUE);

@@ -4,20 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static gboolean
-is_strange (gunichar c)
-{
-  static const struct {
-    gunichar from, to;
-  } ranges[] = {
-      {0x00, 0x08},     {0x0b, 0x1f},     {0x7f, 0x9f},     {0x061c, 0x061c},
-      {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}, {0xfff9, 0xfffb},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS (ranges); i++)
-    if (c >= ranges[i].from && c <= ranges[i].to)
-      return TRUE;
-  return FALSE;
-}
+#include "common/text.h"
 
 void
 terminal_text_write (const char *text, gssize length, FILE *stream)
@@ -25,7 +12,7 @@ terminal_text_write (const char *text, gssize length, FILE *stream)
   g_autofree char *valid = g_utf8_make_valid (text, length);
   for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
     gunichar c = g_utf8_get_char (at);
-    if (is_strange (c))
+    if (text_is_control (c) && c != '\n' && c != '\t')
       fprintf (stream, "<U+%04X>", c);
     else
       (void)fwrite (at, 1, (gsize)(g_utf8_next_char (at) - at), stream);

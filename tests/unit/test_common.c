@@ -243,15 +243,16 @@ test_log_levels (void)
   g_assert_cmpstr (seen->str, ==, "0:a 1|1:b|");
 }
 
-/* A name that a caller chose cannot begin a line of its own, nor move a cursor. */
+/* A name that a caller chose cannot begin a line of its own, nor move a cursor, nor
+ * turn what follows around. */
 static void
 test_log_is_one_line (void)
 {
   g_autoptr (GString) seen = g_string_new (NULL);
   log_set_sink (collect, LOG_LEVEL_INFO, seen);
-  log_info ("name %s", "x\n<0>forged\x1b[2J\x7f\xff");
+  log_info ("name %s", "x\n<0>forged\x1b[2J\x7f\xff\u202eturned\u2066");
   log_set_sink (NULL, LOG_LEVEL_INFO, NULL);
-  g_assert_cmpstr (seen->str, ==, "2:name x\\x0a<0>forged\\x1b[2J\\x7f\xef\xbf\xbd|");
+  g_assert_cmpstr (seen->str, ==, "2:name x\\x0a<0>forged\\x1b[2J\\x7f\xef\xbf\xbd\\u202eturned\\u2066|");
 }
 
 static void
