@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "common/module.h"
 #include "common/text.h"
+#include "common/url.h"
 #include "materials/transport.h"
 #include "models/keys.h"
 #include "models/mask.h"
@@ -208,11 +209,8 @@ static gboolean
 check_address (const struct config *config, GError **error)
 {
   g_autoptr (GUri) uri = g_uri_parse (config->materials_project_url, G_URI_FLAGS_NONE, NULL);
-  const char *scheme = uri ? g_uri_get_scheme (uri) : "", *host = uri ? g_uri_get_host (uri) : NULL;
-  gboolean local = g_strcmp0 (host, "127.0.0.1") == 0 || g_strcmp0 (host, "::1") == 0 ||
-                   g_strcmp0 (host, "localhost") == 0;
-  if (host && (g_str_equal (scheme, "https") || (local && g_str_equal (scheme, "http"))) &&
-      !g_uri_get_userinfo (uri) && !g_uri_get_query (uri) && !g_uri_get_fragment (uri))
+  if (uri && g_uri_get_host (uri) && url_keeps_secrets (uri) && !g_uri_get_userinfo (uri) &&
+      !g_uri_get_query (uri) && !g_uri_get_fragment (uri))
     return TRUE;
   return wrong (error, "[materials] project_url is an address with https; this is none",
                 config->materials_project_url);

@@ -8,6 +8,7 @@
 #include "common/paths.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "common/url.h"
 #include "materials/providers.h"
 #include "models/keys.h"
 #include "models/private_file.h"
@@ -112,10 +113,7 @@ static gboolean
 check_secrecy (const struct provider *provider, GError **error)
 {
   g_autoptr (GUri) uri = g_uri_parse (provider->url, G_URI_FLAGS_NONE, NULL);
-  const char *host = g_uri_get_host (uri);
-  gboolean local =
-      strcmp (host, "127.0.0.1") == 0 || strcmp (host, "::1") == 0 || strcmp (host, "localhost") == 0;
-  if (!provider->key || local || strcmp (g_uri_get_scheme (uri), "https") == 0)
+  if (!provider->key || (uri && url_keeps_secrets (uri)))
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "its key would go over http for everybody to read: give it a url with https");

@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "common/module.h"
 #include "common/size.h"
+#include "common/url.h"
 #include "models/api_errors.h"
 #include "models/api_quirks.h"
 #include "models/mask.h"
@@ -54,19 +55,6 @@ struct asking {
 
 /* ---- what is settled beforehand ---- */
 
-/* Names below "localhost" never leave the machine: libcurl does not look them up. */
-static gboolean
-is_loopback (const char *host)
-{
-  struct in_addr four;
-  struct in6_addr six;
-  if (inet_pton (AF_INET, host, &four) == 1)
-    return (ntohl (four.s_addr) >> 24) == 127;
-  if (inet_pton (AF_INET6, host, &six) == 1)
-    return IN6_IS_ADDR_LOOPBACK (&six);
-  return g_ascii_strcasecmp (host, "localhost") == 0 || g_str_has_suffix (host, ".localhost");
-}
-
 static char *
 make_url (const struct api *api, const char *base_path)
 {
@@ -103,7 +91,7 @@ check_proxy (const struct api *api, GError **error)
   if (!settings->proxy || settings->unix_socket)
     return TRUE;
   g_autoptr (GUri) uri = g_uri_parse (settings->proxy, G_URI_FLAGS_NONE, NULL);
-  if (uri && is_loopback (g_uri_get_host (uri)))
+  if (uri && url_host_is_local (g_uri_get_host (uri)))
     return TRUE;
   g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID,
                "the key of the model %s would go to the proxy %s for everybody on the way to read: give it a "
@@ -470,7 +458,7 @@ api_new (struct model_settings *settings, GError **error)
   struct api *api = g_new0 (struct api, 1);
   api->settings = settings;
   api->class = dialect_of (settings->dialect);
-  api->is_local = settings->unix_socket || is_loopback (host);
+  api->is_local = settings->unix_socket || url_host_is_local (host);
   api->url = make_url (api, g_uri_get_path (uri));
   api->host = make_host (settings, uri);
   api->quirks = first_quirks (api, host);

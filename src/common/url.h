@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may read what goes to a URL. */
+#pragma once
+
+#include <glib.h>
+
+/* Whether HOST, without brackets, is this machine. Names below "localhost" never leave it: libcurl does not
+ * look them up. */
+gboolean url_host_is_local (const char *host);
+
+/* Whether a key may go to URI: by https nobody on the way can read it, and on this machine there is none. */
+gboolean url_keeps_secrets (GUri *uri);
