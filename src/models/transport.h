@@ -21,8 +21,9 @@ enum transport_want {
 struct transport_request {
   const char *url;
   const char *const *headers; /* "Name: value"; ends with NULL. They hold the key */
-  const char *body;
+  const char *body;           /* NULL: it is a GET */
   gsize length;
+  const char *content_type;                  /* of the body; NULL: JSON */
   const char *unix_socket, *proxy, *ca_file; /* or NULL */
   gboolean is_local;                         /* no proxy of the environment's */
   guint64 connect_ms;
@@ -61,8 +62,8 @@ struct transport;
 struct transport_class {
   struct transport *(*open) (void);
   void (*close) (struct transport *transport);
-  /* POSTs. Connections are kept for the next. From one thread at a time. *RET_REPLY is always set, and
-   * cleared by the caller. */
+  /* POSTs, or GETs. Connections are kept for the next. From one thread at a time. *RET_REPLY is always set,
+   * and cleared by the caller. */
   enum transport_end (*post) (struct transport *transport, const struct transport_request *request,
                               struct transport_reply *ret_reply);
 };

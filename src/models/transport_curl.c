@@ -136,7 +136,11 @@ make_headers (const struct transport_request *request)
 {
   /* A server that knows "Expect" not would be waited for. */
   struct curl_slist *headers = curl_slist_append (NULL, "Expect:");
-  headers = curl_slist_append (headers, "Content-Type: application/json");
+  if (request->body) {
+    const char *type = request->content_type ? request->content_type : "application/json";
+    g_autofree char *line = g_strconcat ("Content-Type: ", type, NULL);
+    headers = curl_slist_append (headers, line);
+  }
   for (gsize i = 0; request->headers[i]; i++)
     headers = curl_slist_append (headers, request->headers[i]);
   return headers;
@@ -150,9 +154,11 @@ set_up (struct exchange *exchange, struct curl_slist *headers)
   set_way (easy, request);
   curl_easy_setopt (easy, CURLOPT_USERAGENT, "adder/" ADDER_VERSION);
   curl_easy_setopt (easy, CURLOPT_HTTPHEADER, headers);
-  curl_easy_setopt (easy, CURLOPT_POST, 1L);
-  curl_easy_setopt (easy, CURLOPT_POSTFIELDS, request->body);
-  curl_easy_setopt (easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
+  if (request->body) {
+    curl_easy_setopt (easy, CURLOPT_POST, 1L);
+    curl_easy_setopt (easy, CURLOPT_POSTFIELDS, request->body);
+    curl_easy_setopt (easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
+  }
   curl_easy_setopt (easy, CURLOPT_WRITEFUNCTION, take);
   curl_easy_setopt (easy, CURLOPT_WRITEDATA, exchange);
   curl_easy_setopt (easy, CURLOPT_HEADERFUNCTION, take_header);

@@ -72,6 +72,13 @@ static const struct field list_reply[] = {
 const struct field *const list_files_replies[] = {list_reply, NULL};
 
 void
+load_file_reply (struct call *call, const char *name)
+{
+  g_autofree char *path = g_strconcat ("/tmp/", name, NULL);
+  call_reply (call, json_pack ("{s:s, s:s}", "local_path", path, "filename", name), NULL);
+}
+
+void
 load_file_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
@@ -80,8 +87,7 @@ load_file_tool (struct call *call)
     call_fail (call, problem);
     return;
   }
-  g_autofree char *path = g_strconcat ("/tmp/", name, NULL);
-  call_reply (call, json_pack ("{s:s, s:s}", "local_path", path, "filename", name), NULL);
+  load_file_reply (call, name);
 }
 
 void

@@ -9,10 +9,12 @@ extern const struct field load_file_parameters[], load_file_session_parameters[]
 extern const struct field *const load_file_replies[], *const list_files_replies[];
 
 void load_file_tool (struct call *call);
+/* What is told of a file that is called NAME in /tmp. */
+void load_file_reply (struct call *call, const char *name);
 void list_files_tool (struct call *call);
 
 /* clang-format off */
-#define TOOL_LOAD_FILE(lowest, parameters_table, whose) \
+#define TOOL_LOAD_FILE(lowest, parameters_table, whose, handler) \
   { \
     .name = "load_file", \
     .title = "Load a stored file", \
@@ -24,7 +26,7 @@ void list_files_tool (struct call *call);
     .hints = TOOL_EXECUTES | TOOL_IDEMPOTENT, \
     .parameters = (parameters_table), \
     .replies = load_file_replies, \
-    .handle = load_file_tool, \
+    .handle = (handler), \
   }
 #define TOOL_LIST_FILES(lowest) \
   { \

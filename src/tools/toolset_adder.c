@@ -293,7 +293,8 @@ static const struct tool tools[] = {
     TOOL_EXPORT_RESULTS_CSV (ROLE_GUEST),
     TOOL_PEEK_RESULT (ROLE_GUEST),
     TOOL_LOAD_FILE (ROLE_GUEST, load_file_session_parameters,
-                    " in this conversation (without one, of the next run alone), or of a session"),
+                    " in this conversation (without one, of the next run alone), or of a session",
+                    load_file_tool),
     TOOL_LIST_FILES (ROLE_GUEST),
     {
         .name = "session_new",

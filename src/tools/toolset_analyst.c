@@ -324,7 +324,8 @@ static const struct tool tools[] = {
         .handle = analyst_ask_tool,
     },
     TOOL_LOAD_FILE (ROLE_GUEST, load_file_parameters,
-                    ", for scan_csv, run_analysis and ask_csv in this conversation where they name no table"),
+                    ", for scan_csv, run_analysis and ask_csv in this conversation where they name no table",
+                    load_file_tool),
     TOOL_LIST_FILES (ROLE_GUEST),
 };
 

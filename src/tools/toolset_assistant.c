@@ -6,6 +6,8 @@
 #include "common/json.h"
 #include "tools/call.h"
 #include "tools/field_rows.h"
+#include "tools/file_tools.h"
+#include "tools/loaded.h"
 #include "tools/result_fields.h"
 #include "tools/shapes.h"
 #include "tools/transcript.h"
@@ -296,7 +298,10 @@ run_cell (struct call *call, GError **error)
     return;
   AdderRequest *request = call_request (call, call_text (call, "code"), NULL);
   adder_request_set_session (request, name, TRUE);
-  run_and_reply (call, request, &cell_form, lost);
+  if (loaded_put (call, name, request, error))
+    run_and_reply (call, request, &cell_form, lost);
+  else
+    adder_request_free (request);
 }
 
 static void
@@ -307,7 +312,10 @@ handle_run (struct call *call)
     run_cell (call, &problem);
   else {
     AdderRequest *request = call_request (call, call_text (call, "code"), SNIPPET_PROFILE);
-    run_and_reply (call, request, &cell_form, NULL);
+    if (loaded_put (call, NULL, request, &problem))
+      run_and_reply (call, request, &cell_form, NULL);
+    else
+      adder_request_free (request);
   }
   if (problem)
     call_fail (call, problem);
@@ -318,6 +326,29 @@ handle_run_container (struct call *call)
 {
   AdderRequest *request = call_request (call, call_text (call, "code"), CONTAINER_PROFILE);
   run_and_reply (call, request, &container_form, NULL);
+}
+
+/* ---- files ---- */
+
+/* For fresh scripts of the conversation, and for its session, which gets it with its next cell. */
+static gboolean
+load (struct call *call, char **ret_name, GError **error)
+{
+  const char *id = call_text (call, "file_id");
+  g_autofree char *lost = NULL, *again = NULL, *session = session_name (call, error);
+  return session && session_ensure (call, session, &lost, error) &&
+         loaded_add (call, session, id, ret_name, error) && loaded_add (call, NULL, id, &again, error);
+}
+
+static void
+handle_load (struct call *call)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *name = NULL;
+  if (load (call, &name, &problem))
+    load_file_reply (call, name);
+  else
+    call_fail (call, problem);
 }
 
 /* ---- /python new, reset, end and the rest ---- */
@@ -529,6 +560,8 @@ static const struct tool tools[] = {
         .replies = container_replies,
         .handle = handle_run_container,
     },
+    TOOL_LOAD_FILE (ROLE_USER, load_file_parameters, " of this conversation, its session's among them",
+                    handle_load),
     {
         .name = "python_new",
         .title = "Begin a new session (/python new)",

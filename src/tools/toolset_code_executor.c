@@ -275,7 +275,8 @@ static const struct tool tools[] = {
     },
     TOOL_LOAD_FILE (ROLE_GUEST, load_file_parameters,
                     " in this conversation (run_python and run_shell; without a conversation, of the next "
-                    "one alone)"),
+                    "one alone)",
+                    load_file_tool),
     TOOL_LIST_FILES (ROLE_GUEST),
 };
 
