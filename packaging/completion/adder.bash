@@ -207,7 +207,7 @@ _adder() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _adder_words "run agent chat ask session approval review record result data file store search tools call mcp serve status stop doctor env container profile model token guard config bench --help --version"
+    _adder_words "run agent chat telegram ask session approval review record result data file store search tools call mcp serve status stop doctor env container profile model token guard config bench --help --version"
     return
   fi
   _adder_value && return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of adder for fish.
-set -l commands run agent chat ask session approval review file store record result search tools call mcp serve status stop doctor env container profile model token guard config bench
+set -l commands run agent chat telegram ask session approval review file store record result search tools call mcp serve status stop doctor env container profile model token guard config bench
 
 complete -c adder -f
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
@@ -15,6 +15,7 @@ complete -c adder -n "not __fish_seen_subcommand_from $commands" -a record -d 'S
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a result -d 'Read output that was longer than its reply'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a ask -d 'Answer a question about a table'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a search -d 'Search databases of materials'
+complete -c adder -n "not __fish_seen_subcommand_from $commands" -a telegram -d 'Answer in chats of Telegram'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a tools -d 'List the tools for agents'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a call -d 'Call a tool'
 complete -c adder -n "not __fish_seen_subcommand_from $commands" -a mcp -d 'Speak MCP on standard input and output'

@@ -181,6 +181,13 @@ struct config {
   guint64 materials_pages;          /* of one provider */
   char *materials_project_url;      /* the Materials Project's own API */
   char *materials_project_key_file; /* with the key for it; NULL: the variable MP_API_KEY alone */
+  /* [telegram] */
+  char *telegram_api;        /* base URL of the Bot API */
+  char *telegram_token_file; /* with the bot's token; NULL: the variable has it */
+  char *telegram_users;      /* numbers of those who are answered in chats of their own */
+  char *telegram_chats;      /* numbers of chats in which anybody is */
+  char *telegram_model;      /* who answers; NULL: the default of models.conf */
+  guint64 telegram_poll_ms;  /* how long one question for updates waits */
   /* [log] */
   char *log_level;   /* "error", "warning", "info", "debug" */
   char *log_format;  /* "text", "json"; "auto": text at a terminal */

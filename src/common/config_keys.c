@@ -475,6 +475,23 @@ const struct config_row config_table[] = {
          "machine."},
     {"materials", "project_key_file", CONFIG_PATH, AT (materials_project_key_file), NULL,
      .text = "A file of mode 0600 with the key for it. The variable `MP_API_KEY` of the daemon goes before."},
+    {"telegram", "api", CONFIG_URL, AT (telegram_api), "https://api.telegram.org",
+     .text = "Where the Bot API is that `adder telegram` asks: Telegram's own, or a server of yours that "
+             "speaks it."},
+    {"telegram", "token_file", CONFIG_PATH, AT (telegram_token_file), .computed_as = "none",
+     .text = "A file of mode 0600 with the bot's token, as @BotFather gives it. The variable "
+             "`ADDER_TELEGRAM_TOKEN` comes before it."},
+    {"telegram", "users", CONFIG_TEXT, AT (telegram_users), .computed_as = "none",
+     .text = "Numbers of the users who are answered in their own chats with the bot, between blanks. Nobody "
+             "else is."},
+    {"telegram", "chats", CONFIG_TEXT, AT (telegram_chats), .computed_as = "none",
+     .text =
+         "Numbers of the groups in which everybody is answered, between blanks; they begin with a minus."},
+    {"telegram", "model", CONFIG_TEXT, AT (telegram_model), .computed_as = "the default of `models.conf`",
+     .text =
+         "The model of `models.conf` that answers plain text. Without one, code blocks and commands work."},
+    {"telegram", "poll_ms", CONFIG_DURATION, AT (telegram_poll_ms), "50s", .minimum = SECOND,
+     .maximum = 600 * SECOND, .text = "How long one question for what is new waits for it."},
     {"log", "level", CONFIG_CHOICE, AT (log_level), "info", .choices = log_levels,
      .text = "The least important messages that are still logged."},
     {"log", "format", CONFIG_CHOICE, AT (log_format), "auto", .choices = log_formats,

@@ -18,6 +18,7 @@ static const struct cli_command commands[] = {
     {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session},
     {"agent", "TASK", "have a model work on a task with tools", cli_agent},
     {"chat", "", "talk with a model that can call tools", cli_chat},
+    {"telegram", "", "answer in chats of Telegram, as a bot", cli_telegram},
     {"ask", "[FILE \"QUESTION\"]", "answer a question about a table, with the code that found it out",
      cli_ask},
     {"search", "[providers]", "search databases of materials for crystal structures", cli_search},

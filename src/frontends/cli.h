@@ -77,6 +77,7 @@ int cli_container (int argc, char **argv);
 int cli_profile (int argc, char **argv);
 int cli_token (int argc, char **argv);
 int cli_chat (int argc, char **argv);
+int cli_telegram (int argc, char **argv);
 int cli_model (int argc, char **argv);
 int cli_guard (int argc, char **argv);
 int cli_config (int argc, char **argv);

@@ -31,22 +31,29 @@ set_status (struct python_session *session, char *taken)
   session->status = taken;
 }
 
-/* The last line of RESULT, but for what the loop says of pictures: what the code itself printed comes before
- * it. The caller's. */
-static char *
-last_line (const char *result)
+gsize
+python_session_split (const char *result, gsize pictures, char **ret_line)
 {
-  g_auto (GStrv) lines = g_strsplit (result, "\n", -1);
-  guint count = g_strv_length (lines);
-  while (count > 1 && g_str_has_prefix (lines[count - 1], PICTURE))
-    count--;
-  return g_strdup (count > 0 ? lines[count - 1] : "");
+  gsize end = strlen (result);
+  *ret_line = NULL;
+  for (gsize dropped = 0;; dropped++) {
+    const char *before = g_strrstr_len (result, (gssize)end, "\n");
+    const char *line = before ? before + 1 : result;
+    if (dropped < pictures && before && g_str_has_prefix (line, PICTURE)) {
+      end = (gsize)(before - result);
+      continue;
+    }
+    if (!g_str_has_prefix (line, CELL) && !g_str_has_prefix (line, MARK))
+      return end;
+    *ret_line = g_strndup (line, (gsize)(result + end - line));
+    return before ? (gsize)(before - result) : 0;
+  }
 }
 
 static void
 keep_cell (struct python_session *session, const json_t *arguments, const char *line)
 {
-  if (!g_str_has_prefix (line, CELL) || session->cells->len >= CELLS_MOST)
+  if (!line || !g_str_has_prefix (line, CELL) || session->cells->len >= CELLS_MOST)
     return;
   g_autofree char *number = g_strndup (line, strcspn (line, "]") + 1);
   g_ptr_array_add (session->cells, g_strdup_printf ("%s\n%s", number, json_member_text (arguments, "code")));
@@ -68,8 +75,9 @@ python_session_see (struct python_session *session, const char *name, const json
   gboolean begins = strcmp (name, "python_new") == 0;
   if ((begins || strcmp (name, "python_end") == 0) && !is_error)
     forget (session);
-  g_autofree char *line = last_line (result);
-  const char *mark = strstr (line, MARK);
+  g_autofree char *line = NULL;
+  (void)python_session_split (result, G_MAXSIZE, &line);
+  const char *mark = line ? strstr (line, MARK) : NULL;
   if (mark && (cell || begins || strcmp (name, "python_reset") == 0))
     set_status (session, g_strdup (mark));
   if (cell)

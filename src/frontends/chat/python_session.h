@@ -17,5 +17,10 @@ void python_session_clear (struct python_session *session);
 void python_session_see (struct python_session *session, const char *name, const json_t *arguments,
                          const char *result, gboolean is_error);
 
+/* How many bytes at the beginning of RESULT the code itself wrote: without the last line where it tells of
+ * the cell, which *RET_LINE is then (the caller's; else NULL), and without what the loop says after it of at
+ * most PICTURES pictures. */
+gsize python_session_split (const char *result, gsize pictures, char **ret_line);
+
 /* From the list that python_variables replies with; NULL: there is no session. */
 void python_session_count (struct python_session *session, const char *variables);
