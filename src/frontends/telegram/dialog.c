@@ -132,7 +132,9 @@ dialog_call (struct dialog *dialog, const char *name, json_t *arguments)
   struct called called;
   call (dialog, name, arguments, &called);
   /* That it was stopped, "/stop" says. */
-  if (!called.is_error || !is_stopped (dialog))
+  if (called.is_error && is_stopped (dialog))
+    dialog->was_cut = TRUE;
+  else
     send_output (dialog, &called.reply);
   send_pictures_of (dialog, called.reply.pictures);
   called_clear (&called);
@@ -209,6 +211,7 @@ send_turn (struct dialog *dialog, const struct agent_turn *turn)
     pages_add_text (pages, dialog->session.status);
   }
   /* That it was stopped, "/stop" says. */
+  dialog->was_cut |= turn->reason == AGENT_CANCELLED;
   if (turn->answer || turn->reason != AGENT_CANCELLED)
     send_pages (&dialog->line, pages, NULL);
   pages_free (pages);
@@ -337,21 +340,23 @@ take_update (struct dialog *dialog, const json_t *update)
     call_target_resume (dialog->target);
     if (begin_work (dialog))
       take_message (dialog, message);
+    else
+      dialog->was_cut = TRUE;
     end_work (dialog);
   }
 }
 
-/* What is out of the program's hands when it is told to end stays begun, and is told about at the next start.
- */
+/* What the end of this program cuts off stays begun, and is told about at the next start. */
 static void
 work_on (struct dialog *dialog, const json_t *update)
 {
   inbox_begin (dialog->world->inbox, inbox_id (update));
+  dialog->was_cut = FALSE;
   take_update (dialog, update);
   g_mutex_lock (&dialog->lock);
   gboolean closing = dialog->closing;
   g_mutex_unlock (&dialog->lock);
-  if (!closing)
+  if (!closing || !dialog->was_cut)
     inbox_end (dialog->world->inbox, inbox_id (update));
 }
 
@@ -446,6 +451,7 @@ dialog_new (const struct dialog_world *world, gint64 chat, GError **error)
   g_cond_init (&dialog->changed);
   python_session_init (&dialog->session);
   g_queue_init (&dialog->presses);
+  dialog->line.was_cut = &dialog->was_cut;
   if (open_all (dialog, error) && (dialog->typing = g_thread_try_new ("typing", type, dialog, error)))
     dialog->thread = g_thread_try_new ("chat", dialog_thread, dialog, error);
   if (!dialog->thread)

@@ -42,6 +42,7 @@ struct dialog {
   gint64 user; /* who asked for what is under way */
 
   gboolean was_stopped; /* something was, since that was last told */
+  gboolean was_cut;     /* what is worked on did not come to its end */
 
   GMutex lock; /* of what follows */
   GCond changed;

@@ -17,7 +17,10 @@ static char nothing[] = "(nothing to show)";
 static void
 complain (const struct chat_line *line, const GError *problem)
 {
-  if (!g_error_matches (problem, BOT_API_ERROR, BOT_API_CANCELLED))
+  if (g_error_matches (problem, BOT_API_ERROR, BOT_API_CANCELLED)) {
+    if (line->was_cut)
+      *line->was_cut = TRUE;
+  } else
     log_warning ("telegram: chat %" G_GINT64_FORMAT ": %s", line->chat, problem->message);
 }
 

@@ -8,6 +8,7 @@
 struct chat_line {
   struct bot_api *api; /* of the thread that sends */
   gint64 chat;
+  gboolean *was_cut; /* becomes TRUE where something was not sent since all ends; or NULL */
 };
 
 /* Sends PAGES; more than PAGES_MOST of them go as the file "reply.txt", and where nothing in them can be
