@@ -47,6 +47,8 @@ static const struct field order_fields[] = {
     IN_ORDER (workspace_bytes, FIELD_BYTES),
     IN_ORDER (workspace_files, FIELD_BYTES),
     IN_ORDER (home, FIELD_MUST),
+    IN_ORDER (lend, FIELD_TEXT),
+    IN_ORDER (directory, FIELD_TEXT),
 };
 
 static const struct field facts_fields[] = {

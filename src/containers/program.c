@@ -46,7 +46,8 @@ settle_descriptors (GError **error)
   for (int fd = WIRE_LAUNCH_CONTROL; fd <= WIRE_LAUNCH_FILTER; fd++)
     if (fcntl (fd, F_SETFD, FD_CLOEXEC) < 0)
       return error_from_errno (error, errno, "descriptor %d is missing", fd);
-  (void)close_range (WIRE_LAUNCH_FILTER + 1, ~0U, 0);
+  (void)close (WIRE_LAUNCH_INIT);
+  (void)close_range (WIRE_LAUNCH_LENT + 1, ~0U, 0);
   return TRUE;
 }
 

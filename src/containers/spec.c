@@ -11,6 +11,7 @@
 #include "containers/labels.h"
 #include "containers/origin.h"
 #include "containers/syscalls.h"
+#include "runner/container.h"
 #include "runner/wire.h"
 #include "sandbox/limits.h"
 #include "sandbox/variables.h"
@@ -21,9 +22,6 @@
 
 /* As adder-zygote's: when memory runs out on the host, these go before what the user runs. */
 #define OOM_SCORE 300
-
-/* The one that has /workspace and /tmp, to which both are links in the image. */
-#define WORKSPACE "/run/workspace"
 
 static const char *const container_variables[] = {
     "PATH=/usr/local/bin:/usr/bin:/bin",
@@ -179,7 +177,7 @@ tmpfs (const struct container_client *client, const struct container_order *orde
                                                  order->workspace_files, order->uid, order->gid);
   g_autofree char *options = g_strdup_printf ("rw,exec,nosuid,nodev,size=%" G_GUINT64_FORMAT ",mode=0755,%s",
                                               order->workspace_bytes, rest);
-  return json_pack ("{s:s}", WORKSPACE, options);
+  return json_pack ("{s:s}", CONTAINER_WORKSPACE, options);
 }
 
 /* Podman reads the filter from a file, and takes what is masked here and not beside. */
@@ -198,9 +196,18 @@ confinement (const struct container_client *client, const char *join)
   return list;
 }
 
+/* Without what is mounted below it, and what is mounted there later. */
+static json_t *
+lent_mount (const struct container_order *order)
+{
+  return json_pack ("{s:s, s:s, s:s, s:b, s:{s:b, s:s}}", "Type", "bind", "Source", order->directory,
+                    "Target", CONTAINER_WORK, "ReadOnly", strcmp (order->lend, CONTAINER_LEND_WRITE) != 0,
+                    "BindOptions", "NonRecursive", 1, "Propagation", "rprivate");
+}
+
 /* Of what an engine would put there it keeps its hands off. */
 static json_t *
-mounts (const char *join)
+mounts (const struct container_order *order, const char *join)
 {
   g_autofree char *inside = g_path_get_dirname (WIRE_JOIN_PATH);
   const struct {
@@ -212,6 +219,8 @@ mounts (const char *join)
     json_array_append_new (list, json_pack ("{s:s, s:s, s:s, s:b}", "Type", "bind", "Source", source,
                                             "Target", bound[i].target, "ReadOnly", 1));
   }
+  if (order->directory)
+    json_array_append_new (list, lent_mount (order));
   return list;
 }
 
@@ -225,7 +234,7 @@ host_of (const struct container_client *client, const struct container_order *or
   json_object_set_new (host, "SecurityOpt", confinement (client, join));
   json_object_set_new (host, "MaskedPaths", list_of (masked, G_N_ELEMENTS (masked) - 1));
   json_object_set_new (host, "Tmpfs", tmpfs (client, order));
-  json_object_set_new (host, "Mounts", mounts (join));
+  json_object_set_new (host, "Mounts", mounts (order, join));
   if (order->runtime && !container_client_is_podman (client))
     json_object_set_new (host, "Runtime", json_string (order->runtime));
   /* The user's own number in the container as outside. */

@@ -18,6 +18,7 @@
 #include "containers/find.h"
 #include "containers/image.h"
 #include "containers/join.h"
+#include "containers/lent.h"
 #include "containers/remove.h"
 #include "containers/spec.h"
 #include "runner/wire.h"
@@ -184,7 +185,7 @@ static gboolean
 hand_over (struct start *start, GError **error)
 {
   start->joined = join_wait (&start->join, start->pid, start->pid_fd, start->until_us, error);
-  return start->joined && tell (start, error) &&
+  return start->joined && lent_attach (start->order, start->pid_fd, error) && tell (start, error) &&
          join_send (&start->join, STDERR_FILENO, WIRE_LAUNCH_CONTROL, WIRE_LAUNCH_FILTER, error);
 }
 
@@ -250,6 +251,7 @@ let_go (void)
 {
   (void)close (WIRE_LAUNCH_CONTROL);
   (void)close (WIRE_LAUNCH_FILTER);
+  (void)close (WIRE_LAUNCH_LENT);
 }
 
 gboolean
@@ -262,9 +264,9 @@ container_start (const struct container_order *order, GError **error)
       .until_us = g_get_monotonic_time () + (gint64)order->start_ms * 1000,
       .pid_fd = -1,
   };
-  gboolean started = find_engine (&start, &problem) && join_open (&start.join, order->home, &problem) &&
-                     create (&start, &problem) && run (&start, &problem) && inspect (&start, &problem) &&
-                     hand_over (&start, &problem);
+  gboolean started = find_engine (&start, &problem) && lent_check (order, start.client, &problem) &&
+                     join_open (&start.join, order->home, &problem) && create (&start, &problem) &&
+                     run (&start, &problem) && inspect (&start, &problem) && hand_over (&start, &problem);
   if (!started)
     refuse (problem);
   let_go ();

@@ -381,6 +381,9 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
   if (depth == 0)
     return leave_out (collection, REASON_DEPTH, path);
   autoclose int directory = open_below (parent, name, O_DIRECTORY, 0700);
+  /* A container has its work directory there, whose files are where they should be. */
+  if (directory < 0 && errno == EXDEV && g_str_equal (path, "work"))
+    return;
   int listed = directory >= 0 ? fcntl (directory, F_DUPFD_CLOEXEC, 3) : -1;
   g_autoptr (GPtrArray) names = listed >= 0 ? list (listed, visits_left (collection) + 1) : NULL;
   if (!names)

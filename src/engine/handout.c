@@ -192,7 +192,8 @@ beyond_containers (const struct host *host, const struct run_request *request, g
   } rows[] = {
       {session, "a session lives in a sandbox of the host's"},
       {request_is_shell (request), "command lines run in a sandbox of the host's"},
-      {request->workdir.fd >= 0, "a work directory can be lent to a sandbox of the host's alone"},
+      {request->workdir.fd >= 0 && workdir_is_overlay (request->workdir.mode),
+       "changes to a work directory are kept apart (overlay, review) by a sandbox of the host's alone"},
       {network_rules_shape (request->network) != NETWORK_NONE, "a container has no network"},
       {g_strcmp0 (request->environment, host->config->environment) != 0,
        "a container has the packages of its image, and no other environment"},

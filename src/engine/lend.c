@@ -2,14 +2,21 @@
 #include "engine/lend.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "engine/launcher.h"
 #include "runner/wire.h"
+#include "sandbox/directory.h"
 
 /* A mount is made within milliseconds. */
 #define LEND_WAIT_MS 10000
@@ -106,4 +113,107 @@ gboolean
 lend_file (const struct host *host, int file_fd, const char *name, int *ret_mount_fd, GError **error)
 {
   return lend (host, file_fd, WIRE_LEND_FILE, name, ret_mount_fd, error);
+}
+
+/* ---- to containers ---- */
+
+/* What is no file of anybody's, but tells of the kernel, or commands it. */
+static gboolean
+is_of_kernel (int fd)
+{
+  static const guint64 kinds[] = {
+      PROC_SUPER_MAGIC,
+      SYSFS_MAGIC,
+      CGROUP_SUPER_MAGIC,
+      CGROUP2_SUPER_MAGIC,
+      DEBUGFS_MAGIC,
+      TRACEFS_MAGIC,
+      SECURITYFS_MAGIC,
+      BPF_FS_MAGIC,
+      DEVPTS_SUPER_MAGIC,
+      EFIVARFS_MAGIC,
+      BINFMTFS_MAGIC,
+      NSFS_MAGIC,
+      PSTOREFS_MAGIC,
+      SELINUX_MAGIC,
+      SMACK_MAGIC,
+      HUGETLBFS_MAGIC,
+      RDTGROUP_SUPER_MAGIC,
+      0x62656570 /* configfs */,
+      0x19800202 /* mqueue */,
+      0x65735543 /* fusectl */,
+  };
+  struct statfs info;
+  struct stat st, devices;
+  if (fstatfs (fd, &info) < 0 || fstat (fd, &st) < 0)
+    return TRUE;
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if ((guint64)info.f_type == kinds[i])
+      return TRUE;
+  /* It calls itself a tmpfs. */
+  return stat ("/dev", &devices) == 0 && devices.st_dev == st.st_dev;
+}
+
+/* By its path the engine shall find it. */
+static gboolean
+has_path (int fd)
+{
+  struct stat own, found;
+  g_autofree char *path = lend_path (fd);
+  return path && g_utf8_validate (path, -1, NULL) && fstat (fd, &own) == 0 && lstat (path, &found) == 0 &&
+         own.st_dev == found.st_dev && own.st_ino == found.st_ino;
+}
+
+static gboolean
+check_bindable (int fd, GError **error)
+{
+  struct fault fault = {0};
+  const char *why = is_of_kernel (fd) ? "it is of a file system of the kernel's own"
+                    : faccessat (fd, "", R_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0
+                        ? "its files are not for the user of this daemon to read"
+                    : !has_path (fd) ? "it has no path that an engine could be told"
+                                     : NULL;
+  if (!why && directory_check_alone (fd, &fault) < 0)
+    why = fault.step;
+  if (why)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "a container cannot have it: %s", why);
+  return !why;
+}
+
+char *
+lend_path (int fd)
+{
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  return g_file_read_link (link, NULL);
+}
+
+gboolean
+lend_to_container (const struct host *host, int directory_fd, gboolean writable, int *ret_fd, GError **error)
+{
+  if (host->owner.assume)
+    return lend_directory (host, directory_fd, writable, "the work directory", ret_fd, error);
+  if (!check_bindable (directory_fd, error))
+    return FALSE;
+  *ret_fd = fcntl (directory_fd, F_DUPFD_CLOEXEC, 3);
+  return *ret_fd >= 0 || error_from_errno (error, errno, "cannot keep the work directory");
+}
+
+gboolean
+lend_is_same (int fd, int other_fd, gboolean read_only, GError **error)
+{
+  struct stat own, other;
+  struct statvfs info;
+  if (fstat (fd, &own) < 0 || fstat (other_fd, &other) < 0 || fstatvfs (other_fd, &info) < 0)
+    return error_from_errno (error, errno, "cannot look at the directory that a container was given");
+  if (own.st_dev != other.st_dev || own.st_ino != other.st_ino) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                         "the container was given another directory than the work directory, which was moved "
+                         "or replaced meanwhile, or the engine sees other mounts than Adder");
+    return FALSE;
+  }
+  if (!read_only || (info.f_flag & ST_RDONLY))
+    return TRUE;
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                       "the container can write to the work directory, which was lent to be read");
+  return FALSE;
 }

@@ -568,6 +568,8 @@ start_ms (const struct pool *pool)
 static void
 note_wish (struct pool *pool, const struct shape *shape)
 {
+  if (pool->isolation == ISOLATION_CONTAINER && shape->lent > 0)
+    return;
   if (pool->isolation == ISOLATION_CONTAINER) {
     pool->kept = *shape;
     pool->keeps[SHAPE_PLAIN] = TRUE;

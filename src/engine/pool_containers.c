@@ -16,6 +16,7 @@
 #include "common/paths.h"
 #include "containers/image_build.h"
 #include "engine/launcher.h"
+#include "engine/lend.h"
 #include "engine/pool_private.h"
 
 /* More would only delay the first: a start is work for the engine and for a processor. */
@@ -130,12 +131,25 @@ may_start (struct pool *pool)
          pool->draining->len < LEAVING_MOST + pool->pools->host->config->max_running;
 }
 
+/* Which way a directory gets there (containers/order.h). */
+static char *
+lend_word (const struct host *host, const struct shape *shape, int lent_fd)
+{
+  const char *word = lent_fd < 0          ? NULL
+                     : host->owner.assume ? CONTAINER_LEND_MOUNT
+                     : shape->read_only   ? CONTAINER_LEND_READ
+                                          : CONTAINER_LEND_WRITE;
+  return (char *)(guintptr)word;
+}
+
 static struct zygote *
 start_zygote (struct pool *pool, struct box *box, int spawn[WIRE_SPAWN_FDS], GError **error)
 {
   struct host *host = pool->pools->host;
   const struct config *config = host->config;
   const guint64 *limit = box->shape.limits.value;
+  int lent_fd = spawn[WIRE_SPAWN_DIRECTORY];
+  g_autofree char *path = lent_fd < 0 || host->owner.assume ? NULL : lend_path (lent_fd);
   const struct container_order order = {
       .engine = config->container_engine,
       .socket = config->container_socket,
@@ -153,6 +167,8 @@ start_zygote (struct pool *pool, struct box *box, int spawn[WIRE_SPAWN_FDS], GEr
       .workspace_bytes = limit[LIMIT_WORKSPACE],
       .workspace_files = limit[LIMIT_WORKSPACE_FILES],
       .home = (char *)(guintptr)scratch_path (host->scratch),
+      .lend = lend_word (host, &box->shape, lent_fd),
+      .directory = path,
   };
   return zygote_start_contained (host, &order, box, spawn, error);
 }
@@ -173,11 +189,13 @@ make_box (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS
 }
 
 static void
-start (struct pool *pool, const struct shape *shape)
+start (struct pool *pool, struct shape *shape)
 {
   g_autoptr (GError) error = NULL;
   int spawn[WIRE_SPAWN_FDS];
   struct box *box = make_box (pool, shape, spawn, &error);
+  if (!box)
+    shape_close (shape);
   struct zygote *zygote = box ? start_zygote (pool, box, spawn, &error) : NULL;
   g_mutex_lock (&pool->pools->lock);
   pool->starts++;
@@ -247,10 +265,23 @@ note_failure (struct pool *pool, const struct shape *shape, const GError *error)
   pool_fail_shape (pool, shape, told);
 }
 
+/* What is wrong with somebody's directory is his alone. */
+static void
+fail_lent (struct pool *pool, const struct shape *shape, const GError *error)
+{
+  g_autoptr (GError) told = g_error_copy (error);
+  if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
+    told->code = ADDER_ERROR_FAILED;
+  log_warning ("a container with a work directory could not be made: %s", error->message);
+  pool_fail_shape (pool, shape, told);
+}
+
 void
 pool_container_failed (struct pool *pool, const struct shape *shape, const GError *error)
 {
-  if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
+  if (shape->lent > 0)
+    fail_lent (pool, shape, error);
+  else if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
       g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
     refuse (pool, error);
   else
@@ -293,6 +324,7 @@ void
 pool_container_news (struct pool *pool, struct zygote *zygote, enum zygote_news news, const GError *error)
 {
   struct box *box = find_parking (pool, zygote);
+  uint32_t flags = WIRE_SPAWN_UNTOUCHED | (zygote->lent_fd >= 0 ? WIRE_SPAWN_LENT : 0);
   g_autoptr (GError) problem = NULL;
   if (!box)
     return;
@@ -302,7 +334,7 @@ pool_container_news (struct pool *pool, struct zygote *zygote, enum zygote_news 
   case ZYGOTE_NEWS_SERVING:
     log_info ("a container is ready after %" G_GINT64_FORMAT " ms (Python %s)",
               (g_get_monotonic_time () - zygote->started_us) / 1000, zygote->info->version);
-    if (!zygote_spawn (zygote, box, zygote->spawn, WIRE_SPAWN_UNTOUCHED, &problem))
+    if (!zygote_spawn (zygote, box, zygote->spawn, flags, &problem))
       fail_box (pool, box, problem);
     return;
   case ZYGOTE_NEWS_SPAWNED:

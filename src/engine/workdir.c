@@ -49,10 +49,11 @@ workdir_lend (struct workdir *workdir, const struct host *host, enum isolation i
   int mount_fd;
   struct timespec now;
   g_autofree char *shown = text_one_line (workdir->path, -1);
-  if (!lend_check (host, isolation, "a work directory", error))
+  gboolean contained = isolation == ISOLATION_CONTAINER, writable = workdir->mode == WORKDIR_WRITE;
+  if (!contained && !lend_check (host, isolation, "a work directory", error))
     return FALSE;
-  if (!lend_directory (host, workdir->fd, workdir->mode == WORKDIR_WRITE, "the work directory", &mount_fd,
-                       error)) {
+  if (!(contained ? lend_to_container (host, workdir->fd, writable, &mount_fd, error)
+                  : lend_directory (host, workdir->fd, writable, "the work directory", &mount_fd, error))) {
     g_prefix_error (error, "the directory %s cannot be a work directory: ", shown);
     return FALSE;
   }
@@ -62,5 +63,6 @@ workdir_lend (struct workdir *workdir, const struct host *host, enum isolation i
   workdir->begun_ns = (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
   shape_lend (shape, MOUNTS_DIRECTORY, mount_fd);
   shape->overlay = workdir_is_overlay (workdir->mode);
+  shape->read_only = workdir->mode == WORKDIR_READ;
   return TRUE;
 }

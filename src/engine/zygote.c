@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "engine/launcher.h"
 #include "engine/layout.h"
+#include "engine/lend.h"
 
 /* SERVING, with its JSON, is the longest message. */
 #define CONTROL_BYTES  ((gsize)64 << 10)
@@ -55,8 +56,10 @@ start (struct zygote *zygote, const struct host *host, const char *program, char
       {their_control, WIRE_LAUNCH_CONTROL},
       {host->filter_fd[zygote->isolation][zygote->network], WIRE_LAUNCH_FILTER},
       {host->init_fd, WIRE_LAUNCH_INIT},
+      {zygote->lent_fd, WIRE_LAUNCH_LENT},
   };
-  return launcher_start (program, arguments, fds, G_N_ELEMENTS (fds), &zygote->launcher_fd, error);
+  gsize count = G_N_ELEMENTS (fds) - (zygote->lent_fd < 0);
+  return launcher_start (program, arguments, fds, count, &zygote->launcher_fd, error);
 }
 
 static struct zygote *
@@ -66,7 +69,7 @@ zygote_new (const struct host *host, const char *environment, enum isolation iso
   zygote->isolation = isolation;
   zygote->network = network;
   zygote->environment = g_strdup (environment);
-  zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = -1;
+  zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = zygote->lent_fd = -1;
   zygote->started_us = g_get_monotonic_time ();
   zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->zygote_start_ms * 1000);
   zygote->messages = g_string_new (NULL);
@@ -103,6 +106,8 @@ zygote_start_contained (const struct host *host, const struct container_order *o
   zygote->single = box;
   zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->container_start_ms * 1000);
   memcpy (zygote->spawn, spawn, sizeof zygote->spawn);
+  /* What it has of the host is there before it is asked for a sandbox. */
+  zygote->lent_fd = fd_steal (&zygote->spawn[WIRE_SPAWN_DIRECTORY]);
   if (!start (zygote, host, host->container_launcher, arguments, error))
     g_clear_pointer (&zygote, zygote_free);
   return zygote;
@@ -229,13 +234,18 @@ set_init (const struct zygote *zygote, int *fds)
 static enum zygote_news
 take_spawned (struct zygote *zygote, int *fds, gsize count, struct box **ret_box, GError **error)
 {
-  if (count != WIRE_SPAWNED_FDS)
+  gboolean lent = zygote->lent_fd >= 0;
+  if (count != (lent ? WIRE_SPAWNED_FDS : WIRE_SPAWNED_DIRECTORY))
     return end (zygote, ret_box, error, "sent a sandbox without its descriptors");
   if (zygote->isolation == ISOLATION_CONTAINER && !set_init (zygote, fds))
     return end (zygote, ret_box, error, "is out of reach: too many descriptors are open");
   struct box *box = *ret_box = g_steal_pointer (&zygote->spawning);
   gboolean adopted = box_adopt (box, fds, error);
-  for (gsize i = 0; i < count; i++)
+  /* Before any code is handed out. */
+  adopted = adopted && (!lent || lend_is_same (zygote->lent_fd, fds[WIRE_SPAWNED_DIRECTORY],
+                                               box->shape.read_only, error));
+  fd_close (&zygote->lent_fd);
+  for (gsize i = 0; i < WIRE_SPAWNED_DIRECTORY; i++)
     fds[i] = -1;
   box->info = zygote_info_ref (zygote->info);
   return adopted ? ZYGOTE_NEWS_SPAWNED : ZYGOTE_NEWS_REFUSED;
@@ -296,7 +306,7 @@ enum zygote_news
 zygote_read (struct zygote *zygote, struct box **ret_box, GError **error)
 {
   g_autofree char *packet = g_malloc (CONTROL_BYTES);
-  int fds[WIRE_SPAWNED_FDS] = {-1, -1, -1};
+  int fds[WIRE_SPAWNED_FDS] = {-1, -1, -1, -1};
   gsize count = 0;
   *ret_box = NULL;
   if (zygote->state == ZYGOTE_ENDED)
@@ -379,6 +389,7 @@ zygote_leave (struct zygote *zygote)
     (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
   fd_close (&zygote->control_fd);
   fd_close (&zygote->message_fd);
+  fd_close (&zygote->lent_fd);
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     fd_close (&zygote->spawn[i]);
 }

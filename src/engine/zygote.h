@@ -39,6 +39,7 @@ struct zygote {
   struct container_facts *container;
   struct box *single;        /* made for it; good as long as SPAWN was not sent */
   int spawn[WIRE_SPAWN_FDS]; /* what goes with that */
+  int lent_fd;               /* the directory that it is to have; -1: none */
 };
 
 /* Starts the zygote of ENVIRONMENT, or a BARE one, for sandboxes of ISOLATION, for which HOST was prepared.

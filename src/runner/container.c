@@ -29,7 +29,8 @@ container_make_workspace (struct fault *fault)
   if (fd < 0)
     return fault_set (fault, errno, "cannot open " CONTAINER_WORKSPACE);
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    if (mkdirat (fd, parts[i], 0755) < 0)
+    /* A directory that is lent is there already. */
+    if (mkdirat (fd, parts[i], 0755) < 0 && errno != EEXIST)
       return fault_set (fault, errno, "cannot make %s in " CONTAINER_WORKSPACE, parts[i]);
   return 0;
 }

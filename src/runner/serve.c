@@ -393,8 +393,10 @@ answer (const struct spawned *spawned)
       [WIRE_SPAWNED_WORKER] = spawned->worker_fd,
       [WIRE_SPAWNED_INIT] = spawned->init_fd,
       [WIRE_SPAWNED_WORKSPACE] = spawned->workspace_fd,
+      [WIRE_SPAWNED_DIRECTORY] = spawned->directory_fd,
   };
-  return fd_send (WIRE_LAUNCH_CONTROL, &header, sizeof header, fds, WIRE_SPAWNED_FDS);
+  size_t count = WIRE_SPAWNED_FDS - (spawned->directory_fd < 0);
+  return fd_send (WIRE_LAUNCH_CONTROL, &header, sizeof header, fds, count);
 }
 
 void
@@ -418,7 +420,7 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
       [WIRE_SPAWN_STDERR] = true,
       [WIRE_SPAWN_EXIT] = true,
       [WIRE_SPAWN_WORKSPACE] = zygote->isolation == ISOLATION_PROCESS || zygote->isolation == ISOLATION_NONE,
-      [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT,
+      [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT && zygote->isolation != ISOLATION_CONTAINER,
       [WIRE_SPAWN_FILES_WORK] = wanted->flags & WIRE_SPAWN_INPUTS_WORK,
       [WIRE_SPAWN_FILES_TMP] = wanted->flags & WIRE_SPAWN_INPUTS_TMP,
       [WIRE_SPAWN_FILTER] = wanted->flags & WIRE_SPAWN_NETWORK,
@@ -436,7 +438,7 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
 }
 
 /* Directories of the host lead out of a container, by "..". */
-#define CONTAINER_FLAGS (WIRE_SPAWN_PREFAULT | WIRE_SPAWN_UNTOUCHED)
+#define CONTAINER_FLAGS (WIRE_SPAWN_PREFAULT | WIRE_SPAWN_UNTOUCHED | WIRE_SPAWN_LENT)
 
 static int
 check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssize_t size, int *fds,
@@ -459,7 +461,7 @@ static enum spawn_side
 serve_request (const struct zygote *zygote, struct children *children, struct sandbox *ret_sandbox)
 {
   struct wire_spawn wanted;
-  struct spawned spawned = {.worker_fd = -1, .init_fd = -1, .workspace_fd = -1};
+  struct spawned spawned = {.worker_fd = -1, .init_fd = -1, .workspace_fd = -1, .directory_fd = -1};
   struct fault fault = {0};
   int fds[WIRE_SPAWN_FDS];
   size_t count = 0;
@@ -498,6 +500,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     answer (&spawned);
     fd_close (&spawned.worker_fd);
     fd_close (&spawned.workspace_fd);
+    fd_close (&spawned.directory_fd);
   }
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     fd_close (&fds[i]);

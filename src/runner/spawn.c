@@ -159,14 +159,26 @@ get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, con
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
 }
 
+/* What is /work in the container, for the daemon to see whether it is what was lent. */
+static int
+get_directory (const struct zygote *zygote, const struct wire_spawn *wanted, int *ret_fd, struct fault *fault)
+{
+  if (zygote->isolation != ISOLATION_CONTAINER || !(wanted->flags & WIRE_SPAWN_LENT))
+    return 0;
+  *ret_fd = open (CONTAINER_WORK, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return *ret_fd < 0 ? fault_set (fault, errno, "there is no work directory") : 0;
+}
+
 int
 spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds,
        struct spawned *ret_spawned, struct sandbox *ret_sandbox, struct fault *fault)
 {
   bool own = zygote->isolation == ISOLATION_NAMESPACES;
-  autoclose int workspace_fd = -1, init_fd = -1, worker_fd = -1;
+  autoclose int workspace_fd = -1, directory_fd = -1, init_fd = -1, worker_fd = -1;
   pid_t init = 0, worker = -1;
   int r = get_workspace (zygote, wanted, fds, &workspace_fd, fault);
+  if (r == 0)
+    r = get_directory (zygote, wanted, &directory_fd, fault);
   if (r < 0)
     return r;
   if (own)
@@ -180,7 +192,7 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
   if (worker == 0) {
     become_sandbox (zygote, wanted, fds, init_fd, workspace_fd, ret_sandbox);
     /* These are other descriptors by now, or none. */
-    workspace_fd = init_fd = -1;
+    workspace_fd = directory_fd = init_fd = -1;
     return SPAWN_SANDBOX;
   }
   int err = errno;
@@ -206,6 +218,7 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
       .worker_fd = fd_steal (&worker_fd),
       .init_fd = fd_steal (&init_fd),
       .workspace_fd = fd_steal (&workspace_fd),
+      .directory_fd = fd_steal (&directory_fd),
   };
   return SPAWN_ZYGOTE;
 

@@ -36,6 +36,7 @@ struct spawned {
   pid_t worker, init;     /* in the zygote's pid namespace; without namespaces there is no init */
   int worker_fd, init_fd; /* pidfds */
   int workspace_fd;
+  int directory_fd; /* -1: none is lent to a container */
 };
 
 /* A sandbox as it sees itself. */

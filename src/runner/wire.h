@@ -17,7 +17,7 @@
 #include "sandbox/mounts.h"
 #include "sandbox/namespaces.h"
 
-#define WIRE_VERSION 6u
+#define WIRE_VERSION 7u
 
 /* Of a file that is lent, below the workspace ("work/data.csv"), with its zero byte. */
 #define WIRE_FILE_PATH_BYTES 256
@@ -44,7 +44,8 @@ enum {
   WIRE_SPAWN_SESSION = 1 << 1,   /* with places of its own (sandbox/places.h), and it lives on when its first
                                     process ends: the daemon ends its init. Needs namespaces; ignored without */
   WIRE_SPAWN_UNTOUCHED = 1 << 2, /* touch nothing ahead */
-  WIRE_SPAWN_LENT = 1 << 3,      /* a directory of the host comes along, and is /work */
+  WIRE_SPAWN_LENT = 1 << 3,      /* a directory of the host comes along, and is /work; in a container it is
+                                    there already */
   WIRE_SPAWN_OVERLAY = 1 << 4,   /* with it: what is changed there stays in the workspace, below "upper" */
   WIRE_SPAWN_ONLINE = 1 << 5,    /* with a network, its own or the host's */
   WIRE_SPAWN_NETWORK = 1 << 6,   /* with a network namespace of its own (sandbox/network.h), whose listening
@@ -89,6 +90,7 @@ enum wire_spawned_fd {
                              namespaces the worker's: with that the zygote ends the rest of its process group */
   WIRE_SPAWNED_WORKSPACE, /* root of the workspace, with the directories work and tmp (and tmp/output) in it
                            */
+  WIRE_SPAWNED_DIRECTORY, /* of a container with WIRE_SPAWN_LENT only: what it has there (O_PATH) */
   WIRE_SPAWNED_FDS,
 };
 
@@ -200,6 +202,7 @@ enum wire_launch_fd {
   WIRE_LAUNCH_CONTROL = 3, /* control socket */
   WIRE_LAUNCH_FILTER = 4,  /* sealed memfd: the seccomp program, an array of struct sock_filter */
   WIRE_LAUNCH_INIT = 5,    /* the static adder-init, O_RDONLY, for execveat */
+  WIRE_LAUNCH_LENT = 6,    /* of a container with CONTAINER_LEND_MOUNT only: the mount (containers/order.h) */
 };
 
 /* Where a zygote in a container finds the socket of its launcher (adder-container), which sends it one

@@ -36,10 +36,9 @@ lies_below (const char *point, const char *path)
   return *point == '/' && point[1] != '\0';
 }
 
-/* What is mounted below would be left out, and what it hides would show; and what an overlay shows of it is
- * not the same. So nothing may be. */
-static int
-check_alone (int directory_fd, struct fault *fault)
+/* And what an overlay shows of it is not the same. */
+int
+directory_check_alone (int directory_fd, struct fault *fault)
 {
   char link[64], path[PATH_MAX];
   struct mountinfo mount;
@@ -97,7 +96,7 @@ directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_
   autoclose int mount_fd = -1, map_fd = -1;
   if (fstat (directory_fd, &info) < 0 || !S_ISDIR (info.st_mode))
     return fault_set (fault, ENOTDIR, "cannot lend what is no directory");
-  int r = check_alone (directory_fd, fault);
+  int r = directory_check_alone (directory_fd, fault);
   if (r == 0)
     r = wish->map ? clone_directly (directory_fd, &mount_fd, fault)
                   : clone_in_own_namespace (directory_fd, &mount_fd, fault);

@@ -16,6 +16,10 @@ struct directory_wish {
   struct idmap ids;
 };
 
+/* Whether nothing is mounted below the directory DIRECTORY_FD: what is would be left out, and what it hides
+ * would show. Returns 0, or a negative errno with FAULT. */
+int directory_check_alone (int directory_fd, struct fault *fault);
+
 /* Makes the mount of the directory that DIRECTORY_FD (O_PATH will do) refers to. Who has no right to mount
  * gets it from a user namespace, which he does not leave: only for a process that does nothing else. */
 int directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_mount_fd,

@@ -179,7 +179,7 @@ class Launcher:
             "engine": "docker", "socket": engine.socket, "runtime": None, "image": "localhost/adder:latest", "image_age_ms": 0,
             "start_ms": DEADLINE * 1000, "environment": "container", "memory_bytes": 1 << 28, "pids": 64, "cpu_percent": 100,
             "uid": 65530, "gid": 65530, "workspace_bytes": 1 << 27, "workspace_files": 1000,
-            "shm_bytes": 1 << 21, "home": str(home), **changes,
+            "shm_bytes": 1 << 21, "home": str(home), "lend": None, "directory": None, **changes,
         }  # fmt: skip
         self.messages, theirs = os.pipe()
         self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -76,7 +76,14 @@ def work(fds):
     take(sock, 1)
 
 
-def serve(control, mode):
+def lent(order, mode):
+    """What the container says that it has for /workspace: what is named in the file "place", writable."""
+    if order["lend"] is None:
+        return []
+    return [os.open(HERE if mode == "other-directory" else read("place"), os.O_PATH | os.O_DIRECTORY)]
+
+
+def serve(control, order, mode):
     """The first process of the container, with its zygote."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     send(control, SERVING, json.dumps({"version": "3.11.2", "failed": []}).encode())
@@ -99,7 +106,7 @@ def serve(control, mode):
         os.makedirs(os.path.join(workspace, name))
     place = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
     process = os.pidfd_open(worker)
-    send(control, SPAWNED, fds=[process, process, place])
+    send(control, SPAWNED, fds=[process, process, place, *lent(order, mode)])
     for fd in fds[:3]:
         os.close(fd)
     _, status = os.waitpid(worker, 0)
@@ -119,7 +126,7 @@ def start(control, order, mode):
     if container == 0:
         os.close(tell)
         if os.read(told, 1):
-            serve(control, mode)
+            serve(control, order, mode)
         os._exit(0)
     note(f"started {container}")
     if mode == "lies":
@@ -145,6 +152,8 @@ def main():
         return
     order = json.loads(sys.argv[2])
     note(f"ordered {order['memory_bytes']}")
+    if order["lend"]:
+        note(f"lent {order['lend']} {order['directory']}")
     control = socket.socket(fileno=3)
     if mode == "dies":
         os._exit(1)

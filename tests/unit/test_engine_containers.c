@@ -2,10 +2,12 @@
 /* A pool of containers, against a program that stands in for the launcher (container_program.py): what is
  * kept ready, what is used once, what happens to containers that die, hang or lie, and what there is when
  * there are none. */
+#include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "library/library.h"
 #include "run_support.h"
@@ -230,6 +232,82 @@ test_warning (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
   g_assert_cmpstr (json_string_value (json_array_get (warnings, 0)), ==, "the image is old");
 }
 
+/* ---- a directory of the host ---- */
+
+static AdderRequest *
+ask_in (const char *directory, const char *mode, const char *kind)
+{
+  AdderRequest *request = ask ("print(6 * 7)", kind, "container");
+  int fd = open (directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  g_assert_cmpint (fd, >=, 0);
+  g_autoptr (GError) error = NULL;
+  adder_request_set_workdir (request, fd, directory, mode, &error);
+  g_assert_no_error (error);
+  close (fd);
+  return request;
+}
+
+/* Which the container says that it has, as "place" does. */
+static char *
+make_place (const struct bed *bed)
+{
+  char *place = g_build_filename (bed->directory, "place-of,a:caller", NULL);
+  g_assert_cmpint (g_mkdir (place, 0755), ==, 0);
+  write_in (bed, "place", place);
+  return place;
+}
+
+/* One container for one directory: it is not kept for anybody, and others are as they were. */
+static void
+test_lent (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
+{
+  g_autofree char *place = make_place (bed);
+  g_autoptr (json_t) result = run (bed->engine, ask_in (place, "rw", "container"), "ok", 0);
+  g_assert_cmpstr (string_at (result, "stdout"), ==, "42\n");
+  g_assert_cmpstr (backend_of (result), ==, "container");
+  g_autofree char *bound = g_strconcat ("lent write ", place, NULL);
+  g_assert_cmpuint (count_noted (bed, geteuid () == 0 ? "lent mount None" : bound, NULL), ==, 1);
+  await_noted (bed, "removed ", 1);
+  g_assert_cmpint (pool_number (bed->engine, "parked"), ==, 0);
+  json_decref (run_contained (bed, "1", "ok", 0));
+  await_parked (bed, 2);
+  g_assert_cmpuint (count_noted (bed, "lent ", NULL), ==, 1);
+}
+
+/* No code is handed to a container that has another directory, or that could write to what it may read. A run
+ * that insists on none is in a sandbox of the host's, which needs no path. */
+static void
+test_lent_wrongly (struct bed *bed, gconstpointer mode)
+{
+  gboolean other = g_str_equal (mode, "other-directory");
+  const char *wanted = other ? "rw" : "read";
+  g_autofree char *place = make_place (bed);
+  g_autoptr (json_t) result = run (bed->engine, ask_in (place, wanted, "container"), "failed", 125);
+  g_assert_nonnull (
+      strstr (error_at (result, "message"), other ? "another directory than" : "lent to be read"));
+  g_assert_cmpstr (string_at (result, "stdout"), ==, "");
+  g_autoptr (json_t) native = run (bed->engine, ask_in (place, wanted, NULL), "ok", 0);
+  g_assert_cmpstr (backend_of (native), ==, "native");
+  json_decref (run_contained (bed, "1", "ok", 0));
+}
+
+/* What needs mounts of a sandbox's own, and what no engine shall bind. */
+static void
+test_lent_beyond (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
+{
+  g_autofree char *place = make_place (bed);
+  g_autoptr (json_t) review = run (bed->engine, ask_in (place, "review", "container"), "refused", 126);
+  g_assert_nonnull (strstr (error_at (review, "message"), "kept apart"));
+  g_autoptr (json_t) native = run (bed->engine, ask_in (place, "overlay", NULL), "ok", 0);
+  g_assert_cmpstr (backend_of (native), ==, "native");
+  if (geteuid () != 0) {
+    g_autoptr (json_t) kernel =
+        run (bed->engine, ask_in ("/proc/self/fd", "read", "container"), "refused", 126);
+    g_assert_nonnull (strstr (error_at (kernel, "message"), "the kernel's own"));
+  }
+  g_assert_cmpuint (count_noted (bed, "ordered ", NULL), ==, 0);
+}
+
 /* ---- none ---- */
 
 /* A run that can do without has a sandbox, and is told; one that insists fails, and nothing is left. */
@@ -305,6 +383,10 @@ static const struct {
     {"new-image", "good", test_new_image},
     {"warning", "old", test_warning},
     {"beyond", "good", test_beyond},
+    {"lent", "good", test_lent},
+    {"lent/another", "other-directory", test_lent_wrongly},
+    {"lent/writable", "good", test_lent_wrongly},
+    {"lent/beyond", "good", test_lent_beyond},
     {"comes-back/has-none", "has-none", test_comes_back},
     {"comes-back/fails", "fails", test_comes_back},
     {"none/has-none", "has-none", test_none},

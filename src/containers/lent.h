@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A directory of the host that is /workspace in one container (order.h). */
+#pragma once
+
+#include "containers/client.h"
+#include "containers/order.h"
+
+/* Whether the engine behind CLIENT can be asked for what ORDER lends. */
+gboolean lent_check (const struct container_order *order, const struct container_client *client,
+                     GError **error);
+
+/* With CONTAINER_LEND_MOUNT: puts the mount into the container of PID_FD, whose zygote waits to be handed
+ * over and has made no workspace yet. For who may do what root may. */
+gboolean lent_attach (const struct container_order *order, int pid_fd, GError **error);
