@@ -150,7 +150,17 @@ container_image_remove (struct container_client *client, const char *name, GErro
   struct container_image *image = container_image_find (client, name, error);
   g_autofree char *path = image ? container_image_path (name, error) : NULL;
   container_image_free (image);
-  return path && container_client_call (client, "DELETE", path, NULL, ANSWER_MS, NULL, error);
+  if (!path)
+    return FALSE;
+  g_autoptr (GError) cause = NULL;
+  if (container_client_call (client, "DELETE", path, NULL, ANSWER_MS, NULL, &cause))
+    return TRUE;
+  if (container_client_status (client) == 409)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "a container uses the image %s: \"adder stop\" ends those that wait for runs", name);
+  else
+    g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
 }
 
 /* ---- its age and its runner ---- */

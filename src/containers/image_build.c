@@ -18,6 +18,7 @@
 #include "common/paths.h"
 #include "common/text.h"
 #include "containers/labels.h"
+#include "runner/wire.h"
 
 #define MINUTE_MS  (60 * 1000)
 #define GATHER_MS  (60 * MINUTE_MS)
@@ -281,7 +282,7 @@ trial_order (const struct build *build)
   json_t *host = json_pack (
       "{s:s, s:b, s:[s], s:[s], s:{s:s}, s:{s:s}, s:[{s:s, s:i, s:i}, {s:s, s:i, s:i}]}", "NetworkMode",
       "none", "ReadonlyRootfs", 1, "CapDrop", "ALL", "SecurityOpt", "no-new-privileges", "Tmpfs",
-      "/run/workspace", tmpfs, "LogConfig", "Type", "json-file", "Ulimits", "Name", "nofile", "Soft", 1024,
+      WIRE_WORKSPACE_PATH, tmpfs, "LogConfig", "Type", "json-file", "Ulimits", "Name", "nofile", "Soft", 1024,
       "Hard", 1024, "Name", "nproc", "Soft", 1024, "Hard", 1024);
   return json_pack ("{s:s, s:[s,s,s,s], s:[s,s,s], s:s, s:b, s:o}", "Image", build->candidate, "Cmd",
                     "python3", "-I", "-B", "/usr/share/adder/trial.py", "Env",

@@ -11,7 +11,6 @@
 
 #include "adder.h"
 #include "common/error.h"
-#include "runner/container.h"
 #include "runner/wire.h"
 #include "sandbox/mounts.h"
 
@@ -33,9 +32,9 @@ static int
 attach (int pid_fd)
 {
   struct fault fault = {0};
-  if (setns (pid_fd, CLONE_NEWNS) < 0 || (mkdir (CONTAINER_WORK, 0755) < 0 && errno != EEXIST))
+  if (setns (pid_fd, CLONE_NEWNS) < 0 || (mkdir (WIRE_WORK_PATH, 0755) < 0 && errno != EEXIST))
     return errno;
-  return mounts_attach (WIRE_LAUNCH_LENT, AT_FDCWD, CONTAINER_WORK, &fault) < 0 ? fault.err : 0;
+  return mounts_attach (WIRE_LAUNCH_LENT, AT_FDCWD, WIRE_WORK_PATH, &fault) < 0 ? fault.err : 0;
 }
 
 gboolean

@@ -11,7 +11,6 @@
 #include "containers/labels.h"
 #include "containers/origin.h"
 #include "containers/syscalls.h"
-#include "runner/container.h"
 #include "runner/wire.h"
 #include "sandbox/limits.h"
 #include "sandbox/variables.h"
@@ -177,7 +176,7 @@ tmpfs (const struct container_client *client, const struct container_order *orde
                                                  order->workspace_files, order->uid, order->gid);
   g_autofree char *options = g_strdup_printf ("rw,exec,nosuid,nodev,size=%" G_GUINT64_FORMAT ",mode=0755,%s",
                                               order->workspace_bytes, rest);
-  return json_pack ("{s:s}", CONTAINER_WORKSPACE, options);
+  return json_pack ("{s:s}", WIRE_WORKSPACE_PATH, options);
 }
 
 /* Podman reads the filter from a file, and takes what is masked here and not beside. */
@@ -201,7 +200,7 @@ static json_t *
 lent_mount (const struct container_order *order)
 {
   return json_pack ("{s:s, s:s, s:s, s:b, s:{s:b, s:s}}", "Type", "bind", "Source", order->directory,
-                    "Target", CONTAINER_WORK, "ReadOnly", strcmp (order->lend, CONTAINER_LEND_WRITE) != 0,
+                    "Target", WIRE_WORK_PATH, "ReadOnly", strcmp (order->lend, CONTAINER_LEND_WRITE) != 0,
                     "BindOptions", "NonRecursive", 1, "Propagation", "rprivate");
 }
 

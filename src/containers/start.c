@@ -100,8 +100,13 @@ find_engine (struct start *start, GError **error)
 static gboolean
 blame_runtime (const struct start *start, GError **error)
 {
-  if (start->order->runtime && container_client_status (start->client) == 400)
-    (*error)->code = ADDER_ERROR_UNSUPPORTED;
+  const char *runtime = start->order->runtime;
+  if (!runtime || container_client_status (start->client) != 400 || !strstr ((*error)->message, runtime))
+    return FALSE;
+  g_clear_error (error);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "Docker knows no runtime \"%s\": \"docker info\" lists those it knows ([container] runtime)",
+               runtime);
   return FALSE;
 }
 

@@ -282,7 +282,7 @@ pool_container_failed (struct pool *pool, const struct shape *shape, const GErro
   if (shape->lent > 0)
     fail_lent (pool, shape, error);
   else if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
-      g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
+           g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
     refuse (pool, error);
   else
     note_failure (pool, shape, error);

@@ -25,13 +25,13 @@ int
 container_make_workspace (struct fault *fault)
 {
   static const char *const parts[] = {"work", "tmp", "tmp/output"};
-  autoclose int fd = open (CONTAINER_WORKSPACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  autoclose int fd = open (WIRE_WORKSPACE_PATH, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
-    return fault_set (fault, errno, "cannot open " CONTAINER_WORKSPACE);
+    return fault_set (fault, errno, "cannot open " WIRE_WORKSPACE_PATH);
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
     /* A directory that is lent is there already. */
     if (mkdirat (fd, parts[i], 0755) < 0 && errno != EEXIST)
-      return fault_set (fault, errno, "cannot make %s in " CONTAINER_WORKSPACE, parts[i]);
+      return fault_set (fault, errno, "cannot make %s in " WIRE_WORKSPACE_PATH, parts[i]);
   return 0;
 }
 

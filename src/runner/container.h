@@ -8,14 +8,6 @@
 #include "base/fault.h"
 #include "sandbox/namespaces.h"
 
-/* The workspace: a file system of the container's own, in memory. /workspace and /tmp are links to parts of
- * it. */
-#define CONTAINER_WORKSPACE "/run/workspace"
-
-/* The part of it that /workspace and /work are. Where a directory of the host is lent, it is mounted there
- * before the workspace is made. */
-#define CONTAINER_WORK CONTAINER_WORKSPACE "/work"
-
 /* Makes the parts of the workspace. To be done before anything looks for /tmp. Returns 0, or a negative errno
  * with FAULT. */
 int container_make_workspace (struct fault *fault);

@@ -154,7 +154,7 @@ get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, con
   if (zygote->isolation == ISOLATION_NAMESPACES)
     return mounts_make_workspace (&wanted->limits, of, ret_fd, fault);
   *ret_fd = zygote->isolation == ISOLATION_CONTAINER
-                ? open (CONTAINER_WORKSPACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                ? open (WIRE_WORKSPACE_PATH, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                 : fcntl (fds[WIRE_SPAWN_WORKSPACE], F_DUPFD_CLOEXEC, 0);
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
 }
@@ -165,7 +165,7 @@ get_directory (const struct zygote *zygote, const struct wire_spawn *wanted, int
 {
   if (zygote->isolation != ISOLATION_CONTAINER || !(wanted->flags & WIRE_SPAWN_LENT))
     return 0;
-  *ret_fd = open (CONTAINER_WORK, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  *ret_fd = open (WIRE_WORK_PATH, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no work directory") : 0;
 }
 

@@ -209,6 +209,12 @@ enum wire_launch_fd {
  * message, struct wire_join with the descriptors of enum wire_join_fd, and hangs up. */
 #define WIRE_JOIN_PATH "/run/adder/join"
 
+/* The workspace of a container: a file system of its own, in memory. /workspace, with /work, and /tmp are
+ * links to parts of it. A directory of the host that is lent is mounted on the first of these, before the
+ * zygote makes what is not there yet. */
+#define WIRE_WORKSPACE_PATH "/run/workspace"
+#define WIRE_WORK_PATH      WIRE_WORKSPACE_PATH "/work"
+
 struct wire_join {
   uint32_t version; /* WIRE_VERSION */
   uint32_t reserved;

@@ -344,6 +344,51 @@ def test_links_do_not_lead_out(world):
     assert result.outcome == "ok" and not [name for name in os.listdir(out) if os.path.exists(out / name) and not os.path.islink(out / name)]
 
 
+# ---- a directory of the host ----
+
+
+def lent(world, name):
+    place = world.folder(name)
+    (place / "data.csv").write_text("a,b\n1,2\n")
+    place.chmod(0o700)
+    return place
+
+
+def test_a_directory_to_read(world):
+    place = lent(world, "a: b")
+    code = """
+import os
+print(os.listdir("/workspace"), os.listdir("/work"), open("data.csv").read().split(), os.getuid() != 0)
+try:
+    open("/workspace/new", "w")
+except OSError as error:
+    print(error.errno)
+"""
+    result = world.run(code, "--workdir", place)
+    assert (result.outcome, result.files, result.warnings) == ("ok", [], []), result
+    assert result.stdout == "['data.csv'] ['data.csv'] ['a,b', '1,2'] True\n30\n"
+    assert os.listdir(place) == ["data.csv"]
+
+
+def test_a_directory_to_write_to(world, user):
+    place = lent(world, "place")
+    out = world.folder("out")
+    code = "import os\nos.mkdir('made')\nopen('made/x', 'w').write('1')\nos.remove('data.csv')\nopen('/tmp/output/y', 'w').write('2')"
+    result = world.run(code, "--workdir", f"{place}:rw", "--out", out)
+    assert (result.outcome, result.warnings) == ("ok", []), result
+    assert os.listdir(place) == ["made"] and (place / "made/x").read_text() == "1"
+    assert {os.stat(place / path).st_uid for path in ("made", "made/x")} == {user.uid}
+    # What is in the directory stays there alone.
+    assert len(result.names) == 1 and result.names[0].endswith("y")
+
+
+def test_a_directory_that_no_container_has(world):
+    """Of the kernel, an engine would bind it, and its files speak of the user's other processes."""
+    for place in ("/proc", "/"):
+        refused = world.run("1", "--workdir", place)
+        assert refused.outcome in ("failed", "refused") and place in refused.error["message"], refused
+
+
 # ---- the tool of chat assistants ----
 
 TRUNCATED = "[Output truncated at 8192 bytes]"
@@ -669,7 +714,7 @@ def test_never_weaker_than_was_asked_for(make_adder):
 # What a container has not; a word of the sentence.
 WANTING = {
     "a session": (["--session"], "session"),
-    "a directory of the caller's": (["--workdir"], "work"),
+    "changes that are kept apart": (["--workdir"], "kept apart"),
     "an environment": (["--env", "system"], "environment"),
 }
 
@@ -683,7 +728,7 @@ def test_what_a_container_has_not(world, what):
         assert made.returncode == 0, made
         options = ["--session", harness.strict_json(made.stdout)["session_id"]]
     elif options == ["--workdir"]:
-        options = ["--workdir", str(world.folder("place"))]
+        options = ["--workdir", f"{world.folder('place')}:overlay"]
     try:
         insisted = world.adder.run("print(1)", *INSISTING, *options)
         assert insisted.outcome in ("failed", "refused") and word in insisted.error["message"], insisted
