@@ -374,9 +374,9 @@ static const struct {
     {"[os.close(g) for g in given] and {}", ADDER_ERROR_FAILED, "the branch ended before it was ready"},
     {"os.write(given[0], b'x' * 40) and {}", ADDER_ERROR_FAILED, "the branch did not say what it should"},
     /* The session itself, or a child of its, in the place of a branch. */
-    {"os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 6, 0, 0, 0, 0)) and {}",
+    {"os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 7, 0, 0, 0, 0)) and {}",
      ADDER_ERROR_FAILED, "the process of a branch is not where it should be"},
-    {"{} if os.fork() else os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 6, 0, 0, 0, "
+    {"{} if os.fork() else os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 7, 0, 0, 0, "
      "0)) "
      "and "
      "time.sleep(100)",
