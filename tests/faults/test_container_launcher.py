@@ -79,8 +79,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif twist == "cut":
             self.close_connection = True
             return
-        elif isinstance(twist, int):
-            self.answer(twist, {"message": f"made up: {step} fails"})
+        elif isinstance(twist, (int, tuple)):
+            status, words = twist if isinstance(twist, tuple) else (twist, f"made up: {step} fails")
+            self.answer(status, {"message": words})
             return
         elif twist is not None:
             self.answer(200, twist)
@@ -311,8 +312,12 @@ def test_another_process_is_left_alone(launch):
 
 
 def test_a_runtime_that_nobody_knows(launch):
+    """That is no passing trouble; another refusal with the same status may be."""
+    _, launcher = launch(("create", (400, "unknown or invalid runtime name: runsc")), runtime="runsc")
+    err, text = launcher.refusal()
+    assert err == EOPNOTSUPP and "runsc" in text and "docker info" in text
     _, launcher = launch(("create", 400), runtime="runsc")
-    assert launcher.refusal()[0] == EOPNOTSUPP
+    assert launcher.refusal()[0] == EIO
 
 
 @pytest.mark.parametrize("program", ["", "import time; time.sleep(1000)"], ids=["ends", "hangs"])
