@@ -13,7 +13,12 @@
 #include "common/text.h"
 #include "models/transport.h"
 
-G_DEFINE_QUARK (bot - api - error, bot_api_error)
+/* Not G_DEFINE_QUARK: common/error.c says why. */
+GQuark
+bot_api_error_quark (void)
+{
+  return g_quark_from_static_string ("adder-bot-api-error-quark");
+}
 
 #define ANSWER_BYTES (16 << 20)
 #define CONNECT_MS   (10 * 1000)
