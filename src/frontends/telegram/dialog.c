@@ -459,15 +459,20 @@ dialog_new (const struct dialog_world *world, gint64 chat, GError **error)
   return dialog;
 }
 
-/* What is under way is stopped. */
-static void
-end_threads (struct dialog *dialog)
+void
+dialog_close (struct dialog *dialog)
 {
   g_mutex_lock (&dialog->lock);
   dialog->closing = TRUE;
   g_mutex_unlock (&dialog->lock);
   dialog_stop (dialog);
   g_async_queue_push (dialog->updates, json_null ());
+}
+
+static void
+end_threads (struct dialog *dialog)
+{
+  dialog_close (dialog);
   if (dialog->thread)
     g_thread_join (dialog->thread);
   if (dialog->typing)
@@ -497,16 +502,17 @@ dialog_free (struct dialog *dialog)
 }
 
 void
-dialog_take (struct dialog *dialog, json_t *update)
+dialog_take (struct dialog *dialog, const json_t *update)
 {
   gboolean is_press = json_is_object (json_object_get (update, "callback_query"));
+  json_t *own = json_deep_copy (update);
   g_mutex_lock (&dialog->lock);
   if (is_press && dialog->question) {
-    g_queue_push_tail (&dialog->presses, json_incref (update));
+    g_queue_push_tail (&dialog->presses, own);
     g_cond_broadcast (&dialog->changed);
   } else {
     dialog->taken++;
-    g_async_queue_push (dialog->updates, json_incref (update));
+    g_async_queue_push (dialog->updates, own);
   }
   g_mutex_unlock (&dialog->lock);
 }

@@ -54,12 +54,16 @@ struct dialog {
 
 /* The chat CHAT, whose thread waits for updates. NULL with ERROR. */
 struct dialog *dialog_new (const struct dialog_world *world, gint64 chat, GError **error);
-/* Ends it: what is under way is stopped. */
+/* From any thread. No further update is begun; what is under way is stopped, and told about at the next
+ * start.
+ */
+void dialog_close (struct dialog *dialog);
+/* Closes it and waits for its threads. */
 void dialog_free (struct dialog *dialog);
 
 /* From any thread. UPDATE is worked on after those before it; a press of a button at once, where one is
  * waited for. */
-void dialog_take (struct dialog *dialog, json_t *update);
+void dialog_take (struct dialog *dialog, const json_t *update);
 /* Whether MESSAGE is "/stop", for the bot called NAME. */
 gboolean dialog_is_stop (const json_t *message, const char *name);
 /* Ends all that was taken until now, whether work on it began or not. */

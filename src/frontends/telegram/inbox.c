@@ -20,6 +20,7 @@
 #define FILE_BYTES (64 << 20)
 #define SEEN_MOST  300 /* three answers of getUpdates at their longest */
 
+/* What is in it is nobody else's: values of jansson are for one thread at a time. */
 struct inbox {
   GMutex lock;
   char *path;
@@ -163,7 +164,7 @@ add_fresh (struct inbox *inbox, json_t *update, json_t *fresh)
   gint64 id = inbox_id (update);
   if (find_id (inbox->seen, id) >= 0 || find_update (inbox->updates, id) >= 0)
     return;
-  json_array_append (inbox->updates, update);
+  json_array_append_new (inbox->updates, json_deep_copy (update));
   json_array_append_new (inbox->seen, json_integer (id));
   json_array_append (fresh, update);
   if (json_array_size (inbox->seen) > SEEN_MOST)
@@ -215,7 +216,7 @@ inbox_left (struct inbox *inbox)
   json_t *update;
   json_array_foreach (inbox->updates, index, update)
   {
-    json_t *copy = json_copy (update);
+    json_t *copy = json_deep_copy (update);
     if (find_id (inbox->begun, inbox_id (update)) >= 0)
       json_object_set_new (copy, "begun", json_true ());
     json_array_append_new (left, copy);

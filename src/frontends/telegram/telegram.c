@@ -329,6 +329,20 @@ make_world (struct telegram *telegram)
   };
 }
 
+/* All are told before anything of theirs is cut off: one that was cut off without knowing would take its
+ * message for answered. */
+static void
+end_dialogs (struct telegram *telegram)
+{
+  GHashTableIter all;
+  gpointer dialog;
+  g_hash_table_iter_init (&all, telegram->dialogs);
+  while (g_hash_table_iter_next (&all, NULL, &dialog))
+    dialog_close (dialog);
+  eventfd_write (telegram->over_fd, 1);
+  g_hash_table_unref (telegram->dialogs);
+}
+
 gboolean
 telegram_serve (const struct telegram_settings *settings, GError **error)
 {
@@ -351,8 +365,7 @@ telegram_serve (const struct telegram_settings *settings, GError **error)
     take_up (&telegram);
     ok = poll_on (&telegram, &problem);
   }
-  eventfd_write (telegram.over_fd, 1);
-  g_hash_table_unref (telegram.dialogs);
+  end_dialogs (&telegram);
   g_hash_table_unref (telegram.strangers);
   inbox_close (telegram.inbox);
   bot_api_free (telegram.api);
