@@ -308,7 +308,7 @@ box_spawn (struct daemon *daemon, const struct limits *limits, uint32_t flags)
   if (answer.header.kind == WIRE_REFUSED)
     g_test_message ("refused: %s: %s", answer.refused.fault.step, strerror (answer.refused.fault.err));
   g_assert_cmpuint (answer.header.kind, ==, WIRE_SPAWNED);
-  g_assert_cmpuint (count, ==, WIRE_SPAWNED_FDS);
+  g_assert_cmpuint (count, ==, WIRE_SPAWNED_DIRECTORY); /* no directory is lent here */
   box->worker_fd = got[WIRE_SPAWNED_WORKER];
   box->init_fd = got[WIRE_SPAWNED_INIT];
   box->workspace_fd = got[WIRE_SPAWNED_WORKSPACE];
