@@ -235,7 +235,7 @@ PROMPTS = {
     "workbench": {"use_adder", "plot", "compute_exactly"},
     "compute": {"use_adder", "compute_exactly"},
     "code_executor": {"use_adder", "analyse_file", "plot", "compute_exactly"},
-    "assistant": {"use_adder", "plot", "compute_exactly"},
+    "assistant": {"use_adder", "analyse_file", "plot", "compute_exactly"},
 }
 
 
