@@ -221,7 +221,8 @@ def weak_engines(weak_installation):
 
 
 @pytest.fixture(scope="session")
-def theatre(request, common_directory):
+def theatre(request, common_directory, installation):
+    """After the installation, which shall have no processes when it goes."""
     made = Theatre(request, common_directory)
     yield made
     made.close()
