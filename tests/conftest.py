@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the end-to-end and attack suites. tests/README.md says how they are organised and run."""
+import collections
 import contextlib
 import os
 import pathlib
@@ -35,6 +36,7 @@ def pytest_addoption(parser):
         choices=["one", "two"],
         help="two: only what is run as the second of the users; one: all else. Both together are everything, once",
     )
+    parser.addoption("--part", metavar="K/N", help="--part=1/2: the first of two parts of the files, which hold about as many tests")
     parser.addoption("--cases", metavar="FILE", help="--cases=FILE: only the cases that FILE names, one on each line, as JUnit's XML does")
 
 
@@ -43,6 +45,18 @@ def is_in_half(half, item):
     user = params["setting"].user if "setting" in params else params.get("user")
     is_second = user is not None and user.name == harness.users()[1].name
     return is_second == (half == "two")
+
+
+def files_of_part(part, items):
+    """The same for everybody who asks with the same items. A file is in one part, since its tests may share what is dear."""
+    which, count = map(int, part.split("/"))
+    sizes = collections.Counter(item.path for item in items)
+    files, tests = [set() for _ in range(count)], [0] * count
+    for path, size in sorted(sizes.items(), key=lambda row: (-row[1], row[0])):
+        least = tests.index(min(tests))
+        files[least].add(path)
+        tests[least] += size
+    return files[which - 1]
 
 
 def is_needed(item):
@@ -61,14 +75,18 @@ def is_named(cases, item):
     return f"{path.removesuffix('.py').replace('/', '.')}::{name}" in cases
 
 
+@pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config, items):
-    half, cases = config.getoption("half"), config.getoption("cases")
+    half, part, cases = (config.getoption(name) for name in ("half", "part", "cases"))
     asked = [is_needed]
     if half:
         asked.append(lambda item: is_in_half(half, item))
     if cases:
         named = set(pathlib.Path(cases).read_text().splitlines())
         asked.append(lambda item: is_named(named, item))
+    if part:
+        files = files_of_part(part, [item for item in items if all(ask(item) for ask in asked)])
+        asked.append(lambda item: item.path in files)
     chosen, others = [], []
     for item in items:
         (chosen if all(ask(item) for ask in asked) else others).append(item)
