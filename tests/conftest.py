@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import zlib
 
 import pytest
 
@@ -27,6 +28,7 @@ def pytest_configure(config):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     config.addinivalue_line("markers", "quick: a fast, representative subset: -m quick")
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
+    config.addinivalue_line("markers", "one_user: who runs it makes no difference to a file of tests, which is run as one of the users")
     config.addinivalue_line("markers", "everywhere: of the tests with container engines, one for each engine and each user")
 
 
@@ -48,7 +50,7 @@ def is_in_half(half, item):
 
 
 def files_of_part(part, items):
-    """The same for everybody who asks with the same items. A file is in one part, since its tests may share what is dear."""
+    """The same for both halves of ITEMS. A file is in one part, since its tests may share what is dear."""
     which, count = map(int, part.split("/"))
     sizes = collections.Counter(item.path for item in items)
     files, tests = [set() for _ in range(count)], [0] * count
@@ -57,6 +59,14 @@ def files_of_part(part, items):
         files[least].add(path)
         tests[least] += size
     return files[which - 1]
+
+
+def is_of_its_user(item):
+    """A file that is run as one of the users is so as the first or the second of them, by its name."""
+    if not item.get_closest_marker("one_user") or not hasattr(item, "callspec") or "user" not in item.callspec.params:
+        return True
+    users = [user for user in harness.users() if not user.why_not]
+    return item.callspec.params["user"] == users[zlib.crc32(item.path.stem.encode()) % len(users)]
 
 
 def is_needed(item):
@@ -78,14 +88,14 @@ def is_named(cases, item):
 @pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config, items):
     half, part, cases = (config.getoption(name) for name in ("half", "part", "cases"))
-    asked = [is_needed]
+    asked = [is_needed, is_of_its_user]
     if half:
         asked.append(lambda item: is_in_half(half, item))
     if cases:
         named = set(pathlib.Path(cases).read_text().splitlines())
         asked.append(lambda item: is_named(named, item))
     if part:
-        files = files_of_part(part, [item for item in items if all(ask(item) for ask in asked)])
+        files = files_of_part(part, items)
         asked.append(lambda item: item.path in files)
     chosen, others = [], []
     for item in items:

@@ -10,6 +10,8 @@ import harness
 import materials_world as world
 import pytest
 
+pytestmark = pytest.mark.one_user
+
 NUMBER = (int, float, harness.NULL)
 ROW = {
     "formula": (str, harness.NULL), "elements": (list, harness.NULL), "nelements": (int, harness.NULL),
