@@ -244,7 +244,8 @@ def test_an_interrupted_collect_keeps_what_it_has(make_data, hostile):
     facts = data.ask("show", "part")
     assert facts["interrupted"] and facts["complete"] is False
     sources = [source for row in data.parquet("part") for source in row["sources"]]
-    assert len(sources) == 9, "six of the one and three of the other"
+    of = {name: sum(source.startswith(f"{name}:") for source in sources) for name in ("good", "held")}
+    assert of["held"] == 3 and of["good"] in (0, 3, 6), "the first page of the one, and what had come of the other"
 
 
 def test_columns_of_wrong_and_odd_things_are_a_table(make_data):

@@ -212,7 +212,8 @@ def test_a_session_through_tools(ours):
     assert "ended" in ours.refused("run_python", {"code": "1", "session": session})
 
 
-def test_checkpoints_and_branches_through_tools(ours):
+def test_checkpoints_and_branches_through_tools(ours, sessions):
+    sessions.make_room()
     session = ours.call("session_new", {})["session_id"]
     ours.call("run_python", {"code": "x = 1", "session": session})
     if ours.call("session_show", {"session": session})["isolation"]["level"] < 2:
