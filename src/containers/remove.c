@@ -17,16 +17,15 @@
 /* How long an engine may take for what it was asked to create before its answer was lost. */
 #define UNSURE_US (60 * G_USEC_PER_SEC)
 
-gboolean
-container_remove (struct container_client *client, const char *name, GError **error)
+/* The container NAME (its name or id), whatever state it is in. TRUE as well where there is none. */
+static gboolean
+remove_once (struct container_client *client, const char *name, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("/containers/%s?force=true&v=true", name);
   g_autoptr (GError) problem = NULL;
   if (container_client_call (client, "DELETE", path, NULL, REMOVE_MS, NULL, &problem))
     return TRUE;
-  /* 409: it is being removed already. */
-  guint status = container_client_status (client);
-  if (status == 404 || status == 409)
+  if (container_client_status (client) == 404)
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
@@ -37,7 +36,9 @@ container_remove_surely (struct container_client *client, const char *name, gboo
 {
   gint64 begun_us = g_get_monotonic_time ();
   for (gint64 again_us = AGAIN_US;; again_us = MIN (again_us * 2, AGAIN_MOST_US)) {
-    gboolean gone = container_remove (client, name, NULL);
+    /* 409: it is being removed already, perhaps by a call of ours that was not answered in time. That may
+     * fail yet. */
+    gboolean gone = remove_once (client, name, NULL);
     gint64 spent_us = g_get_monotonic_time () - begun_us;
     gboolean none = container_client_status (client) == 404;
     if (gone && !(unsure && none && spent_us < UNSURE_US))
@@ -73,9 +74,11 @@ container_sweep (struct container_client *client, GError **error)
     const char *id = json_member_text (container, "Id");
     if (id[0] == '\0' || !is_left (container))
       continue;
-    /* The others need not stay because of one. */
+    /* The others need not stay because of one; 409: somebody removes it already. */
     g_clear_error (error);
-    removed += container_remove (client, id, error);
+    removed += remove_once (client, id, error);
+    if (container_client_status (client) == 409)
+      g_clear_error (error);
   }
   return error && *error ? -1 : removed;
 }

@@ -4,11 +4,7 @@
 
 #include "containers/client.h"
 
-/* Ends and removes the container NAME (its name or id), whatever state it is in. TRUE as well where there is
- * none, or where the engine is at it. */
-gboolean container_remove (struct container_client *client, const char *name, GError **error);
-
-/* Does not give up while the engine is away or fails, for some minutes. UNSURE: whether it was created is not
+/* Ends and removes the container NAME, whatever state it is in. Does not give up while the engine is away or fails, for some minutes. UNSURE: whether it was created is not
  * known, as the engine did not answer, so it may yet come. */
 void container_remove_surely (struct container_client *client, const char *name, gboolean unsure);
 
