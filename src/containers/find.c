@@ -4,6 +4,7 @@
 #include "containers/find.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +15,15 @@
 #include "base/fd.h"
 
 enum whose { OF_USER, OF_SYSTEM };
+
+/* What each word of [container] engine stands for, where there is none. */
+static const struct {
+  const char *engine, *install, *start;
+} engines[] = {
+    {"docker", "Docker: install it (docker.io)", "systemctl start docker"},
+    {"podman", "Podman: install it (podman)", "systemctl start podman.socket"},
+    {"auto", "container engine: install Docker (docker.io) or Podman (podman)", "systemctl start docker"},
+};
 
 static const struct place {
   const char *engine;
@@ -51,17 +61,35 @@ knock (const char *path)
   return connect (fd, (const struct sockaddr *)&address, sizeof address) == 0 || errno == EAGAIN ? 0 : errno;
 }
 
+/* The group that may use the socket PATH; the caller's. NULL: there is none, or its directory is closed. */
+static char *
+group_of (const char *path)
+{
+  struct stat st;
+  struct group group, *found = NULL;
+  char room[4096];
+  if (stat (path, &st) != 0 || st.st_gid == 0 || !(st.st_mode & S_IWGRP) ||
+      getgrgid_r (st.st_gid, &group, room, sizeof room, &found) != 0 || !found)
+    return NULL;
+  return g_strdup (found->gr_name);
+}
+
 /* Errors are short: they travel in a struct fault. */
 static void
 explain (GError **error, int err, const char *path, const char *start)
 {
   const char *name = g_get_user_name ();
-  if (err == EACCES || err == EPERM)
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-        "the user %s may not use %s: add the user to the group that owns it (usermod -aG docker %s), "
-        "or start a rootless engine",
-        name, path, name);
+  g_autofree char *group = err == EACCES || err == EPERM ? group_of (path) : NULL;
+  if (group)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "the user %s may not use %s: add the user to its group (usermod -aG %s %s), or start a "
+                 "rootless engine",
+                 name, path, group, name);
+  else if (err == EACCES || err == EPERM)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "the user %s may not use %s: it is its owner's. Start a rootless engine, or set [container] "
+                 "socket",
+                 name, path);
   else if (err == ECONNREFUSED)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "no container engine listens on %s: start it, for example with %s", path, start);
@@ -71,10 +99,20 @@ explain (GError **error, int err, const char *path, const char *start)
                  g_strerror (err), start);
 }
 
-static const char *
-start_of (const char *path)
+static gsize
+index_of (const char *engine)
 {
-  return strstr (path, "podman") ? "systemctl start podman.socket" : "systemctl start docker";
+  gsize i = 0;
+  while (i + 1 < G_N_ELEMENTS (engines) && strcmp (engine, engines[i].engine) != 0)
+    i++;
+  return i;
+}
+
+/* The engine that is meant by the socket PATH: its name may say more than ENGINE. */
+static const char *
+start_of (const char *engine, const char *path)
+{
+  return engines[index_of (strstr (path, "podman") ? "podman" : engine)].start;
 }
 
 /* The first usual place at which one answers; else what is worth telling of those that are there. */
@@ -100,9 +138,9 @@ look_around (const char *engine, GError **error)
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
   else
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                         "there is no container engine: install Docker (docker.io) or Podman, and start it "
-                         "(systemctl start docker), or set [container] socket");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "there is no %s and start it (%s), or set [container] socket",
+                 engines[index_of (engine)].install, engines[index_of (engine)].start);
   return NULL;
 }
 
@@ -120,7 +158,7 @@ container_find (const struct config *config, GError **error)
   int err = knock (config->container_socket);
   if (err == 0)
     return g_strdup (config->container_socket);
-  explain (error, err, config->container_socket, start_of (config->container_socket));
+  explain (error, err, config->container_socket, start_of (engine, config->container_socket));
   return NULL;
 }
 
