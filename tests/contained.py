@@ -100,7 +100,10 @@ class Running:
         """By the pid namespace, which is one container's."""
         space = worker.namespace("pid")
         for container in self.contained.containers():
-            first = self.contained.engine.inspect(container)["State"]["Pid"]
+            try:
+                first = self.contained.engine.inspect(container)["State"]["Pid"]
+            except docker_world.Refused:  # that of an earlier run, and gone by now
+                continue
             if first and harness.Process(first).namespace("pid") == space:
                 return container
         raise AssertionError(f"{worker} is in no container")
