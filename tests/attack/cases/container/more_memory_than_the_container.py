@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: container
 # levels: container
+# limits: wall_ms=30000
 import os
 
 # The least that one may give oneself without rights is what one was given; the kernel then chooses who is largest.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: memory
 # levels: 3 2 1
-# limits: memory_bytes=64M
+# limits: memory_bytes=64M wall_ms=30000
 import zlib
 
 packer = zlib.compressobj(9)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
 # levels: 3 2 1
+# limits: wall_ms=30000
 import os, struct
 
 text = b'{"x/json": [' + b"0," * 190_000 + b"0]}"
