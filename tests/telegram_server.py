@@ -679,6 +679,20 @@ def cut(handler, _call):
     raise ConnectionError
 
 
+def cut_after(text):
+    """Hangs up in the middle of an answer."""
+
+    def act(handler, _call):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(text) + 100))
+        handler.end_headers()
+        handler.wfile.write(text.encode())
+        return cut(handler, _call)
+
+    return act
+
+
 def bytes_of(body, status=200, kind="application/json"):
     def act(handler, _call):
         handler.send_bytes(body, status, kind)

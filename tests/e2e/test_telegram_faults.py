@@ -88,6 +88,20 @@ def test_an_answer_without_end(server, chat):
     assert chat.ask_run("print(1)").parts("pre") == ["1"]
 
 
+def test_updates_that_are_cut_off_come_again(server, chat):
+    """Each time after the number of one, which could be taken for an update that cannot be read."""
+    chat.ask_run("x = 1")
+    chat.bot.wait_done()
+    fault = server.fault("getUpdates", telegram_server.cut_after(f'{{"ok":true,"result":[{{"update_id":{server.next_update},'), times=1 << 30)
+    server.stop_polling()
+    server.wait(lambda: fault.met, "an answer that is cut off")
+    chat.say("/help")
+    before = server.count("getUpdates")
+    server.wait(lambda: server.count("getUpdates") >= before + 3, "three more")
+    fault.end()
+    chat.wait(lambda sent: sent and "/python" in sent[-1].text)
+
+
 def test_a_token_that_is_revoked(server, chat):
     """It ends and says so; what comes meanwhile is answered when there is a good one."""
     chat.ask_run("x = 1")

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/module.h"
 #include "common/text.h"
+#include "common/url.h"
 #include "models/transport.h"
 
 /* Not G_DEFINE_QUARK: common/error.c says why. */
@@ -39,6 +40,7 @@ struct bot_api {
   const struct bot_api_settings *settings;
   const struct transport_class *class;
   struct transport *transport;
+  gboolean is_local; /* the server is on this machine, where no proxy is asked */
 };
 
 gboolean
@@ -64,7 +66,9 @@ bot_api_new (const struct bot_api_settings *settings, GError **error)
   if (!class)
     return NULL;
   struct bot_api *api = g_new0 (struct bot_api, 1);
-  *api = (struct bot_api){settings, class, class->open ()};
+  g_autoptr (GUri) uri = g_uri_parse (settings->url, G_URI_FLAGS_NONE, NULL);
+  const char *host = uri ? g_uri_get_host (uri) : NULL;
+  *api = (struct bot_api){settings, class, class->open (), host && url_host_is_local (host)};
   return api;
 }
 
@@ -111,6 +115,7 @@ exchange (struct bot_api *api, const struct question *question, GString *answer,
       .deadline_us = g_get_monotonic_time () + question->wait_us,
       .answer_bytes = ANSWER_BYTES,
       .cancel_fd = api->settings->cancel_fd,
+      .is_local = api->is_local,
       .took = take,
       .took_data = answer,
   };
@@ -309,7 +314,8 @@ bot_api_poll (struct bot_api *api, const struct bot_api_wanted *wanted, gint64 *
                                     .wait_us = (gint64)wanted->wait_s * 1000 * 1000 + POLL_MORE_US};
   json_t *result = ask_once (api, &question, answer, &again_s, error);
   *ret_again_ms = again_s * 1000;
-  *ret_unreadable = result ? 0 : find_update (answer->str);
+  /* Not where the connection broke off: what was cut comes whole the next time. */
+  *ret_unreadable = g_error_matches (*error, BOT_API_ERROR, BOT_API_BROKEN) ? find_update (answer->str) : 0;
   return result;
 }
 
@@ -386,6 +392,7 @@ bot_api_download (struct bot_api *api, const char *file_path, guint64 most, int 
       .deadline_us = g_get_monotonic_time () + WAIT_US,
       .answer_bytes = most,
       .cancel_fd = api->settings->cancel_fd,
+      .is_local = api->is_local,
       .took = write_down,
       .took_data = &download,
   };

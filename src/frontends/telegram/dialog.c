@@ -234,6 +234,7 @@ say_to_model (struct dialog *dialog, const char *text)
 {
   struct agent_turn turn;
   if (!dialog->agent) {
+    g_string_truncate (dialog->files, 0);
     dialog_say (dialog, NO_MODEL);
     return;
   }

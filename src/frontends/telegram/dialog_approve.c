@@ -101,7 +101,8 @@ take_press (struct dialog *dialog, const json_t *update, const char *question)
   return NULL;
 }
 
-/* The next press of a button until UNTIL_US, the caller's; NULL: none came, or it was stopped. */
+/* The next press of a button until UNTIL_US, the caller's; NULL: none came, or it was stopped, whatever was
+ * pressed after that. */
 static json_t *
 next_press (struct dialog *dialog, gint64 until_us)
 {
@@ -109,7 +110,8 @@ next_press (struct dialog *dialog, gint64 until_us)
   while (dialog->presses.length == 0 && !dialog->stopped &&
          g_cond_wait_until (&dialog->changed, &dialog->lock, until_us))
     ;
-  json_t *update = g_queue_pop_head (&dialog->presses);
+  gboolean over = dialog->stopped || g_get_monotonic_time () >= until_us;
+  json_t *update = over ? NULL : g_queue_pop_head (&dialog->presses);
   g_mutex_unlock (&dialog->lock);
   return update;
 }
@@ -173,7 +175,8 @@ dialog_approve (gpointer data, const char *id, GError **error)
     return APPROVAL_END_UNDECIDED;
   ask_for (dialog, question);
   gint64 message = put_question (dialog, approval, question);
-  const char *verdict = wait_for_verdict (dialog, question);
+  /* Nobody says yes to what was not shown. */
+  const char *verdict = message != 0 ? wait_for_verdict (dialog, question) : NULL;
   ask_for (dialog, NULL);
   if (message != 0)
     send_edit (&dialog->line, message, said_of (verdict));

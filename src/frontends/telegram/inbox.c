@@ -18,7 +18,8 @@
 #include "models/private_file.h"
 
 #define FILE_BYTES (64 << 20)
-#define SEEN_MOST  300 /* three answers of getUpdates at their longest */
+#define ID_MOST    ((G_GINT64_CONSTANT (1) << 53) - 1) /* Telegram's have 32 bits */
+#define SEEN_MOST  300                                 /* three answers of getUpdates at their longest */
 
 /* What is in it is nobody else's: values of jansson are for one thread at a time. */
 struct inbox {
@@ -32,7 +33,8 @@ struct inbox {
 gint64
 inbox_id (const json_t *update)
 {
-  return json_integer_value (json_object_get (update, "update_id"));
+  gint64 id = json_integer_value (json_object_get (update, "update_id"));
+  return id > 0 && id <= ID_MOST ? id : 0;
 }
 
 /* ---- the file ---- */
@@ -145,7 +147,11 @@ inbox_offset (struct inbox *inbox)
 void
 inbox_skip (struct inbox *inbox, gint64 id)
 {
+  if (id > ID_MOST)
+    return;
+  g_mutex_lock (&inbox->lock);
   inbox->offset = id + 1;
+  g_mutex_unlock (&inbox->lock);
 }
 
 gsize

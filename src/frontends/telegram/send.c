@@ -61,7 +61,7 @@ send_page (const struct chat_line *line, const struct page *page, const json_t *
   return id_of (message);
 }
 
-static void
+static gboolean
 send_as_file (const struct chat_line *line, const GPtrArray *all)
 {
   g_autoptr (GError) problem = NULL;
@@ -69,8 +69,10 @@ send_as_file (const struct chat_line *line, const GPtrArray *all)
   for (guint i = 0; i < all->len; i++)
     g_string_append (text, ((const struct page *)all->pdata[i])->plain);
   g_autoptr (GBytes) bytes = g_string_free_to_bytes (text);
-  if (!send_document (line, "reply.txt", "text/plain", bytes, &problem))
+  gboolean sent = send_document (line, "reply.txt", "text/plain", bytes, &problem);
+  if (!sent)
     complain (line, problem);
+  return sent;
 }
 
 gint64
@@ -81,9 +83,15 @@ send_pages (const struct chat_line *line, struct pages *pages, const json_t *key
   if (all->len == 0)
     return send_page (line, &(const struct page){nothing, nothing}, keyboard);
   guint count = all->len > PAGES_MOST ? 1 : all->len;
-  for (guint i = 0; i < count; i++)
+  /* A file with all of it comes before the buttons below it. */
+  if (keyboard && all->len > PAGES_MOST && !send_as_file (line, all))
+    return 0;
+  for (guint i = 0; i < count; i++) {
     id = send_page (line, all->pdata[i], i + 1 == count ? keyboard : NULL);
-  if (all->len > PAGES_MOST)
+    if (keyboard && id == 0)
+      return 0;
+  }
+  if (!keyboard && all->len > PAGES_MOST)
     send_as_file (line, all);
   return id;
 }

@@ -12,8 +12,8 @@ struct chat_line {
 };
 
 /* Sends PAGES; more than PAGES_MOST of them go as the file "reply.txt", and where nothing in them can be
- * seen, that is said. KEYBOARD (NULL: none; borrowed) is under the last. The last message's id; 0: none was
- * sent. */
+ * seen, that is said. KEYBOARD (NULL: none; borrowed) is under the last, if all before it was sent. The last
+ * message's id; 0: it was not sent. */
 gint64 send_pages (const struct chat_line *line, struct pages *pages, const json_t *keyboard);
 /* The same for plain words. */
 gint64 send_text (const struct chat_line *line, const char *text);

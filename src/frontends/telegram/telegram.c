@@ -246,6 +246,7 @@ poll_on (struct telegram *telegram, GError **error)
       return TRUE;
     } else if (unreadable > 0) {
       step_over (telegram, &wanted, unreadable);
+      pause_ms = AGAIN_MS;
     } else if (!may_go_on (problem, &last)) {
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;
