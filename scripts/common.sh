@@ -206,7 +206,6 @@ small_model() {
 # The image that runs in containers are tried with, in each engine that there can be here. Where it cannot be had, those tests
 # are skipped.
 container_images() {
-  [ "${ADDER_TEST_CONTAINERS-}" ] || return 0
   [ "$(id -u)" -eq 0 ] || return 0
   rm -rf -- build/containers/installed
   { DESTDIR=$(pwd)/build/containers/installed meson install -C build --no-rebuild --quiet &&

@@ -72,7 +72,8 @@ def is_of_its_user(item):
 def is_needed(item):
     """A container is dear. What it is made of and what it holds is tried once, with the first engine as the first user; what
     another engine or another user may change, with each of them beside."""
-    if "container_engines" not in getattr(item, "fixturenames", ()) or docker_world.WHOLE or item.get_closest_marker("everywhere"):
+    everywhere = item.get_closest_marker("everywhere") and not docker_world.FIRST_ALONE
+    if "container_engines" not in getattr(item, "fixturenames", ()) or docker_world.WHOLE or everywhere:
         return True
     params = item.callspec.params if hasattr(item, "callspec") else {}
     first_user = next((user for user in harness.users() if not user.why_not), None)

@@ -38,8 +38,9 @@ BARE = "localhost/bare:latest"
 ULIMITS = [{"Name": name, "Soft": 1024, "Hard": 1024} for name in ("nofile", "nproc")]
 PREFIX = "adder-containers-"
 SWITCH = "ADDER_TEST_CONTAINERS"
-WHOLE = os.environ.get(SWITCH) == "all"  # all tests with each engine as each user (conftest.py)
 FIRST = "docker"  # of ENGINES
+WHOLE = os.environ.get(SWITCH) == "all"  # all tests with each engine as each user (conftest.py),
+FIRST_ALONE = os.environ.get(SWITCH) == FIRST  # or with that one as the first user, no more
 FOLDER = pathlib.Path("/var/tmp")
 
 
@@ -221,7 +222,7 @@ class Engine:
     def why_not(cls):
         """Why there can be none here, or None."""
         if not os.environ.get(SWITCH):
-            return f"tests with real container engines take minutes: {SWITCH}=1 asks for them"
+            return f"real container engines have a part of scripts/test to themselves: {SWITCH}={FIRST} asks for them"
         if os.geteuid() != 0:
             return "an engine of the tests' own needs root"
         for program in cls.needs:
