@@ -189,6 +189,8 @@ send_photos (const struct chat_line *line, struct bot_api_file *files, gsize cou
   json_decref (media);
   g_autoptr (json_t) sent = bot_api_send_files (line->api, count == 1 ? "sendPhoto" : "sendMediaGroup",
                                                 parameters, files, count, error);
+  for (gsize i = 0; i < count; i++)
+    files[i].field = NULL; /* it was named here */
   return sent != NULL;
 }
 
