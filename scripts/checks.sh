@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# The static checks of scripts/test: one function each, which prints what is wrong and fails. They look at the files that
-# git knows of, or at all where there is no repository (an unpacked tarball).
+# The static checks of scripts/test, but for the analysis of C (scripts/testing/analyse.py): one function each, which prints what
+# is wrong and fails. They look at the files that git knows of, or at all where there is no repository (an unpacked tarball).
 
 # tracked PATTERN...: the files whose name ends in one of the patterns, one a line.
 tracked() {
@@ -29,41 +29,10 @@ check_format() {
   tracked '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
 }
 
-# Against the build with clang, since its compilation database names only options that clang knows.
-check_tidy() {
-  # What each says is looked at by itself: lines of two at once run into each other. The analyzer ends a function's paths
-  # after a tenth of its usual 225,000 nodes: the rest took six sevenths of the time, and gcc's analyzer reads it all too.
-  # shellcheck disable=SC2016 # the dollars are for the other shell
-  tracked 'src/*.c' 'examples/*.c' 'tests/*.c' |
-    while read -r file; do grep -qF "/$file\"" build-asan/compile_commands.json && echo "$file"; done |
-    xargs -P "$(nproc)" -n 4 sh -c 'clang-tidy-14 --quiet -p build-asan \
-      -extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=max-nodes=20000 "$@" 2>&1 |
-      grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter|^$"' sh | grep . && return 1
-  return 0
-}
-
-# Not asked for leaks, since it does not know what __attribute__ ((cleanup)) releases: the address sanitizer finds those.
-# readdir is safe for streams that no other thread has. missingReturn misreads Py_END_ALLOW_THREADS; the compilers know it.
-check_cppcheck() {
-  tracked 'src/*.c' | xargs cppcheck --quiet --std=c11 --language=c -j "$(nproc)" --error-exitcode=1 --inline-suppr \
-    --enable=warning,portability,performance --library=gtk --library=posix \
-    --suppress=missingInclude --suppress=unknownMacro --suppress=missingReturn \
-    --suppress=invalidFunctionArg --suppress=memleak --suppress=resourceLeak --suppress=readdirCalled \
-    -D__linux__ -D__x86_64__ -D_GNU_SOURCE -I src -I include
-}
-
-# gcc's analyzer, over all that is in the programs. It differs from version to version, so this one is named. Nothing is
-# suppressed: where it could not know, the source says it.
-check_analyzer() {
-  (CC=gcc-12 configure build-analyzer -Dc_args=-fanalyzer &&
-    compile build-analyzer -k 0 adder src/runner/adder-zygote src/runner/adder-init src/runner/adder-shell src/runner/_adder.abi3.so) 2>&1
-}
-
 # No program that could be installed knows the switch that leaves layers out; the build made for it does.
 check_weaken() {
   for file in build/adder build/libadder.so build/src/runner/adder-zygote build/src/runner/adder-init \
-    build/src/runner/adder-shell build/src/runner/_adder.abi3.so build-release/adder build-release/libadder.so build-release/src/runner/adder-zygote \
-    build-release/src/runner/adder-init build-release/src/runner/adder-shell build-release/src/runner/_adder.abi3.so; do
+    build/src/runner/adder-shell build/src/runner/_adder.abi3.so; do
     [ -f "$file" ] || { echo "$file is not there"; return 1; }
     if grep -aq ADDER_WEAKEN "$file"; then
       echo "$file holds ADDER_WEAKEN"

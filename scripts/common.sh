@@ -114,6 +114,18 @@ build() {
   compile "$1"
 }
 
+# The further builds of scripts/test. In the build `weaken` the layers of the sandbox can be left out, one by one.
+build_weaken() { (CC=gcc build build-weaken -Dweaken=true); }
+build_release() { (CC=gcc build build-release -Dbuildtype=release); }
+build_asan() { (CC=clang-14 build build-asan -Db_lundef=false -Db_sanitize=address,undefined && plain_runner build-asan); }
+build_tsan() { (CC=clang-14 build build-tsan -Db_lundef=false -Db_sanitize=thread && plain_runner build-tsan); }
+
+# The far side of the boundary runs inside a Python that knows no sanitizer: it is the plain build's.
+plain_runner() {
+  cp -- build/src/runner/_adder.abi3.so build/src/runner/adder-zygote build/src/runner/adder-init build/src/runner/adder-shell \
+    "$1/src/runner/"
+}
+
 # environment_field NAME FIELD: what `adder env show` says; nothing when there is no such environment.
 environment_field() {
   build/adder env show "$1" --json 2>/dev/null |

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the results of tests: pytest's JUnit XML and Meson's testlog.json.
+
+Meson's own JUnit file counts a program that ran out of time, or died between two cases, as passed, so its TAP is read here.
+"""
+import json
+import re
+import typing
+import xml.etree.ElementTree
+
+TAP_LINE = re.compile(r"^(ok|not ok)\s+\d+\s*-?\s*(.*?)(?:\s+#\s*(SKIP|TODO)\b\s*(.*))?$", re.IGNORECASE)
+
+
+class Case(typing.NamedTuple):
+    """One test case. `reason` is why it was skipped; `seconds` is what it took, None where that is not known."""
+
+    name: str
+    state: str  # passed, failed or skipped
+    reason: str = ""
+    seconds: float | None = None
+
+
+def meson_cases(path):
+    """The cases of each program; the time of a program is that of a case named like it."""
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            test = json.loads(line)
+            failed = 0
+            cases = [TAP_LINE.match(text) for text in (test.get("stdout") or "").splitlines()]
+            seconds = test.get("duration")
+            for case in filter(None, cases):
+                word, name, directive, reason = case.groups()
+                state = "skipped" if (directive or "").upper() == "SKIP" else "passed" if word == "ok" else "failed"
+                failed += state == "failed"
+                yield Case(f"{test['name']} {name}", state, reason or "", seconds)
+                seconds = None  # of the whole program: counted once
+            if test["result"] in ("OK", "SKIP") and not any(cases):
+                yield Case(test["name"], "passed" if test["result"] == "OK" else "skipped", "", seconds)
+            elif test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL") and not failed:
+                yield Case(f"{test['name']}: {test['result']}, it did not finish", "failed", "", seconds)
+
+
+def pytest_cases(path):
+    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        name = f"{case.get('classname', '')}::{case.get('name', '')}"
+        skip = case.find("skipped")
+        failed = case.find("failure") is not None or case.find("error") is not None
+        state = "failed" if failed else "skipped" if skip is not None else "passed"
+        yield Case(name, state, (skip.get("message") or "") if skip is not None else "", float(case.get("time") or 0))
+
+
+def cases(path):
+    """The cases that PATH lists. A missing or broken file is one failure: what should have written it did not finish."""
+    try:
+        return list((meson_cases if path.suffix == ".json" else pytest_cases)(path))
+    except (OSError, ValueError, KeyError, xml.etree.ElementTree.ParseError) as error:
+        return [Case(f"{path}: {error}", "failed")]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the stages of a tier, counts their cases and writes down what they cost."""
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import time
+
+import results
+import scheduler
+import stages
+
+SLOWEST = 50  # tests that are listed with what they took
+RUN_AGAIN = 10  # failed tests of one stage that are run again; more have a cause that a second run would not explain
+LOG_LINES = 100  # of the log of a stage that failed
+FLAKY = pathlib.Path("tests/flaky")
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def flaky():
+    """The names in tests/flaky: a line each, `NAME  # DATE: CAUSE`."""
+    lines = FLAKY.read_text(encoding="utf-8").splitlines()
+    return {line.split("  #")[0].strip() for line in lines if line.strip() and not line.startswith("#")}
+
+
+class Run:
+    """What has come of all stages so far."""
+
+    def __init__(self, tier):
+        self.tier, self.began = tier, time.monotonic()
+        self.cases, self.costs = {}, {}  # by the name of the stage
+        self.again = []  # (stage, cases that failed, to be run again)
+        self.scheduler = scheduler.Scheduler(stages.RESULTS, self.ended)
+
+    def ended(self, ended):
+        """A stage has ended: counts its cases and says what they are."""
+        stage, report = ended.stage, ended.report
+        found = self.cases_of(ended)
+        self.cases[stage.name] = found
+        count = collections.Counter(case.state for case in found)
+        cost = "not run" if report is None else f"{clock(report['wall'])}, {clock(report['cpu'])} of processor time"
+        counted = f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped" if found else "done"
+        say(f"{clock(time.monotonic() - self.began):>6} {stage.name}: {counted} ({cost})")
+        if report:
+            self.costs[stage.name] = report["wall"], report["cpu"], count
+        failed = [case for case in found if case.state == "failed"]
+        for case in failed:
+            say(f"       FAILED {case.name}")
+        if failed and report:
+            self.show_log(stage)
+        tests = [case for case in failed if "::" in case.name]
+        if tests and stage.results.endswith(".xml") and len(tests) <= RUN_AGAIN:
+            self.again.append((stage, tests))
+
+    def cases_of(self, ended):
+        stage, report = ended.stage, ended.report
+        if report is None:
+            return [results.Case(f"{stage.name}: {ended.why_not}", "failed")]
+        if not stage.results:
+            state = "passed" if ended.succeeded else "failed"
+            own = [results.Case(stage.name, state, "", report["wall"])] if stage.counts or state == "failed" else []
+            return own + self.sanitizer_reports(stage)
+        found = results.cases(pathlib.Path(stage.results))
+        if report["status"] not in (0, 5) and not any(case.state == "failed" for case in found):  # 5: pytest has no test for it
+            found.append(results.Case(f"{stage.name}: exit status {report['status']}", "failed"))
+        return found + self.sanitizer_reports(stage)
+
+    @staticmethod
+    def sanitizer_reports(stage):
+        """LeakSanitizer reads the stacks of all threads, and crashes itself ("Tracer caught signal") where one ends just then:
+        that process was not looked through, and no more."""
+        found = []
+        for path in sorted(pathlib.Path(stage.reports).iterdir()) if stage.reports else []:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if "Tracer caught signal" in text and "ERROR:" not in text:
+                say(f"       not looked through for leaks: one process ({path})")
+                continue
+            say("\n".join(text.splitlines()[-60:]))
+            found.append(results.Case(f"a report of the sanitizers: {path}", "failed"))
+        return found
+
+    def show_log(self, stage):
+        lines = self.scheduler.log(stage).read_text(encoding="utf-8", errors="replace").splitlines()
+        say("\n".join(f"       | {line}" for line in lines[-LOG_LINES:]))
+
+    def run_again(self):
+        """Runs what failed once more by itself, so that a flaky test is told from a broken one."""
+        listed = flaky()
+        for stage, failed in self.again:
+            names = stages.RESULTS / f"{stage.name}.cases"
+            names.write_text("".join(f"{case.name}\n" for case in failed), encoding="utf-8")
+            again = stages.again(stage, names)
+            ended = scheduler.Scheduler(stages.RESULTS, lambda _: None)
+            ended.run([again])
+            passed = {case.name for case in results.cases(pathlib.Path(again.results)) if case.state == "passed"}
+            for index, case in enumerate(self.cases[stage.name]):
+                if case.state == "failed" and case.name in passed:
+                    known = case.name in listed
+                    say(f"       FLAKY {case.name}: it failed, and passed when run again" + (" (listed in tests/flaky)" if known else ""))
+                    self.cases[stage.name][index] = case._replace(state="passed" if known else "failed")
+
+    def write(self):
+        """The files for people and for the next comparison."""
+        cases = [case for found in self.cases.values() for case in found]
+        slowest = sorted((case for case in cases if case.seconds), key=lambda case: -case.seconds)[:SLOWEST]
+        rows = [
+            f"{name}\t{wall:.1f}\t{cpu:.1f}\t{count['passed']}\t{count['failed']}\t{count['skipped']}"
+            for name, (wall, cpu, count) in sorted(self.costs.items(), key=lambda row: -row[1][1])
+        ]
+        self.write_lines("stages.tsv", ["stage\twall_s\tcpu_s\tpassed\tfailed\tskipped", *rows])
+        self.write_lines("slowest.tsv", ["seconds\ttest", *(f"{case.seconds:.1f}\t{case.name}" for case in slowest)])
+        self.write_lines("failed", [case.name for case in cases if case.state == "failed"])
+        self.write_lines("skipped", [f"{case.name}: {case.reason or 'no reason given'}" for case in cases if case.state == "skipped"])
+        return collections.Counter(case.state for case in cases)
+
+    @staticmethod
+    def write_lines(name, lines):
+        (stages.RESULTS / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    def summary(self, count):
+        reasons = collections.Counter(
+            case.reason or "no reason given" for found in self.cases.values() for case in found if case.state == "skipped"
+        )
+        for reason, times in reasons.most_common(20):
+            say(f"skipped {times} times: {reason}")
+        for found in self.cases.values():
+            for case in found:
+                if case.state == "failed":
+                    say(f"FAILED {case.name}")
+        cpu = sum(cost[1] for cost in self.costs.values())
+        say(f"{self.tier}: {clock(time.monotonic() - self.began)}, {clock(cpu)} of processor time")
+        print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped", flush=True)
+
+
+def main():
+    tier = sys.argv[1] if len(sys.argv) == 2 else ""
+    if tier not in stages.TIERS:
+        sys.exit(f"usage: testing {'|'.join(stages.TIERS)}")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
+    shutil.rmtree(stages.RESULTS, ignore_errors=True)
+    table = stages.stages(tier)
+    for directory in (stages.RESULTS, *(pathlib.Path(stage.reports) for stage in table if stage.reports)):
+        directory.mkdir(parents=True)
+        directory.chmod(0o1777 if directory != stages.RESULTS else 0o755)  # daemons of any user report there
+    run = Run(tier)
+    try:
+        run.scheduler.run(table)
+        run.run_again()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    count = run.write()
+    run.summary(count)
+    sys.exit(count["failed"] != 0)
+

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs stages side by side: as many as the processors and the memory carry, in the order of their table."""
+import dataclasses
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+MEASURED = pathlib.Path(__file__).with_name("measured.py")
+MEMORY_GB = 16  # for all stages together; the machines that run this have 24 GiB
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """One command of the test run. Times in seconds."""
+
+    name: str
+    command: tuple
+    after: tuple = ()  # names of stages that must have succeeded before; of tests, that must have ended
+    cores: float = 1.0  # processors that it keeps busy on average
+    memory: int = 1  # GiB that it needs at most
+    variables: dict = dataclasses.field(default_factory=dict)
+    results: str = ""  # the file with its cases, below the checkout; without one, the stage is one case itself
+    counts: bool = True  # False for set-up, which counts only where it fails
+    seconds: int = 3000  # after which it is killed
+    reports: str = ""  # a directory to which sanitizers report: each file in it is a failure
+
+
+@dataclasses.dataclass
+class Ended:
+    """How a stage ended. The report is that of measured.py; None where the stage was not run, for the reason `why_not`."""
+
+    stage: Stage
+    report: dict | None
+    why_not: str = ""
+
+    @property
+    def succeeded(self):
+        return self.report is not None and self.report["status"] == 0
+
+
+class Scheduler:
+    """Runs stages and calls `done` with each Ended, as they end."""
+
+    def __init__(self, directory, done):
+        self.directory, self.done = directory, done
+        self.running, self.ended = {}, {}  # name: (stage, process), name: Ended
+
+    def log(self, stage):
+        return self.directory / f"{stage.name}.log"
+
+    def report(self, stage):
+        return self.directory / f"{stage.name}.json"
+
+    def run(self, stages):
+        waiting = list(stages)
+        try:
+            while waiting or self.running:
+                for stage in [stage for stage in waiting if self.is_ready(stage)]:
+                    broken = [name for name in stage.after if self.blocks(name)]
+                    if broken or self.has_room(stage):
+                        waiting.remove(stage)
+                        self.finish(Ended(stage, None, f"{broken[0]} failed")) if broken else self.start(stage)
+                self.wait()
+        finally:
+            self.end_all()
+
+    def is_ready(self, stage):
+        return all(name in self.ended for name in stage.after)
+
+    def blocks(self, name):
+        """Whether what needs the stage NAME cannot run. Tests that failed keep nobody from running."""
+        ended = self.ended[name]
+        return not ended.stage.results and not ended.succeeded
+
+    def has_room(self, stage):
+        """A stage runs alone rather than never."""
+        others = [other for other, _ in self.running.values()]
+        cores = sum(other.cores for other in others) + stage.cores
+        memory = sum(other.memory for other in others) + stage.memory
+        return not others or (cores <= os.cpu_count() and memory <= MEMORY_GB)
+
+    def start(self, stage):
+        command = [sys.executable, "-I", MEASURED, self.report(stage), str(stage.seconds), *stage.command]
+        with open(self.log(stage), "wb") as log:
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**os.environ, **stage.variables}, start_new_session=True
+            )
+        self.running[stage.name] = stage, process
+
+    def wait(self):
+        """Until one of those that run has ended."""
+        if not self.running:
+            return
+        pid, status = os.waitpid(-1, 0)
+        for stage, process in list(self.running.values()):
+            if process.pid == pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                del self.running[stage.name]
+                self.finish(Ended(stage, self.read(stage, process.returncode)))
+
+    def read(self, stage, status):
+        try:
+            return json.loads(self.report(stage).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {"status": status or 1, "wall": 0.0, "cpu": 0.0, "left": []}
+
+    def finish(self, ended):
+        self.ended[ended.stage.name] = ended
+        self.done(ended)
+
+    def end_all(self):
+        """measured.py passes it on."""
+        for _, process in self.running.values():
+            process.send_signal(signal.SIGTERM)
+        for _, process in self.running.values():
+            process.wait()

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of stages: what scripts/test runs in each tier.
+
+The order is that in which stages are started as processors become free: what others wait for first, then the longest.
+"""
+import dataclasses
+import os
+import pathlib
+
+from scheduler import Stage
+
+RESULTS = pathlib.Path("build/test-results")
+TIERS = ("quick", "whole", "deep")
+PYTHON = "/usr/bin/python3"
+CLIENTS_PYTHON = "build/clients/bin/python"
+
+# The sanitizers of older compilers lose their way where addresses are very random.
+SAME_ADDRESSES = ("setarch", "-R")
+
+FUZZ_SECONDS = 120  # for each harness, in the deep tier
+
+
+def shell(text):
+    """Functions of scripts/common.sh and scripts/checks.sh."""
+    return ("sh", "-euc", f". scripts/common.sh; . scripts/checks.sh; {text}")
+
+
+def set_up(name, text, after=(), **more):
+    return Stage(name, shell(text), after, counts=False, **more)
+
+
+def pytest(name, *arguments, workers=0, python=PYTHON, tier="", variables=None, before=(), **more):
+    """WORKERS: pytest-xdist's; 0 runs the tests in one process."""
+    results = str(RESULTS / f"{name}.xml")
+    command = [*before, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
+    command += ["-n", str(workers), "--dist", "loadgroup"] if workers else []
+    command += ["--deep"] if tier == "deep" else []
+    return Stage(name, (*command, *arguments), results=results, variables=variables or {}, **more)
+
+
+def meson(name, directory, *options, before=(), **more):
+    results = f"{directory}/meson-logs/testlog.json"
+    command = (*before, "meson", "test", "-C", directory, "--no-rebuild", "--print-errorlogs", *options)
+    return Stage(name, command, results=results, **more)
+
+
+def check(name, after=(), **more):
+    return Stage(f"check-{name}", shell(f"check_{name}"), after, cores=0.5, **more)
+
+
+def analysis(name, after, options=()):
+    command = ("nice", "-n", "15", PYTHON, "-I", "scripts/testing/analyse.py", name, *options)
+    return Stage(f"check-{name}", command, after, cores=0.7)
+
+
+def sanitized(name, directory, unit_options, sanitizer_options):
+    """A build under sanitizers, its unit tests, and the chosen end-to-end tests with its command line and daemon.
+
+    A daemon's standard error is its log and nobody sees its exit status, so its sanitizers report to files. A program in C
+    would have to be linked with the sanitizer too, so tests of the library are left out."""
+    reports = RESULTS / f"reports-{name}"
+    reporting = {
+        key: f"{value}:log_path={(reports / key.split('_')[0].lower()).absolute()}" if key.endswith("_OPTIONS") else value
+        for key, value in sanitizer_options.items()
+    }
+    return [
+        set_up(directory, f"build_{name}", cores=1.5, memory=3),
+        meson(f"unit-{name}", directory, *unit_options, before=SAME_ADDRESSES, after=(directory,), variables=sanitizer_options, cores=1.2, memory=4),
+        pytest(f"e2e-{name}", "tests/e2e", "-m", "quick", "--deselect", "tests/e2e/test_library.py", before=SAME_ADDRESSES, workers=2,
+               after=(directory,), variables={**reporting, "ADDER_BUILD": directory}, reports=str(reports), cores=1.2, memory=4),
+    ]
+
+
+SERVERS = ("seaweedfs", "authorization_server", "schemathesis", "optimade")  # for tests, in environments of their own
+LIGHT_CHECKS = (
+    "format banned layers licence shell python configuration_page toolsets_page manual readmes links".split()
+)
+
+
+def servers():
+    return [set_up(name, name, cores=0.3) for name in SERVERS]
+
+
+def quick():
+    return [
+        *servers(),
+        meson("unit", "build", "--no-suite", "slow", after=("seaweedfs",), cores=0.8),
+        pytest("quick", "tests/e2e", "tests/attack", "tests/faults", "-m", "quick", workers=3, after=SERVERS, cores=1.2),
+        pytest("runner", "tests/unit", "-m", "quick", cores=0.5),
+    ]
+
+
+def attacks(tier):
+    return [
+        set_up("build-weaken", "build_weaken", cores=1.5),
+        pytest("attack", "tests/attack", tier=tier, after=("build-weaken",), variables={"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute())},
+               cores=0.9, memory=4),
+    ]
+
+
+def containers(tier):
+    """With the engines that ADDER_TEST_CONTAINERS names (tests/README.md)."""
+    engines = os.environ.get("ADDER_TEST_CONTAINERS") or {"whole": "docker", "deep": "1"}[tier]
+    variables = {"ADDER_TEST_CONTAINERS": engines}
+    files = ["tests/e2e/test_containers.py", "tests/faults/test_container_kills.py"]
+    return [
+        set_up("container-images", "container_images", cores=0.8, variables=variables),
+        pytest("containers", *files, tier=tier, after=("container-images",), variables=variables, cores=0.7, memory=4),
+    ]
+
+
+def whole(tier="whole"):
+    kills = {"ADDER_KILLS": "100"} if tier == "deep" else {}
+    every = ("--all",) if tier == "deep" else ()
+    return [
+        *servers(),
+        *attacks(tier),
+        pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=SERVERS, variables=kills, cores=1.1, memory=6),
+        *containers(tier),
+        set_up("clients-environment", "clients", cores=0.3),
+        set_up("node-packages", "node_packages", cores=0.3),
+        set_up("small-model", "small_model", cores=0.3),
+        *sanitized("asan", "build-asan", ("-t", "4"),
+                   {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
+        *sanitized("tsan", "build-tsan", ("-t", "4", "--suite", "threads"),
+                   {"G_SLICE": "always-malloc", "TSAN_OPTIONS": f"halt_on_error=1:suppressions={pathlib.Path('tests/unit/tsan.supp').absolute()}"}),
+        meson("unit", "build", after=("seaweedfs",), cores=0.9, memory=3),
+        analysis("tidy", ("build-asan",), every),
+        analysis("analyzer", (), every),
+        analysis("cppcheck", (), every),
+        pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages"), cores=0.5),
+        Stage("mcp-conformance", (PYTHON, "-I", "tests/mcp/conformance.py", "--junit", str(RESULTS / "mcp-conformance.xml")), ("node-packages",),
+              cores=0.5, results=str(RESULTS / "mcp-conformance.xml"), seconds=900),
+        pytest("runner", "tests/unit", tier=tier, cores=0.5),
+        *(check(name) for name in LIGHT_CHECKS),
+        check("weaken", ("build-weaken",)),
+    ]
+
+
+def deep():
+    return [
+        *whole("deep"),
+        set_up("build-release", "build_release", cores=1.5),
+        meson("unit-release", "build-release", after=("build-release",), cores=0.9, memory=3),
+        Stage("fuzz", ("scripts/fuzz", "all", str(FUZZ_SECONDS)), cores=1.0, memory=3, seconds=3600),
+    ]
+
+
+def stages(tier):
+    return {"quick": quick, "whole": whole, "deep": deep}[tier]()
+
+
+def again(stage, names):
+    """STAGE, of the tests that the file NAMES lists alone, one after the other."""
+    results = stage.results.removesuffix(".xml") + "-again.xml"
+    command = [word.replace(stage.results, results) for word in stage.command] + [f"--cases={names}"]
+    command += ["-n", "0"] if "-n" in command else []
+    return dataclasses.replace(stage, name=f"{stage.name}-again", command=tuple(command), after=(), results=results)
