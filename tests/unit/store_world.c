@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "tests-dir.h"
 
 struct store_world {
   const struct store_world_kind *kind;

@@ -14,6 +14,7 @@
 #include "frontends/agent/toolbox.h"
 #include "frontends/terminal_text.h"
 #include "models/dialect.h"
+#include "suite.h"
 
 static json_t *
 parse (const char *text)
@@ -379,8 +380,7 @@ test_terminal_text (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (agent)
 {
   g_test_init (&argc, &argv, NULL);
   g_autofree char *directory = g_dir_make_tmp ("adder-test-agent-XXXXXX", NULL);

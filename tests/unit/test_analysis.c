@@ -11,6 +11,7 @@
 #include "analysis/steps.h"
 #include "base/fd.h"
 #include "common/json.h"
+#include "suite.h"
 
 /* ---- heads ---- */
 
@@ -409,8 +410,7 @@ test_a_replay_that_is_over (void)
   g_assert_cmpuint (bench.checks, ==, 0);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (analysis)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/analysis/whole-lines", test_whole_lines);

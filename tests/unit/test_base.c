@@ -11,6 +11,7 @@
 #include "base/fault.h"
 #include "base/fd.h"
 #include "base/frame.h"
+#include "suite.h"
 
 static void
 make_pair (int type, int *pair)
@@ -249,8 +250,7 @@ test_frame_hostile (void)
   close (pair[1]);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (base)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/base/fault", test_fault);

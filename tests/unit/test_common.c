@@ -11,6 +11,7 @@
 #include "common/moment.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "suite.h"
 
 struct good {
   const char *text;
@@ -345,8 +346,7 @@ test_passwords_are_hidden (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (common)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/common/size/good", test_good_quantities);

@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/paths.h"
 #include "policy/profile_file.h"
+#include "suite.h"
 
 /* A configuration folder of its own for each test. */
 struct place {
@@ -410,8 +411,7 @@ test_environment_dirs (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpo
 
 #define ADD(path, test) g_test_add (path, struct place, NULL, place_set_up, test, place_tear_down)
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (common_config)
 {
   g_test_init (&argc, &argv, NULL);
   ADD ("/config/defaults", test_defaults);

@@ -6,6 +6,7 @@
 
 #include "adder.h"
 #include "containers/image.h"
+#include "suite.h"
 
 #define DAY_US ((gint64)24 * 60 * 60 * G_USEC_PER_SEC)
 #define DAY_MS ((guint64)24 * 60 * 60 * 1000)
@@ -89,8 +90,7 @@ test_runner (void)
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (containers_image)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/containers/image/names", test_names);

@@ -23,6 +23,7 @@
 #include "engine/processor.h"
 #include "engine/request.h"
 #include "engine/result.h"
+#include "suite.h"
 
 /* ---- outcomes ---- */
 
@@ -845,8 +846,7 @@ test_processor_is_let_go (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/engine/outcome/verdicts", test_verdicts);

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/process.h"
 #include "run_support.h"
+#include "suite.h"
 
 #define TIMEOUT_MS 20000
 
@@ -432,8 +433,7 @@ test_cost (void)
   discard (session);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_branch)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include "engine/budget.h"
+#include "suite.h"
 
 #define MIB    ((guint64)1 << 20)
 #define PARKED BUDGET_PARKED_BYTES
@@ -106,8 +107,7 @@ test_overtaking (void)
   g_assert_cmpint (budget_ask (&round, &small, 0), ==, BUDGET_SHORT);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_budget)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/budget/memory", test_memory);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/capture.h"
+#include "suite.h"
 
 #define REPLACED "\xEF\xBF\xBD"
 
@@ -135,8 +136,7 @@ test_capture_memory (void)
   capture_clear (&capture);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_capture)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/engine/capture/clean", test_clean);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "run_support.h"
+#include "suite.h"
 
 #define SETTINGS                                                                                             \
   "[pool]\nparked = 2\n[sessions]\nmax_sessions_per_owner = 12\nmax_checkpoints = 3\ninterrupt_grace_ms = "  \
@@ -350,8 +351,7 @@ test_cost (void)
   end ("a");
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_checkpoint)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

@@ -11,6 +11,8 @@
 
 #include "library/library.h"
 #include "run_support.h"
+#include "suite.h"
+#include "tests-dir.h"
 
 #define SETTINGS "[environment]\ndefault = system\n[container]\nparked = 2\nstart_ms = 2s\n"
 #define WAIT_US  (30 * G_USEC_PER_SEC)
@@ -401,8 +403,7 @@ static const struct {
     {"none/dies-parking", "dies-parking", test_none},
 };
 
-int
-main (int argc, char *argv[])
+UNIT_SUITE (engine_containers)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "engine/message.h"
 #include "engine/request.h"
+#include "suite.h"
 
 #define ERROR_PART                                                                                           \
   "\"error\":{\"type\":\"Refused\",\"message\":\"m\",\"traceback\":null,\"line\":1,\"hint\":null}"
@@ -138,8 +139,7 @@ test_rules_are_sent (void)
   request_free (plain);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_guard)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/engine/guard/violations", test_violations_are_checked);

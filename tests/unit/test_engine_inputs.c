@@ -12,6 +12,7 @@
 #include "engine/run.h"
 #include "library/library.h"
 #include "run_support.h"
+#include "suite.h"
 
 static AdderEngine *engine;
 
@@ -393,8 +394,7 @@ test_release (void)
   stored_clear (&stored);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_inputs)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

@@ -7,6 +7,7 @@
 
 #include "engine/layout_programs.h"
 #include "engine/needs.h"
+#include "suite.h"
 
 static const char *const programs[] = {"/usr/bin/head", "/usr/bin/grep", "/usr/bin/find", "/usr/bin/curl",
                                        "/usr/bin/wget", "/usr/bin/jq",   "/usr/bin/file", "/bin/tar"};
@@ -137,8 +138,7 @@ test_tree_of_a_shell (void)
   g_assert_cmpuint (runnable, <, files->len);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_needs)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/needs/as_ldd", test_as_ldd);

@@ -5,6 +5,7 @@
 #include "adder.h"
 #include "engine/network_rules.h"
 #include "engine/proxy_request.h"
+#include "suite.h"
 
 static struct address
 address (const char *text)
@@ -279,8 +280,7 @@ test_requests (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_network)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/engine/network/public", test_public);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "run_support.h"
+#include "suite.h"
 
 /* ---- engines of their own ---- */
 
@@ -262,8 +263,7 @@ test_zygote_dies (void)
   expect (engine, new_request ("print(1)"), "ok", 0);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_pool)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

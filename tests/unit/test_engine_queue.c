@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include "engine/queue.h"
+#include "suite.h"
 
 static gboolean
 enter (struct queue *queue, struct queue_place *place, const char *owner)
@@ -157,8 +158,7 @@ test_full_of_owners (void)
   queue_free (queue);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_queue)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/queue/fair", test_fair);

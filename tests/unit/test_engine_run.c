@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "run_support.h"
+#include "suite.h"
 
 /* One engine for all tests, made for the first of them. */
 static AdderEngine *shared_engine;
@@ -564,8 +565,7 @@ test_parallel (void)
     g_thread_join (threads[i]);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_run)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "run_support.h"
+#include "suite.h"
 
 /* Three parked, a short grace, nobody ends for idleness. */
 #define SETTINGS "[pool]\nparked = 3\n[sessions]\ninterrupt_grace_ms = 500\n"
@@ -845,8 +846,7 @@ test_close (void)
   g_assert_cmpstr (string_at (result, "outcome"), ==, "cancelled");
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_session)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

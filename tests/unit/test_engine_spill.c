@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "engine/request.h"
 #include "engine/spill.h"
+#include "suite.h"
 
 #define CAP 64
 
@@ -201,8 +202,7 @@ test_how_to_read_on (void)
   stream_clear (&stream);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_spill)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/spill/whole", test_whole);

@@ -7,6 +7,7 @@
 #include "engine/history.h"
 #include "engine/session.h"
 #include "engine/turn.h"
+#include "suite.h"
 
 /* Who waits is served in the order of coming, and who leaves holds up nobody. */
 static void
@@ -114,8 +115,7 @@ test_limits (void)
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_turn)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/turn/order", test_turn);

@@ -17,6 +17,7 @@
 #include "engine/artifact.h"
 #include "engine/read_input.h"
 #include "engine/workspace.h"
+#include "suite.h"
 
 struct fixture {
   char *path;
@@ -542,8 +543,7 @@ static const struct {
     {"/artifact/save-full", test_save_full},
 };
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_workspace)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/workspace/names", test_names);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "run_support.h"
+#include "suite.h"
 
 /* Between two runs of many that only pass the time. */
 #define PAUSE_US 10000
@@ -230,8 +231,7 @@ test_killed_beside_another (void)
   json_decref (g_thread_join (waiting));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (engine_zygotes)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

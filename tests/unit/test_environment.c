@@ -11,6 +11,7 @@
 #include "engine/environment.h"
 #include "engine/environment_private.h"
 #include "environment_place.h"
+#include "suite.h"
 
 /* A program that says what ANSWER, a JSON object, says. */
 static char *
@@ -336,8 +337,7 @@ test_command_environment (struct place *place, gconstpointer data)
   g_unsetenv ("PIP_PROXY");
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (environment)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/environment/names", test_names);

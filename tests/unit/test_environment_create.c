@@ -15,6 +15,7 @@
 #include "engine/environment.h"
 #include "engine/environment_private.h"
 #include "environment_place.h"
+#include "suite.h"
 
 static gboolean
 python_can_make_venvs (void)
@@ -244,8 +245,7 @@ test_remove_follows_no_links (struct place *place, gconstpointer data)
   g_assert_true (g_file_test (kept, G_FILE_TEST_EXISTS));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (environment_create)
 {
   g_test_init (&argc, &argv, NULL);
 #define ADD(path, function)                                                                                  \

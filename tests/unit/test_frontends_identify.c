@@ -13,6 +13,7 @@
 #include "frontends/http/identify_browser.h"
 #include "frontends/http/oauth.h"
 #include "policy/tokens_file.h"
+#include "suite.h"
 
 /* ---- what a browser says ---- */
 
@@ -494,8 +495,7 @@ test_document (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (frontends_identify)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/frontends/identify/host", test_host);

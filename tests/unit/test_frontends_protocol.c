@@ -16,6 +16,7 @@
 #include "common/json.h"
 #include "frontends/protocol.h"
 #include "frontends/submission.h"
+#include "suite.h"
 
 struct pair {
   int near, far;
@@ -425,8 +426,7 @@ test_too_many_descriptors (G_GNUC_UNUSED struct pair *pair, G_GNUC_UNUSED gconst
 
 #define ADD(path, test) g_test_add (path, struct pair, NULL, pair_set_up, test, pair_tear_down)
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (frontends_protocol)
 {
   g_test_init (&argc, &argv, NULL);
   ADD ("/protocol/round-trip", test_round_trip);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontends/python_text.h"
+#include "suite.h"
 
 /* The kinds of the tokens of CODE that are more than plain, a letter each; no byte may be lost. */
 static char *
@@ -117,8 +118,7 @@ test_plain (void)
   g_assert_cmpstr (text, ==, "a<U+000A><U+001B>[1mb\xef\xbf\xbd<U+202E>");
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (frontends_python_text)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/python-text/tokens", test_tokens);

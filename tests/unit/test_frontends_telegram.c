@@ -11,6 +11,7 @@
 #include "frontends/telegram/inbox.h"
 #include "frontends/telegram/pages.h"
 #include "store_world.h"
+#include "suite.h"
 
 /* ---- pages ---- */
 
@@ -226,8 +227,7 @@ test_inbox_without_disk (void)
   inbox_close (inbox);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (frontends_telegram)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/telegram/pages/markup", test_markup_is_escaped);

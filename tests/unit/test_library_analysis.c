@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an analysis may say. */
 #include "library/analysis_form.h"
+#include "suite.h"
 
 #include <string.h>
 
@@ -145,8 +146,7 @@ test_checks_are_described (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (library_analysis)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/analysis/good", test_good);

@@ -15,6 +15,7 @@
 #include "store/datasets.h"
 #include "store/files.h"
 #include "store_world.h"
+#include "suite.h"
 
 #define OWNER "somebody"
 #define LARGE ((gsize)17 << 20)
@@ -317,8 +318,7 @@ test_datasets_by_name (gconstpointer kind)
   g_assert_true (dataset_remove (engine->store, OWNER, "tio2", NULL));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (library_inputs)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())

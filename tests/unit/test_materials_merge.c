@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "materials/merge.h"
 #include "materials/record.h"
+#include "suite.h"
 
 struct site {
   const char *symbol;
@@ -417,8 +418,7 @@ test_none (void)
   g_assert_cmpuint (json_array_size (merged), ==, 2);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (materials_merge)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/materials/merge/pairs", test_pairs);

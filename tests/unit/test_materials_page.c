@@ -5,6 +5,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "materials/page.h"
+#include "suite.h"
 
 #define HERE "https://one.example/optimade/v1/structures?filter=a"
 
@@ -104,8 +105,7 @@ test_refusals (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (materials_page)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/materials/page/read", test_read);

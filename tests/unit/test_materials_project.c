@@ -12,6 +12,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "materials/materials_project.h"
+#include "suite.h"
 
 #define KEY "0123456789abcdef0123456789abcdef"
 #define HTTP(status, body)                                                                                   \
@@ -333,8 +334,7 @@ test_keys (void)
   double_stop (&server);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (materials_project)
 {
   g_test_init (&argc, &argv, NULL);
   g_setenv ("MP_API_KEY", KEY, TRUE);

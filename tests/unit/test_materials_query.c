@@ -4,6 +4,7 @@
 
 #include "adder.h"
 #include "materials/query.h"
+#include "suite.h"
 
 #define ELEMENTS(...)                                                                                        \
   (const char *const[])                                                                                      \
@@ -87,8 +88,7 @@ test_elements (void)
   g_assert_false (materials_is_element ("HE"));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (materials_query)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/materials/query/filters", test_filters);

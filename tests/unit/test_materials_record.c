@@ -9,6 +9,7 @@
 #include "materials/record.h"
 #include "materials/space_group.h"
 #include "materials/weights.h"
+#include "suite.h"
 
 /* TEXT with ' for ", whose %s is MORE. */
 static json_t *
@@ -440,8 +441,7 @@ test_odd_sites (void)
   g_assert_cmpuint (lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, 2), ==, 1);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (materials_record)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/materials/record/schema", test_schema);

@@ -5,6 +5,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "frontends/mcp/form.h"
+#include "suite.h"
 
 static json_t *
 parsed (const char *text)
@@ -147,8 +148,7 @@ test_abilities (void)
   g_assert_null (mcp_answer_needs ("tools/call", NULL));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (mcp_form)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/mcp/form/contents", test_contents);

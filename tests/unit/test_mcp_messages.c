@@ -7,6 +7,7 @@
 #include "frontends/mcp/era.h"
 #include "frontends/mcp/inflight.h"
 #include "frontends/mcp/request.h"
+#include "suite.h"
 
 /* ---- messages ---- */
 
@@ -178,8 +179,7 @@ test_inflight (void)
   mcp_inflight_free (inflight);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (mcp_messages)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/mcp/messages", test_messages);

@@ -8,6 +8,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "frontends/mcp/state.h"
+#include "suite.h"
 
 #define MINUTE_MS 60000
 
@@ -153,8 +154,7 @@ test_key_file (void)
   g_rmdir (folder);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (mcp_state)
 {
   g_test_init (&argc, &argv, NULL);
   g_assert_true (mcp_state_key_make (NULL, &key, NULL));

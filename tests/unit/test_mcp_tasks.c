@@ -7,6 +7,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "frontends/mcp/task_table.h"
+#include "suite.h"
 
 static struct config config;
 static gint changes;
@@ -295,8 +296,7 @@ test_never_answered (void)
   task_table_free (table);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (mcp_tasks)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/mcp/tasks/life", test_life);

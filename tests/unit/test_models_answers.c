@@ -5,6 +5,7 @@
 
 #include "common/json.h"
 #include "models/reading.h"
+#include "suite.h"
 
 struct row {
   const char *name;
@@ -398,8 +399,7 @@ test_crowded (void)
   g_string_free (sent, TRUE);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (models_answers)
 {
   g_test_init (&argc, &argv, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {

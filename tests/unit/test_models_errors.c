@@ -4,6 +4,7 @@
 
 #include "models/api_errors.h"
 #include "models/api_quirks.h"
+#include "suite.h"
 
 #define KEY "sk-secret-0123"
 
@@ -251,8 +252,7 @@ test_quirks (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (models_errors)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/errors/refusals", test_refusals);

@@ -5,6 +5,7 @@
 
 #include "common/json.h"
 #include "models/dialect.h"
+#include "suite.h"
 
 /* A picture in a question, reasoning of all three, text, two calls (one of them malformed, its name no name),
  * results of which one failed and one has a picture, and what the user says then. */
@@ -270,8 +271,7 @@ test_schemas (void)
   g_assert_false (dialect_is_strict (NULL));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (models_questions)
 {
   g_test_init (&argc, &argv, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {

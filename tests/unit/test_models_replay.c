@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "models/model.h"
 #include "models/replay_match.h"
+#include "suite.h"
 
 /* A model that plays LINES. */
 static struct model *
@@ -249,8 +250,7 @@ test_wrong_files (void)
   assert_says (error, "cannot read the replay /nowhere/at/all: No such file");
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (models_replay)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/replay/order", test_plays_in_order);

@@ -11,6 +11,7 @@
 #include "models/model.h"
 #include "models/models_file.h"
 #include "models/presets.h"
+#include "suite.h"
 
 static char *folder; /* ADDER_CONFIG_DIR of this process */
 
@@ -256,8 +257,7 @@ test_keys_of_variables (void)
   g_assert_null (strstr (text, "sk-2"));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (models_settings)
 {
   g_test_init (&argc, &argv, NULL);
   folder = g_dir_make_tmp ("models-XXXXXX", NULL);

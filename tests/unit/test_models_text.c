@@ -5,6 +5,7 @@
 #include "common/json.h"
 #include "models/mend.h"
 #include "models/sse.h"
+#include "suite.h"
 
 /* ---- events ---- */
 
@@ -140,8 +141,7 @@ test_depth (void)
   g_assert_false (is_taken (2044));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (models_text)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/text/events", test_events);

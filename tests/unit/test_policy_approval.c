@@ -5,6 +5,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "policy/approval.h"
+#include "suite.h"
 
 static struct config *
 make_config (void)
@@ -414,8 +415,7 @@ test_wait_until_expiry (void)
   approvals_unref (approvals);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (policy_approval)
 {
   static const struct {
     const char *name;

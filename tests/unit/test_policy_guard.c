@@ -6,6 +6,7 @@
 
 #include "adder.h"
 #include "policy/profile.h"
+#include "suite.h"
 
 static struct profile *
 load (const char *rules, GError **error)
@@ -77,8 +78,7 @@ test_mistakes (void)
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (policy_guard)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/policy/guard/rules", test_rules);

@@ -5,6 +5,7 @@
 
 #include "adder.h"
 #include "policy/profile_list.h"
+#include "suite.h"
 
 static void
 assert_words (const char *value, const char *joined)
@@ -47,8 +48,7 @@ test_bounds (void)
   g_assert_nonnull (strstr (problem->message, "1000"));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (policy_list)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/policy/list/words", test_words);

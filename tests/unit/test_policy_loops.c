@@ -3,6 +3,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "policy/loops.h"
+#include "suite.h"
 
 static struct loops *
 make (guint64 max_owner, guint64 max, guint64 forget_ms)
@@ -143,8 +144,7 @@ test_error_keys (void)
   g_assert_cmpuint (loops_error_key ("E", "m"), !=, loops_error_key ("F", "m"));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (policy_loops)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/loops/of-whom", test_of_whom);

@@ -5,6 +5,7 @@
 
 #include "adder.h"
 #include "policy/roles.h"
+#include "suite.h"
 
 /* The configuration that TEXT is, in a file of its own. */
 static struct config *
@@ -94,8 +95,7 @@ test_read_only (void)
   config_free (config);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (policy_roles)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/roles/names", test_names);

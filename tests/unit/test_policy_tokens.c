@@ -12,6 +12,7 @@
 #include "policy/roots.h"
 #include "policy/tokens.h"
 #include "policy/tokens_file.h"
+#include "suite.h"
 
 struct world {
   char *folder, *file;
@@ -479,8 +480,7 @@ test_roots (void)
   g_assert_true (g_spawn_command_line_sync (command, NULL, NULL, NULL, NULL));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (policy_tokens)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/policy/tokens/life", test_life);

@@ -18,6 +18,7 @@
 #include "base/fd.h"
 #include "runner/container.h"
 #include "runner/join.h"
+#include "suite.h"
 
 #define MOST_FDS 5
 
@@ -219,8 +220,7 @@ test_hide (void)
   g_assert_cmpint (in_child (hide), ==, 0);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (runner_join)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/join/messages", test_join);

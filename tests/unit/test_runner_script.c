@@ -8,6 +8,7 @@
 
 #include "runner/script_check.h"
 #include "sandbox/programs.h"
+#include "suite.h"
 
 /* Copied, so that a sanitizer sees what is read beyond the end. */
 static char *
@@ -419,8 +420,7 @@ test_beside_dash (void)
   g_rmdir (directory);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (runner_script)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/script/fine", test_fine);

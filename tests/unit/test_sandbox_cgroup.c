@@ -19,6 +19,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/cgroup_backend.h"
 #include "sandbox/host_memory.h"
+#include "suite.h"
 
 /* ---- a v2 tree made of plain files ---- */
 
@@ -498,8 +499,7 @@ test_host_memory (void)
                     (guint64)sysconf (_SC_PHYS_PAGES) * (guint64)sysconf (_SC_PAGESIZE));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (sandbox_cgroup)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/cgroup/v2/run", test_v2_run);

@@ -26,6 +26,7 @@
 #include "sandbox/limits.h"
 #include "sandbox/plan.h"
 #include "sandbox/seccomp_build.h"
+#include "suite.h"
 
 #define PYTHON     "/usr/bin/python3"
 #define NOBODY     65534
@@ -884,8 +885,7 @@ static const struct {
     {"bad-request", test_bad_request},
 };
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (sandbox_chain)
 {
   g_test_init (&argc, &argv, NULL);
   const struct way *ways[] = {geteuid () == 0 ? &as_root : &as_nobody, geteuid () == 0 ? &as_nobody : NULL};

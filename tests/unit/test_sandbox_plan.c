@@ -16,6 +16,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/probe.h"
 #include "sandbox/rlimits.h"
+#include "suite.h"
 
 static int
 count_arguments (char **arguments)
@@ -218,8 +219,7 @@ test_probe (void)
     g_assert_cmpint (in_child (check_masked), ==, 0);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (sandbox_plan)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plan/there-and-back", test_plan_there_and_back);

@@ -11,6 +11,7 @@
 
 #include "sandbox/mountinfo.h"
 #include "sandbox/probe_reason.h"
+#include "suite.h"
 
 #define MOUNTED  "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
 #define CHROOTED "25 1 8:1 /srv/jail/proc /proc rw - proc proc rw\n"
@@ -226,8 +227,7 @@ test_own_group (void)
   fclose (stream);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (sandbox_probe)
 {
   g_test_init (&argc, &argv, NULL);
   for (size_t i = 0; i < G_N_ELEMENTS (refusals); i++) {

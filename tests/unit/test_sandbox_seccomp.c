@@ -25,6 +25,7 @@
 #include "sandbox/filter.h"
 #include "sandbox/seccomp_build.h"
 #include "sandbox/seccomp_policy.h"
+#include "suite.h"
 
 /* Classic BPF as far as seccomp programs use it. */
 static uint32_t
@@ -538,8 +539,7 @@ test_load_refused (void)
   g_assert_cmpint (filter_load (-1, &program, &fault), ==, -EBADF);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (sandbox_seccomp)
 {
   g_test_init (&argc, &argv, NULL);
   for (size_t i = 0; i < G_N_ELEMENTS (architectures); i++) {

@@ -12,6 +12,7 @@
 #include "store/blobs.h"
 #include "store/database.h"
 #include "store/store.h"
+#include "suite.h"
 
 static char *state; /* $ADDER_STATE_DIR of a test */
 
@@ -255,8 +256,7 @@ test_writers (void)
   tear_down ();
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store)
 {
   g_test_init (&argc, &argv, NULL);
   /* First: it forks, and nobody has made threads yet. */

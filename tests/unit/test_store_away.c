@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "store/database_private.h"
 #include "store_world.h"
+#include "suite.h"
 
 #define PATIENCE_US (120 * G_USEC_PER_SEC)
 
@@ -543,8 +544,7 @@ test_full (void)
     g_assert_cmpint (status, ==, 0);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_away)
 {
   g_test_init (&argc, &argv, NULL);
   /* First: it forks, and nobody has made threads yet. */

@@ -16,6 +16,7 @@
 #include "engine/id.h"
 #include "store/blobs.h"
 #include "store_world.h"
+#include "suite.h"
 
 #define TIMEOUT_MS 60000 /* no test waits for it */
 
@@ -503,8 +504,7 @@ add_tests (const struct store_world_kind *kind, const struct test *tests, gsize 
   }
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_blobs)
 {
   g_test_init (&argc, &argv, NULL);
   for (const struct store_world_kind *kind = store_world_blob_kinds; kind->name; kind++)

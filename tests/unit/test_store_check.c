@@ -7,6 +7,7 @@
 #include "adder.h"
 #include "store/check.h"
 #include "store_bed.h"
+#include "suite.h"
 
 /* Has KEY hold CONTENT instead, as a disk or somebody else could. */
 static void
@@ -197,8 +198,7 @@ static const struct bed_case cases[] = {
     {"beside-writers", test_check_beside_writers},
 };
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_check)
 {
   return bed_main (argc, argv, "store_check", cases, G_N_ELEMENTS (cases), NULL);
 }

@@ -8,6 +8,7 @@
 #include "adder.h"
 #include "store/database.h"
 #include "store_world.h"
+#include "suite.h"
 
 static gboolean
 take_number (gpointer data, const struct sql_value *row, guint columns)
@@ -505,8 +506,7 @@ static const struct {
     {"endless", test_endless},   {"first", test_first},       {"endless-rows", test_endless_rows},
 };
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_database)
 {
   g_test_init (&argc, &argv, NULL);
   for (const struct store_world_kind *kind = store_world_kinds; kind->name; kind++)

@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "store/datasets.h"
 #include "store_bed.h"
+#include "suite.h"
 
 #define OWNER "uid:1"
 
@@ -324,8 +325,7 @@ add_tests (void)
   g_test_add_func ("/datasets/names", test_names);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_datasets)
 {
   static const struct bed_case cases[] = {
       {"put", test_put},   {"versions", test_versions}, {"remove", test_remove}, {"stays", test_stays},

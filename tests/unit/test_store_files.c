@@ -7,6 +7,7 @@
 #include "adder.h"
 #include "store/file_name.h"
 #include "store_bed.h"
+#include "suite.h"
 
 /* ---- names ---- */
 
@@ -441,8 +442,7 @@ add_names (void)
   g_test_add_func ("/store_files/long-names", test_long_names);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_files)
 {
   return bed_main (argc, argv, "store_files", cases, G_N_ELEMENTS (cases), add_names);
 }

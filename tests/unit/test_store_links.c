@@ -12,6 +12,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "store/blobs.h"
+#include "suite.h"
 
 struct fixture {
   char *path;
@@ -204,8 +205,7 @@ test_threads (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_thread_join (g_steal_pointer (&thread));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_links)
 {
   static const struct {
     const char *name;

@@ -14,6 +14,7 @@
 #include "store/records.h"
 #include "store/store.h"
 #include "store_world.h"
+#include "suite.h"
 
 struct fixture {
   store_world *world;
@@ -725,8 +726,7 @@ try_case (gconstpointer data)
   tear_down (&fixture);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_records)
 {
   g_test_init (&argc, &argv, NULL);
   /* Before there are threads. The state directory of a database that is a file lies beside it. */

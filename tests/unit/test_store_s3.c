@@ -16,6 +16,7 @@
 #include "blob_support.h"
 #include "store/blobs.h"
 #include "store_world.h"
+#include "suite.h"
 
 #define MIB         ((guint64)1 << 20)
 #define CACHE_BYTES (8 * MIB)
@@ -773,8 +774,7 @@ run_test (struct fixture *fixture, gconstpointer data)
     ((const struct test *)data)->run (fixture, NULL);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (store_s3)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (server_tests); i++) {

@@ -4,6 +4,7 @@
 
 #include "adder.h"
 #include "common/json.h"
+#include "suite.h"
 #include "tools/arguments.h"
 #include "tools/schema.h"
 #include "tools/table.h"
@@ -309,8 +310,7 @@ test_many_problems (void)
   g_assert_nonnull (strstr (problem->message, "; and 4985 more; the parameters are code"));
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (tools)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tools/table", test_table);

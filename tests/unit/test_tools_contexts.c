@@ -4,6 +4,7 @@
 
 #include "adder.h"
 #include "common/json.h"
+#include "suite.h"
 #include "tools/contexts.h"
 
 static struct config config;
@@ -156,8 +157,7 @@ test_threads (void)
   contexts_free (contexts);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (tools_contexts)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/contexts/kept", test_kept);

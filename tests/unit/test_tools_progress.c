@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "suite.h"
 #include "tools/call.h"
 
 struct heard {
@@ -104,8 +105,7 @@ test_cancelled (void)
   check_cancelled (-1);
 }
 
-int
-main (int argc, char **argv)
+UNIT_SUITE (tools_progress)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tools/progress/told", test_told);

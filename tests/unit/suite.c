@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The main function of each test program: PROGRAM SUITE [OPTION OF GTEST]... Without a suite it lists those
+ * it has. */
+#include "suite.h"
+
+#include <glib.h>
+#include <stdio.h>
+
+/* g_test_trap_subprocess starts the program again without the suite's name. */
+#define CHOSEN "UNIT_SUITE"
+
+static struct suite *suites;
+
+void
+suite_add (struct suite *suite)
+{
+  suite->next = suites;
+  suites = suite;
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc > 1 && argv[1][0] != '-') {
+    g_setenv (CHOSEN, argv[1], TRUE);
+    argv[1] = argv[0];
+    argc--, argv++;
+  }
+  const char *chosen = g_getenv (CHOSEN);
+  for (const struct suite *suite = suites; chosen && suite; suite = suite->next)
+    if (g_str_equal (suite->name, chosen))
+      return suite->run (argc, argv);
+  if (chosen)
+    fprintf (stderr, "There is no suite %s here.\n", chosen);
+  for (const struct suite *suite = suites; suite; suite = suite->next)
+    puts (suite->name);
+  return chosen != NULL;
+}
