@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "build-config.h"
+
 enum layer {
   /* the zygote's surroundings */
   LAYER_ENVIRONMENT, /* an empty environment: without it, the daemon's */
