@@ -16,6 +16,14 @@ export PATH="/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH"
 export PYTHONDONTWRITEBYTECODE=1
 unset PYTHONPATH PYTHONHOME
 
+# Builds of all checkouts share what they compile. An object may then name the directory of another build; only debuggers look
+# there. ccache would run the preprocessor to find what was compiled with other options and comes to the same: that costs more
+# than it finds.
+export CCACHE_DIR="${CCACHE_DIR-${XDG_CACHE_HOME-${HOME-/var/tmp}/.cache}/adder-ccache}"
+export CCACHE_MAXSIZE="${CCACHE_MAXSIZE-2G}"
+CCACHE_BASEDIR=$(pwd)
+export CCACHE_BASEDIR CCACHE_NOHASHDIR=yes CCACHE_DEPEND=yes
+
 is_installed() {
   [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
 }
@@ -90,7 +98,8 @@ configure() {
   shift
   [ ! -f "$directory/build.ninja" ] || return 0
   say "Configuring $directory"
-  meson setup "$directory" "$@" >"$directory.log" 2>&1 || {
+  # Always by the same name, since ccache takes gcc and cc for two compilers. Meson asks for no ccache where CC is set.
+  CC="$(command -v ccache >/dev/null && echo ccache) ${CC-gcc}" meson setup "$directory" "$@" >"$directory.log" 2>&1 || {
     cat "$directory.log" >&2
     die "meson could not configure $directory"
   }
