@@ -4,6 +4,7 @@ import collections
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -12,7 +13,8 @@ import zlib
 
 import pytest
 
-sys.dont_write_bytecode = True
+# Each process would otherwise spend seconds on the assertions of all files.
+sys.dont_write_bytecode, sys.pycache_prefix = False, str(pathlib.Path(__file__).resolve().parent.parent / "build/pycache")
 import contained as containers  # noqa: E402
 import docker_world  # noqa: E402
 import harness  # noqa: E402
@@ -28,52 +30,76 @@ def pytest_configure(config):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     config.addinivalue_line("markers", "quick: a fast, representative subset: -m quick")
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
-    config.addinivalue_line("markers", "one_user: who runs it makes no difference to a file of tests, which is run as one of the users")
+    config.addinivalue_line("markers", "both_users: it matters who runs it: tried as root and as nobody, others as one of them")
     config.addinivalue_line("markers", "everywhere: of the tests with container engines, one for each engine and each user")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(NamesWithoutGroup())
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--half",
-        choices=["one", "two"],
-        help="two: only what is run as the second of the users; one: all else. Both together are everything, once",
-    )
-    parser.addoption("--part", metavar="K/N", help="--part=1/2: the first of two parts of the files, which hold about as many tests")
+    parser.addoption("--deep", action="store_true", help="everything, also what adds little: all users, all levels, full crowds")
     parser.addoption("--cases", metavar="FILE", help="--cases=FILE: only the cases that FILE names, one on each line, as JUnit's XML does")
 
 
-def is_in_half(half, item):
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    user = params["setting"].user if "setting" in params else params.get("user")
-    is_second = user is not None and user.name == harness.users()[1].name
-    return is_second == (half == "two")
+# Files that take long, or share what is dear, in the order in which they are best begun; the others follow.
+FIRST = ()
 
 
-def files_of_part(part, items):
-    """The same for both halves of ITEMS. A file is in one part, since its tests may share what is dear."""
-    which, count = map(int, part.split("/"))
-    sizes = collections.Counter(item.path for item in items)
-    files, tests = [set() for _ in range(count)], [0] * count
-    for path, size in sorted(sizes.items(), key=lambda row: (-row[1], row[0])):
-        least = tests.index(min(tests))
-        files[least].add(path)
-        tests[least] += size
-    return files[which - 1]
+def user_of(item):
+    return item.callspec.params.get("user") if hasattr(item, "callspec") else None
 
 
-def is_of_its_user(item):
-    """A file that is run as one of the users is so as the first or the second of them, by its name."""
-    if not item.get_closest_marker("one_user") or not hasattr(item, "callspec") or "user" not in item.callspec.params:
-        return True
-    users = [user for user in harness.users() if not user.why_not]
-    return item.callspec.params["user"] == users[zlib.crc32(item.path.stem.encode()) % len(users)]
+def is_about_users(item):
+    """Attacks are, and choose for themselves."""
+    return item.get_closest_marker("both_users") is not None or item.path.parent.name == "attack"
+
+
+def pytest_itemcollected(item):
+    """With pytest-xdist, one worker has the tests of a group: those of a file as one user, for they share servers and daemons."""
+    user = user_of(item)
+    group = f"{item.path.parent.name}/{item.path.stem}"
+    item.add_marker(pytest.mark.xdist_group(f"{group} {user}" if user else group))
+
+
+class NamesWithoutGroup:
+    """pytest-xdist appends the group to the names of tests, which are the same with it and without."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        report.nodeid = without_group(report.nodeid)
+
+
+def without_group(name):
+    return re.sub(r"@[^@\]]+$", "", name)
+
+
+class OfOneUser:
+    """Of tests for which it makes no difference who runs them, those as one user: another from file to file, the only one where
+    the test itself names one."""
+
+    def __init__(self, items):
+        self.users = collections.defaultdict(set)
+        for item in items:
+            self.users[self.function(item)].add(user_of(item))
+
+    @staticmethod
+    def function(item):
+        return item.path, item.parent.name, getattr(item, "originalname", item.name)
+
+    def __call__(self, item):
+        asked = [user for user in harness.users() if user in self.users[self.function(item)] and not user.why_not]
+        return not asked or user_of(item) == asked[zlib.crc32(item.path.stem.encode()) % len(asked)]
+
+
+def is_contained(item):
+    return "container_engines" in getattr(item, "fixturenames", ())
 
 
 def is_needed(item):
     """A container is dear. What it is made of and what it holds is tried once, with the first engine as the first user; what
     another engine or another user may change, with each of them beside."""
     everywhere = item.get_closest_marker("everywhere") and not docker_world.FIRST_ALONE
-    if "container_engines" not in getattr(item, "fixturenames", ()) or docker_world.WHOLE or everywhere:
+    if not is_contained(item) or docker_world.WHOLE or everywhere:
         return True
     params = item.callspec.params if hasattr(item, "callspec") else {}
     first_user = next((user for user in harness.users() if not user.why_not), None)
@@ -82,27 +108,30 @@ def is_needed(item):
 
 
 def is_named(cases, item):
-    path, _, name = item.nodeid.partition("::")
+    path, _, name = without_group(item.nodeid).partition("::")
     return f"{path.removesuffix('.py').replace('/', '.')}::{name}" in cases
 
 
 @pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config, items):
-    half, part, cases = (config.getoption(name) for name in ("half", "part", "cases"))
-    asked = [is_needed, is_of_its_user]
-    if half:
-        asked.append(lambda item: is_in_half(half, item))
-    if cases:
-        named = set(pathlib.Path(cases).read_text().splitlines())
+    asked = [is_needed]
+    if not config.getoption("deep"):
+        of_one_user = OfOneUser(items)
+        asked.append(lambda item: is_about_users(item) or is_contained(item) or of_one_user(item))
+    if config.getoption("cases"):
+        named = set(pathlib.Path(config.getoption("cases")).read_text().splitlines())
         asked.append(lambda item: is_named(named, item))
-    if part:
-        files = files_of_part(part, items)
-        asked.append(lambda item: item.path in files)
     chosen, others = [], []
     for item in items:
         (chosen if all(ask(item) for ask in asked) else others).append(item)
     config.hook.pytest_deselected(items=others)
-    items[:] = chosen
+    items[:] = sorted(chosen, key=turn)
+
+
+def turn(item):
+    """pytest-xdist hands out the groups in this order, in which their tests are together."""
+    group = item.get_closest_marker("xdist_group").args[0]
+    return *((FIRST.index(item.path.stem), "") if item.path.stem in FIRST else (len(FIRST), str(item.path))), group
 
 
 def pytest_report_header(config):
@@ -182,16 +211,24 @@ def remove(entry):
 
 
 @pytest.fixture(scope="session")
-def shared_adder(installation, user, common_directory):
+def shared_adders(installation, common_directory):
+    """{user: Adder}, each made when it is first wanted. They stay while tests change from one user to the other."""
+    adders = {}
+    yield adders
+    with contextlib.ExitStack() as stack:
+        for adder in adders.values():
+            stack.callback(adder.kill)
+            stack.callback(adder.stop)
+
+
+@pytest.fixture(scope="session")
+def shared_adder(installation, user, common_directory, shared_adders):
     """One user's Adder and daemon for all tests that leave it as it was."""
-    directory = harness.new_directory(common_directory, user.name)
-    adder = harness.Adder(installation, user, directory)
-    adder.environment = "science" if has_science(adder) else "system"
-    yield adder
-    try:
-        adder.stop()
-    finally:
-        adder.kill()
+    if user not in shared_adders:
+        adder = harness.Adder(installation, user, harness.new_directory(common_directory, user.name))
+        adder.environment = "science" if has_science(adder) else "system"
+        shared_adders[user] = adder
+    return shared_adders[user]
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ import pytest
 from agents import Agents, Turn, exchange, native, native_report, report, typed
 from harness import descendants, named, unique, wait_until, with_name
 
-pytestmark = pytest.mark.one_user
-
 COMPUTE = ("--toolset", "compute")
 ECHO = "import json, sys\nprint(json.load(sys.stdin)['text'])\n"
 PICTURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n"

@@ -6,8 +6,6 @@ import pytest
 
 import harness
 
-pytestmark = pytest.mark.one_user
-
 MIME = "application/vnd.adder.analysis+json"
 SALES = """date,region,product,sales,units
 2024-01-15,north,anvil,120.5,3

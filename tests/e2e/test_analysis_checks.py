@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.one_user
-
 MIME = "application/vnd.adder.analysis+json"
 GIVEN = "date,region,sales,units\n2024-01-15,north,120.5,3\n2024-04-20,south,80.0,10\n2024-07-03,north,210.25,\n"
 

@@ -9,8 +9,6 @@ import pytest
 from harness import Tools, strict_json, unique, wait_until
 from mcp_lines import Lines, parts
 
-pytestmark = pytest.mark.one_user
-
 SALES = "date;category;revenue\n2024-01-05;Toys;100\n2024-04-05;Toys;150\n2024-05-05;Books;210\n"
 SUM = 'result = df["revenue"].sum()'
 PLAN = {

@@ -533,6 +533,7 @@ def test_a_daemon_waits_for_its_approvals(make_adder):
     assert time.monotonic() - begun > 1.5, "it ended although an approval waited"
 
 
+@pytest.mark.both_users
 def test_others_see_nothing(guarded):
     """Another user, root or not, has approvals of his own; what root may, is his own as well."""
     if guarded.adder.user.uid == 0 or os.geteuid() != 0:

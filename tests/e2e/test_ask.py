@@ -438,6 +438,7 @@ def test_nothing_lies_beside_what_was_not_kept(asker):
     assert [entry.name for entry in folder.iterdir()] == ["kept"]
 
 
+@pytest.mark.both_users
 def test_nothing_is_kept_by_halves(asker):
     folder = asker.adder.folder("closed")
     os.chmod(folder, 0o500)

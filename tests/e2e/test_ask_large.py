@@ -10,7 +10,7 @@ import pytest
 
 import harness
 
-pytestmark = [pytest.mark.slow, pytest.mark.one_user]
+pytestmark = pytest.mark.slow
 
 GIB = 1024**3
 REGIONS = ("north", "south", "east", "west")

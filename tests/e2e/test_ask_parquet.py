@@ -5,8 +5,6 @@ import json
 import pytest
 from harness import Tools, strict_json, unique
 
-pytestmark = pytest.mark.one_user
-
 MAKE = """
 import pandas
 rows = range({rows})

@@ -15,8 +15,6 @@ sys.path.insert(0, str(BENCH))
 import asking  # noqa: E402
 import scoring  # noqa: E402
 
-pytestmark = pytest.mark.one_user
-
 QUESTIONS = {question["id"]: question for question in asking.read_questions(BENCH / "questions.jsonl")}
 QUICK = ("birdstrikes-without-damage", "seattle-rain-by-quarter", "deer-and-hurricanes")
 

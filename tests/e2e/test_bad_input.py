@@ -188,6 +188,7 @@ def test_runtime_directory_open_to_others(make_adder):
     adder.stop()
 
 
+@pytest.mark.both_users
 def test_runtime_directory_of_somebody_else(make_adder):
     adder = make_adder()
     if os.geteuid() != 0:
@@ -225,6 +226,7 @@ def test_full_disk(adder):
     assert process.returncode == 125 and b"No space left" in err and len(err.splitlines()) == 1
 
 
+@pytest.mark.both_users
 def test_output_directory_on_a_full_disk(adder):
     if os.geteuid() != 0 or adder.user.uid != 0:
         pytest.skip("only root can mount a small file system to fill")

@@ -19,8 +19,6 @@ import pytest
 from agents import Agents, exchange, native
 from harness import DEADLINE, strict_json, unique
 
-pytestmark = pytest.mark.one_user
-
 SNAKE = "\N{SNAKE}"
 
 

@@ -16,8 +16,6 @@ from agents import Agents, Turn, report, typed
 from harness import wait_until
 from store_world import free_ports
 
-pytestmark = pytest.mark.one_user
-
 TASK = "Fetch the secret, reverse it exactly, submit the reversed secret, and report completion."
 STEPS = ["get_secret", "compute_with_python", "submit_secret", "report_completion"]
 NODE = harness.REPOSITORY / "build/node/bin/node"

@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-pytestmark = pytest.mark.one_user
-
 IDENTIFIERS = "os sys subprocess builtins pickle exec eval open compile input pathlib importlib signal ctypes resource".split()
 
 # The word of refused_nodes, code, and where what is found.

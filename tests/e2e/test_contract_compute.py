@@ -7,8 +7,6 @@ import pytest
 
 from harness import Process, Tools, unique, wait_until
 
-pytestmark = pytest.mark.one_user
-
 
 @pytest.fixture
 def tools(adder):

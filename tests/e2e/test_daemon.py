@@ -13,6 +13,8 @@ import pytest
 import harness
 from harness import FOREVER, named, unique, wait_until, with_name
 
+pytestmark = pytest.mark.both_users
+
 
 def daemons(adder):
     """Processes that serve this runtime directory."""

@@ -4,6 +4,8 @@ import pytest
 
 import harness
 
+pytestmark = pytest.mark.both_users
+
 # code that goes on after what was refused: (kind, detail) of what the result says of it
 DENIED = {
     "a connection": (

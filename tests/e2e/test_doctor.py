@@ -13,6 +13,8 @@ import pytest
 
 import harness
 
+pytestmark = pytest.mark.both_users
+
 MECHANISMS = ["kernel", "user namespaces", "/proc", "seccomp", "landlock", "control groups", "huge pages"]
 
 # With a filter of libseccomp's making: NAME=ERRNO for each call, then the command.

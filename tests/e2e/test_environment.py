@@ -7,6 +7,8 @@ import pytest
 
 import harness
 
+pytestmark = pytest.mark.both_users
+
 
 @pytest.fixture
 def adopted(make_adder):

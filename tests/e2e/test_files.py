@@ -128,6 +128,7 @@ def test_input_files_may_be_changed_and_deleted(adder):
 
 
 @pytest.mark.quick
+@pytest.mark.both_users
 def test_files_out(adder):
     directory = out(adder)
     result = adder.run(

@@ -12,6 +12,8 @@ import pytest
 from harness import strict_json, wait_until
 from store_world import S3, Postgres
 
+pytestmark = pytest.mark.both_users
+
 
 def ask(adder, *arguments, status=0, **options):
     """One `adder file` or `adder store` with --json; its object."""

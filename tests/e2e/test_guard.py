@@ -10,8 +10,6 @@ import pytest
 
 import harness
 
-pytestmark = pytest.mark.one_user
-
 CASES = pathlib.Path(__file__).parent / "guard"
 SALES = """date,region,product,sales,units
 2024-01-15,north,anvil,120.5,3

@@ -209,6 +209,7 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(str(self.path))
 
 
+@pytest.mark.both_users
 def test_a_unix_socket_knows_who_is_there(make_adder, user):
     adder = make_adder()
     path = adder.runtime / "http.sock"

@@ -232,6 +232,7 @@ def fails_to_start(adder, lines, words, listen="127.0.0.1:0"):
 
 
 @pytest.mark.quick
+@pytest.mark.both_users
 def test_what_cannot_be_is_said_at_the_start(make_adder, tmp_path):
     adder = make_adder()
     fails_to_start(adder, "", "no address", "nonsense:x")

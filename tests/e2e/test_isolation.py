@@ -7,6 +7,8 @@ import pytest
 
 import harness
 
+pytestmark = pytest.mark.both_users
+
 BOMB = "kept = []\nwhile True: kept.append(bytearray(b'x') * 1_000_000)"
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from harness import strict_json
 
+pytestmark = pytest.mark.both_users
+
 LARGE = 17 << 20  # beyond INPUT_LENT_BYTES
 BYTES = hashlib.sha256(b"x").digest() * (LARGE // 32)
 DIGEST = hashlib.sha256(BYTES).hexdigest()

@@ -12,6 +12,8 @@ import pytest
 import harness
 from harness import unique, wait_until, with_name
 
+pytestmark = pytest.mark.both_users
+
 KINDS = {
     "process": ("[sandbox]\nisolation = process\n", [], 1),
     "none": ("", ["--isolation", "none"], 0),

@@ -6,6 +6,8 @@ import pytest
 
 import harness
 
+pytestmark = pytest.mark.both_users
+
 BUSY = "while True: pass"
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from harness import status_bytes, wait_until
 
+pytestmark = pytest.mark.both_users
+
 
 def header(kind, length):
     return struct.pack("=II", kind, length)

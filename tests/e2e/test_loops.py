@@ -6,8 +6,6 @@ import pytest
 
 from harness import REPOSITORY, unique
 
-pytestmark = pytest.mark.one_user
-
 AGAIN = "the same code has failed 3 times in a row"
 NEARLY = "code that is nearly the same has failed 3 times in a row with the same error"
 

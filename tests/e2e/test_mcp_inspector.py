@@ -87,8 +87,8 @@ def test_standard_input_in_each_era(by_stdio, era):
     judge(by_stdio, era)
 
 
-def test_http_in_each_era(by_http, user):
-    for era in ERAS if user.uid == 0 else ["auto"]:
+def test_http_in_each_era(by_http):
+    for era in ERAS:
         judge(by_http, era)
 
 
@@ -112,9 +112,9 @@ def test_a_wrong_token_is_told_apart(by_http):
     by_http.ask("tools/list", "--stored-auth-only", status=AUTH_REQUIRED)
 
 
-def test_many_calls_at_once(by_http, user):
+def test_many_calls_at_once(by_http):
     """The Inspector's load test: every call has its answer."""
-    for era in ("legacy", "modern") if user.uid == 0 else ["modern"]:
+    for era in ("legacy", "modern"):
         load = ("--load", "--load-concurrency", "16", "--load-requests", "60")
         said = by_http.call("run_python", {"code": "print(2**10)"}, *load, era=era)
         assert said["ok"] == said["requests"] == 60 and said["errors"] == said["toolErrors"] == 0

@@ -12,8 +12,6 @@ import pytest
 
 import harness
 
-pytestmark = pytest.mark.one_user
-
 SECRET = "sk-not-for-anybody-0123456789"
 
 READY = [

@@ -9,8 +9,6 @@ import harness
 import http_bed
 import pytest
 
-pytestmark = pytest.mark.one_user
-
 SECONDS = 25
 # What fits the schema and cannot be meant is refused, which the first takes for a fault: JSON Schema, as rows of fields
 # make it, cannot say that exactly one of three members must be there, or what a moment may look like. The second takes the

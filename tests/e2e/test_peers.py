@@ -118,6 +118,7 @@ def test_kernel(bench, science):
     assert peers["jupyter"]["shares"] == "everything" and peers["jupyter"]["findings"]["pandas"]["samples"] == 2
 
 
+@pytest.mark.both_users
 def test_what_is_lacking(bench, adder):
     """A peer that is not to be had is listed with the reason, and the others are measured."""
     if adder.user.uid == 0:

@@ -10,6 +10,8 @@ import pytest
 import harness
 from harness import FOREVER, wait_until
 
+pytestmark = pytest.mark.both_users
+
 
 @pytest.fixture
 def make_neighbour(make_adder, user):

@@ -67,12 +67,14 @@ while time.process_time() < 0.05 or time.monotonic() < end: time.sleep(0.01); su
 
 
 @pytest.mark.quick
+@pytest.mark.both_users
 def test_isolation_level(adder):
     isolation = adder.run("pass").isolation
     assert isolation["level"] in (2, 3)
     assert (isolation["level"] == 3) == (isolation["missing"] == []), "what a lower level lacks is named"
 
 
+@pytest.mark.both_users
 def test_root_with_cgroups_reaches_level_three(adder):
     if adder.user.uid != 0:
         pytest.skip("only root may write the cgroup tree here")

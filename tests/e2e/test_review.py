@@ -12,6 +12,8 @@ import pytest
 from harness import unique
 from test_workdir import contents
 
+pytestmark = pytest.mark.both_users
+
 CHANGE = """
 import os, shutil
 open('a.txt', 'a').write('more\\n')

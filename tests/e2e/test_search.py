@@ -10,8 +10,6 @@ import harness
 import materials_world as world
 import pytest
 
-pytestmark = pytest.mark.one_user
-
 NUMBER = (int, float, harness.NULL)
 ROW = {
     "formula": (str, harness.NULL), "elements": (list, harness.NULL), "nelements": (int, harness.NULL),

@@ -160,6 +160,7 @@ def test_status_counts_sessions(sessions):
     )
 
 
+@pytest.mark.both_users
 def test_another_user_does_not_see_them(installation, user, make_sessions):
     """root may talk to everybody's daemon, and has sessions of his own there."""
     if user.name != "nobody" or os.geteuid() != 0:

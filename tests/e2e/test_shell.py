@@ -267,7 +267,7 @@ def test_environment_cannot_be_made(own_adder):
 LEVELS = {"3": ("", 3), "2": ("[sandbox]\ncgroup = none\n", 2), "1": ("[sandbox]\nisolation = process\n", 1)}
 
 
-@pytest.fixture(params=LEVELS)
+@pytest.fixture(params=[pytest.param(level, marks=pytest.mark.both_users) for level in LEVELS])
 def inside(request, make_adder, common_directory, user):
     """(function that runs a script which nobody has looked at, level): awk hands it to the shell."""
     configuration, level = LEVELS[request.param]

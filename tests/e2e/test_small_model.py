@@ -9,8 +9,6 @@ import pytest
 import ask_answers
 import harness
 
-pytestmark = pytest.mark.one_user
-
 PINS = harness.REPOSITORY / "tests/small_model.txt"
 TABLE = ask_answers.DATA / "global-temp.csv"
 

@@ -4,6 +4,8 @@ import pytest
 
 from harness import Tools, strict_json
 
+pytestmark = pytest.mark.both_users
+
 LARGE = 20 << 20
 LOOK = "import hashlib\nprint(hashlib.sha256(open({path!r}, 'rb').read()).hexdigest())"
 

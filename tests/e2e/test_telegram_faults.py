@@ -10,8 +10,6 @@ import telegram_server
 from harness import FOREVER, unique
 from telegram_world import INDICATOR
 
-pytestmark = pytest.mark.one_user
-
 
 @pytest.fixture
 def server(telegram):

@@ -7,6 +7,8 @@ import stat
 
 import pytest
 
+pytestmark = pytest.mark.both_users
+
 
 def create(adder, *arguments):
     ended = adder.call("token", "create", *arguments)

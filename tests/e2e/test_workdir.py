@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.both_users
+
 LOOK = "import os\nprint(os.getcwd(), sorted(os.listdir('.')))"
 WRITE = "open('made', 'w').write('new')\nopen('a.txt', 'a').write('more\\n')\nprint(open('a.txt').read())"
 

@@ -13,6 +13,8 @@ import harness
 from harness import named, quick, unique, wait_until, with_name
 from test_setup import LAUNCHER, SANDBOX, ZYGOTE, in_numbers
 
+pytestmark = pytest.mark.both_users
+
 # ---- broken installations ----
 
 

@@ -9,6 +9,8 @@ import pytest
 import harness
 from harness import named, unique, wait_until, with_name
 
+pytestmark = pytest.mark.both_users
+
 
 class Works:
     """All holds. MISSING: what the results say is not in force; SPARED: levels that this costs."""

@@ -11,6 +11,8 @@ import pytest
 from harness import DEADLINE, wait_until
 from serving import CONFIG, Served
 
+pytestmark = pytest.mark.both_users
+
 # All calls by which a commit writes to the directory or to its journal.
 CALLS = ("mkdirat", "symlinkat", "linkat", "renameat", "renameat2", "fchmod", "fsync", "unlinkat")
 

@@ -10,6 +10,8 @@ import harness
 from harness import wait_until
 from serving import CALLS, wrapped
 
+pytestmark = pytest.mark.both_users
+
 ERRNOS = {"EPERM": "Operation not permitted", "ENOMEM": "Cannot allocate memory", "EINVAL": "Invalid argument"}
 
 LAUNCHER = "who=adder-zygote"

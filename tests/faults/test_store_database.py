@@ -316,6 +316,7 @@ def test_no_state_directory(make_adder):
     check_kept(adder, [run_kept(adder)])
 
 
+@pytest.mark.both_users
 def test_full_disk(make_adder, user):
     """The daemon's state directory is a small disk of its own."""
     if user.uid != 0:

@@ -203,6 +203,7 @@ def kill_under_load(adder, store, times):
 
 
 @pytest.mark.quick
+@pytest.mark.both_users
 def test_a_few_kills(make_adder, user):
     if user.name == "nobody":
         pytest.skip("many times as nobody, below")
@@ -215,6 +216,7 @@ KILLS = {("sqlite-directory", "root"): 50, ("sqlite-directory", "nobody"): 20, (
 
 
 @pytest.mark.slow
+@pytest.mark.both_users
 def test_nothing_that_was_told_is_lost(make_adder, make_store, store_kind, user):
     if (store_kind, user.name) not in KILLS:
         pytest.skip("servers do not know who kills their client: once is enough")
