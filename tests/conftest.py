@@ -231,17 +231,19 @@ def shared_adder(installation, user, common_directory, shared_adders):
     return shared_adders[user]
 
 
+def with_empty_scratch(adder):
+    for entry in adder.scratch.iterdir():
+        remove(entry)
+    return adder
+
+
 @pytest.fixture
 def adder(shared_adder):
     """The shared one, with an empty scratch directory."""
-    for entry in shared_adder.scratch.iterdir():
-        remove(entry)
-    return shared_adder
+    return with_empty_scratch(shared_adder)
 
 
-@pytest.fixture
-def make_adder(installation, user, common_directory):
-    """Makes Adders with a daemon of their own, for tests that stop, kill or configure it. Environment: system."""
+def adders_of_their_own(installation, user, common_directory):
     made = []
 
     def make(config="", variables=None):
@@ -258,6 +260,18 @@ def make_adder(installation, user, common_directory):
     for own in made:
         own.kill()
         shutil.rmtree(own.directory, ignore_errors=True)
+
+
+@pytest.fixture
+def make_adder(installation, user, common_directory):
+    """Makes Adders with a daemon of their own, for tests that stop, kill or configure it. Environment: system."""
+    yield from adders_of_their_own(installation, user, common_directory)
+
+
+@pytest.fixture(scope="module")
+def make_shared_adder(installation, user, common_directory):
+    """The same for the tests of a file that need a configuration and leave the daemon as it was."""
+    yield from adders_of_their_own(installation, user, common_directory)
 
 
 @pytest.fixture
@@ -346,10 +360,7 @@ def store(store_and_adder):
 @pytest.fixture
 def kept_adder(store_and_adder):
     """One user's Adder that keeps things in `store`, and its daemon, for all tests that leave it as it was."""
-    adder = store_and_adder[1]
-    for entry in adder.scratch.iterdir():
-        remove(entry)
-    return adder
+    return with_empty_scratch(store_and_adder[1])
 
 
 # ---- databases of materials ----

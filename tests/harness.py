@@ -135,14 +135,16 @@ gathered = (
 
 
 def wait_until(condition, what, deadline=DEADLINE):
-    """Polls until CONDITION() is true and returns what it gave; fails naming WHAT."""
-    end = time.monotonic() + deadline
+    """Polls until CONDITION() is true and returns what it gave; fails naming WHAT. Looking costs processor time, so what takes
+    long is looked at less often."""
+    begun = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"waited {deadline} s in vain: {what}"
-        time.sleep(0.01)
+        waited = time.monotonic() - begun
+        assert waited < deadline, f"waited {deadline} s in vain: {what}"
+        time.sleep(min(max(waited / 10, 0.01), 0.1))
 
 
 def wait_for_handlers(process):
@@ -277,7 +279,8 @@ class Process:
     """A process as /proc shows it; equal only to itself, even when the pid is given out anew."""
 
     def __init__(self, pid):
-        stat = pathlib.Path(f"/proc/{pid}/stat").read_bytes()
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            stat = file.read()
         fields = stat[stat.rindex(b")") + 2 :].split()
         self.pid = int(pid)
         self.name = stat[stat.index(b"(") + 1 : stat.rindex(b")")].decode(errors="replace")

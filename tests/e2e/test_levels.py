@@ -20,8 +20,7 @@ KINDS = {
 }
 
 
-@pytest.fixture
-def temporary(common_directory, user):
+def new_temporary(common_directory, user):
     """A directory for temporary files, the user's own, that sandboxes of another user can pass through."""
     path = common_directory / f"temporary-{uuid.uuid4().hex[:10]}"
     path.mkdir()
@@ -29,11 +28,17 @@ def temporary(common_directory, user):
     return path
 
 
-@pytest.fixture(params=KINDS)
-def kind(request, make_adder, temporary):
+@pytest.fixture
+def temporary(common_directory, user):
+    return new_temporary(common_directory, user)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request, make_shared_adder, common_directory, user):
     """(Adder, options, level) whose runs are of that kind."""
     configuration, options, level = KINDS[request.param]
-    adder = make_adder(configuration, {"TMPDIR": str(temporary)})
+    temporary = new_temporary(common_directory, user)
+    adder = make_shared_adder(configuration, {"TMPDIR": str(temporary)})
     yield adder, options, level
     adder.stop()
     wait_until(lambda: not list(temporary.iterdir()), "its directory for workspaces to be swept")

@@ -267,14 +267,14 @@ def test_environment_cannot_be_made(own_adder):
 LEVELS = {"3": ("", 3), "2": ("[sandbox]\ncgroup = none\n", 2), "1": ("[sandbox]\nisolation = process\n", 1)}
 
 
-@pytest.fixture(params=[pytest.param(level, marks=pytest.mark.both_users) for level in LEVELS])
-def inside(request, make_adder, common_directory, user):
+@pytest.fixture(scope="module", params=[pytest.param(level, marks=pytest.mark.both_users) for level in LEVELS])
+def inside(request, make_shared_adder, common_directory, user):
     """(function that runs a script which nobody has looked at, level): awk hands it to the shell."""
     configuration, level = LEVELS[request.param]
     temporary = common_directory / f"shell-{uuid.uuid4().hex[:10]}"
     temporary.mkdir()
     shutil.chown(temporary, user.uid)
-    adder = make_adder(configuration, {"TMPDIR": str(temporary)})
+    adder = make_shared_adder(configuration, {"TMPDIR": str(temporary)})
     command = """awk 'BEGIN { while ((getline line < "attack.sh") > 0) code = code line "\\n"; end = system(code); exit end > 255 ? end / 256 : end }'"""
 
     def attack(script, *options):
