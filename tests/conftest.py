@@ -55,10 +55,10 @@ def is_about_users(item):
 
 
 def pytest_itemcollected(item):
-    """With pytest-xdist, one worker has the tests of a group: those of a file as one user, for they share servers and daemons."""
-    user = user_of(item)
-    group = f"{item.path.parent.name}/{item.path.stem}"
-    item.add_marker(pytest.mark.xdist_group(f"{group} {user}" if user else group))
+    """With pytest-xdist, one worker has the tests of a group: those of a file as one user, for they share servers and daemons,
+    and those of all files that share the databases of materials."""
+    group = f"{item.path.parent.name}/{item.path.stem} {user_of(item) or ''}"
+    item.add_marker(pytest.mark.xdist_group("databases" if "databases" in getattr(item, "fixturenames", ()) else group.strip()))
 
 
 class NamesWithoutGroup:
