@@ -14,6 +14,7 @@ import urllib.parse
 import zlib
 
 import harness
+import ports
 
 WAIT = 20  # seconds that a database waits for the others before it gives up; less than what a search may take
 
@@ -35,6 +36,7 @@ class Databases:
         first = self.process.stdout.readline()
         assert first, "the databases of materials do not start"
         self.urls = json.loads(first)
+        assert all(self.find("nelements>=1").values()), "a database of materials is empty"
 
     def find(self, text, *names):
         """{NAME: entries}, all that the filter TEXT has there."""
@@ -495,10 +497,14 @@ BEHAVIOURS = {
 }  # fmt: skip
 
 
+@functools.cache
+def nobody_there():
+    return ports.reserve()
+
+
 def nobody():
-    """A URL at whose port nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as closed_again:
-        return f"http://127.0.0.1:{closed_again.getsockname()[1]}"
+    """A URL at whose port nobody listens, nor will."""
+    return f"http://127.0.0.1:{ports.number_of(nobody_there())}"
 
 
 if __name__ == "__main__":

@@ -131,9 +131,10 @@ def application(name):
 
 
 def serve(name):
-    """Starts it; its URL."""
+    """Starts it; its URL, which may be asked at once: the kernel keeps who comes before uvicorn is there."""
     server = uvicorn.Server(uvicorn.Config(application(name), host="127.0.0.1", port=0, log_level="critical"))
     listening = server.config.bind_socket()
+    listening.listen(server.config.backlog)
     threading.Thread(target=lambda: asyncio.run(server.serve([listening])), daemon=True).start()
     return f"http://127.0.0.1:{listening.getsockname()[1]}"
 

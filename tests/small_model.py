@@ -3,18 +3,13 @@
 which has both. Prints the address when it serves, and ends with its standard input."""
 import importlib.util
 import pathlib
-import socket
 import sys
 
 import xllamacpp
 
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+sys.path.append(str(HERE))  # -I leaves it out
+import ports  # noqa: E402
 
 
 def model_file():
@@ -23,10 +18,11 @@ def model_file():
     return next(package.glob("*.gguf"))
 
 
+reserved = ports.reserve()
 params = xllamacpp.CommonParams()
 params.model.path = str(model_file())
 params.hostnames = ["127.0.0.1"]
-params.port = free_port()
+params.port = ports.number_of(reserved)
 params.n_ctx = 8192
 params.n_parallel = 1
 params.use_jinja = True

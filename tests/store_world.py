@@ -12,11 +12,12 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+import ports
 
 DEADLINE = 60
 NOBODY = 65534
@@ -190,16 +191,6 @@ def weed():
     return found if found.exists() else shutil.which("weed")
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    numbers = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return numbers
-
-
 class S3:
     def __init__(self):
         self.weed = weed()
@@ -208,7 +199,8 @@ class S3:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="adder-s3-", dir="/tmp"))
         self.server = None
         self.made = 0
-        self.ports = {}
+        self.reserved = [ports.reserve() for _ in PORTS]  # also while the server is down
+        self.ports = dict(zip(PORTS, map(ports.number_of, self.reserved), strict=True))
         try:
             self.directory.chmod(0o711)
             self.data = self.directory / "data"
@@ -226,15 +218,7 @@ class S3:
             )
             if os.geteuid() == 0:
                 os.chown(self.data, NOBODY, NOBODY)
-            # A port may be somebody else's by the time that it is used.
-            for attempt in range(5):
-                self.ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
-                try:
-                    self.up()
-                    break
-                except RuntimeError:
-                    if attempt == 4:
-                        raise
+            self.up()
         except BaseException:
             self.end()
             raise
@@ -312,6 +296,8 @@ class S3:
             self.down()
         finally:
             shutil.rmtree(self.directory, ignore_errors=True)
+            for reserved in self.reserved:
+                reserved.close()
             for path in glob.glob("/tmp/seaweedfs-*.sock"):
                 if any(path.endswith(f"-{number}.sock") for number in self.ports.values()):
                     os.unlink(path)

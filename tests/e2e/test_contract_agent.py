@@ -12,9 +12,9 @@ import urllib.request
 import pytest
 
 import harness
+import ports
 from agents import Agents, Turn, report, typed
 from harness import wait_until
-from store_world import free_ports
 
 TASK = "Fetch the secret, reverse it exactly, submit the reversed secret, and report completion."
 STEPS = ["get_secret", "compute_with_python", "submit_secret", "report_completion"]
@@ -211,7 +211,8 @@ class Double:
     """mock-llm, which answers by rules."""
 
     def __init__(self, directory, rules):
-        self.port = free_ports(1)[0]
+        self.reserved = ports.reserve()
+        self.port = ports.number_of(self.reserved)
         config = directory / "mock-llm.yaml"
         config.write_text(json.dumps({"streaming": {"chunkSize": 50, "chunkIntervalMs": 1}, "rules": rules}))
         self.log = open(directory / "mock-llm.log", "wb")
@@ -231,6 +232,7 @@ class Double:
     def end(self):
         self.process.terminate()
         self.process.wait()
+        self.reserved.close()
         self.log.close()
 
 

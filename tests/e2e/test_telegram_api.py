@@ -4,12 +4,12 @@ with a server that others wrote."""
 import http.client
 import json
 import re
-import socket
 import subprocess
 
 import pytest
 
 import harness
+import ports
 import telegram_api
 import telegram_world
 
@@ -88,8 +88,8 @@ class Others:
     """That server, and one who writes to the bot through it."""
 
     def __init__(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.reserved = ports.reserve()
+        self.port = ports.number_of(self.reserved)
         self.url, self.token, self.secret = f"http://127.0.0.1:{self.port}", "12345:" + "A" * 35, "A" * 35
         self.number, self.polls, self.calls, self.said = 12345, 0, [], set()
         self.process = subprocess.Popen(
@@ -118,6 +118,7 @@ class Others:
         self.process.stdin.close()
         self.process.wait(harness.DEADLINE)
         self.process.stdout.close()
+        self.reserved.close()
 
 
 @pytest.fixture
