@@ -99,8 +99,8 @@ serve (void)
   }
 }
 
-#ifdef ADDER_WEAKEN
-/* The switches are read from the environment, with the C library's help. */
+#if defined(ADDER_WEAKEN) || defined(ADDER_INIT_LIBC)
+/* The switches are read from the environment, and counters are mapped, with the C library's help. */
 int
 main (void)
 {
