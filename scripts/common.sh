@@ -123,11 +123,11 @@ build() {
   compile "$1"
 }
 
-# The further builds of scripts/test. In the build `weaken` the layers of the sandbox can be left out, one by one.
-build_weaken() { (CC=gcc build build-weaken -Dweaken=true); }
+# The further builds of scripts/test. In build-weaken the layers of the sandbox can be left out, one by one.
+build_weaken() { (CC=gcc build build-weaken -Dweaken=true -Dtests=none); }
 build_release() { (CC=gcc build build-release -Dbuildtype=release); }
 build_asan() { (CC=clang-14 build build-asan -Db_lundef=false -Db_sanitize=address,undefined && plain_runner build-asan); }
-build_tsan() { (CC=clang-14 build build-tsan -Db_lundef=false -Db_sanitize=thread && plain_runner build-tsan); }
+build_tsan() { (CC=clang-14 build build-tsan -Db_lundef=false -Db_sanitize=thread -Dtests=threads && plain_runner build-tsan); }
 
 # The far side of the boundary runs inside a Python that knows no sanitizer: it is the plain build's.
 plain_runner() {
