@@ -34,6 +34,7 @@ static const struct field order_fields[] = {
     IN_ORDER (engine, FIELD_TEXT),
     IN_ORDER (socket, FIELD_TEXT),
     IN_ORDER (runtime, FIELD_TEXT),
+    IN_ORDER (name, FIELD_TEXT),
     IN_ORDER (image, FIELD_MUST),
     IN_ORDER (image_age_ms, FIELD_BYTES),
     IN_ORDER (start_ms, FIELD_BYTES),

@@ -8,6 +8,7 @@
 
 struct container_order {
   char *engine, *socket, *runtime; /* as configured; NULL where nothing is */
+  char *name;                      /* of the container; NULL: none is meant */
   char *image;
   guint64 image_age_ms; /* 0: whatever its age */
   guint64 start_ms;

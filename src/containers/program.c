@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* adder-container: starts a container for the daemon and stays with it to its end, whatever becomes of the
- * daemon; or removes what earlier daemons left. */
+ * daemon; removes what a launcher that was killed left; or what earlier daemons left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,6 +58,18 @@ start (const struct container_order *order, GError **error)
   return settle_descriptors (error) && container_start (order, error);
 }
 
+/* The engine may yet make what its launcher asked for before it died. */
+static gboolean
+remove_container (const struct container_order *order, GError **error)
+{
+  const struct config config = {.container_engine = order->engine, .container_socket = order->socket};
+  struct container_client *client = container_client_new (&config, error);
+  if (client)
+    container_remove_surely (client, order->name, TRUE);
+  container_client_free (client);
+  return client != NULL;
+}
+
 static gboolean
 sweep (const struct container_order *order, GError **error)
 {
@@ -73,7 +85,7 @@ sweep (const struct container_order *order, GError **error)
 static const struct {
   const char *name;
   gboolean (*act) (const struct container_order *order, GError **error);
-} commands[] = {{"start", start}, {"sweep", sweep}};
+} commands[] = {{"start", start}, {"remove", remove_container}, {"sweep", sweep}};
 
 int
 main (int argc, char **argv)
@@ -89,6 +101,6 @@ main (int argc, char **argv)
       fprintf (stderr, "adder-container: %s\n", error->message);
     return done ? 0 : EXIT_FAULT;
   }
-  fputs ("adder-container: the daemon starts it, as \"start ORDER\" or \"sweep ORDER\"\n", stderr);
+  fputs ("adder-container: the daemon starts it, as \"start\", \"remove\" or \"sweep ORDER\"\n", stderr);
   return EXIT_FAULT;
 }

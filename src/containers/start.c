@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The container has a name of ours before the engine is asked for it, so that it can be removed whatever
- * becomes of the answer. From then on every way out goes through container_remove_surely. */
+/* The container has the daemon's name before the engine is asked for it, so that it can be removed whatever
+ * becomes of the answer, and of this process. From then on every way out goes through
+ * container_remove_surely. */
 #include "containers/start.h"
 
 #include <errno.h>
@@ -32,8 +33,8 @@ struct start {
   struct container_image *image;
   struct join join;
   gint64 until_us;
-  char *name; /* of the container; NULL: the engine was not asked for it */
-  char *id;   /* NULL: it did not answer */
+  char *id;       /* NULL: the engine did not answer */
+  gboolean asked; /* for the container */
   char *runtime;
   gboolean unsure; /* whether it was created: no answer came */
   gboolean joined; /* PID is the container's indeed */
@@ -116,8 +117,8 @@ create (struct start *start, GError **error)
   g_autofree char *path = NULL;
   g_autoptr (json_t) answer = NULL;
   g_autoptr (json_t) body = container_spec (start->client, start->order, start->image, start->join.directory);
-  start->name = g_strdup_printf ("adder-%08x%08x", g_random_int (), g_random_int ());
-  path = g_strconcat ("/containers/create?name=", start->name, NULL);
+  path = g_strconcat ("/containers/create?name=", start->order->name, NULL);
+  start->asked = TRUE;
   gboolean made = container_client_call (start->client, "POST", path, body, left_ms (start), &answer, error);
   start->unsure = !made && container_client_status (start->client) == 0;
   if (!made)
@@ -214,11 +215,10 @@ finish (struct start *start)
    * it has joined. */
   if (start->joined)
     (void)pidfd_send_signal (start->pid_fd, SIGKILL, NULL, 0);
-  if (start->name)
-    container_remove_surely (start->client, start->name, start->unsure);
+  if (start->asked)
+    container_remove_surely (start->client, start->order->name, start->unsure);
   container_client_free (start->client);
   container_image_free (start->image);
-  g_free (start->name);
   g_free (start->id);
   g_free (start->runtime);
   fd_close (&start->pid_fd);

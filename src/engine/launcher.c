@@ -60,6 +60,24 @@ launcher_start (const char *program, char *const *arguments, const struct launch
 }
 
 gboolean
+launcher_start_alone (const char *program, char *const *arguments, int *ret_pidfd, GError **error)
+{
+  autoclose int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  const struct launcher_fd fds[] = {{null, STDIN_FILENO}, {null, STDOUT_FILENO}, {null, STDERR_FILENO}};
+  if (null < 0)
+    return error_from_errno (error, errno, "cannot open /dev/null");
+  return launcher_start (program, arguments, fds, G_N_ELEMENTS (fds), ret_pidfd, error);
+}
+
+gboolean
+launcher_was_killed (int pidfd)
+{
+  siginfo_t info = {0};
+  return waitid (P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid != 0 &&
+         info.si_code != CLD_EXITED;
+}
+
+gboolean
 launcher_wait (int pidfd, int wait_ms)
 {
   struct pollfd ended = {.fd = pidfd, .events = POLLIN};

@@ -16,6 +16,12 @@ struct launcher_fd {
 gboolean launcher_start (const char *program, char *const *arguments, const struct launcher_fd *fds,
                          gsize count, int *ret_pidfd, GError **error);
 
+/* The same with /dev/null as its standard descriptors. */
+gboolean launcher_start_alone (const char *program, char *const *arguments, int *ret_pidfd, GError **error);
+
+/* Whether the process behind PIDFD, which has ended and was not waited for, was killed. */
+gboolean launcher_was_killed (int pidfd);
+
 /* Returns FALSE when the process behind PIDFD did not end within WAIT_MS. */
 gboolean launcher_wait (int pidfd, int wait_ms);
 

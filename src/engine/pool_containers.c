@@ -150,10 +150,12 @@ start_zygote (struct pool *pool, struct box *box, int spawn[WIRE_SPAWN_FDS], GEr
   const guint64 *limit = box->shape.limits.value;
   int lent_fd = spawn[WIRE_SPAWN_DIRECTORY];
   g_autofree char *path = lent_fd < 0 || host->owner.assume ? NULL : lend_path (lent_fd);
+  g_autofree char *name = g_strdup_printf ("adder-%08x%08x", g_random_int (), g_random_int ());
   const struct container_order order = {
       .engine = config->container_engine,
       .socket = config->container_socket,
       .runtime = config->container_runtime,
+      .name = name,
       .image = config->container_image,
       .image_age_ms = config->container_image_age_ms,
       .start_ms = config->container_start_ms,
@@ -386,14 +388,10 @@ pool_sweep_containers (struct pool *pool)
       .environment = pool->name,
       .home = host->libexec,
   };
-  autoclose int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
-  const struct launcher_fd fds[] = {{null, STDIN_FILENO}, {null, STDOUT_FILENO}, {null, STDERR_FILENO}};
   g_autofree char *text = container_order_write (&order);
   char *const arguments[] = {host->container_launcher, (char *)(guintptr) "sweep", text, NULL};
-  if (null < 0 ||
-      !launcher_start (host->container_launcher, arguments, fds, G_N_ELEMENTS (fds), &pool->sweep_fd, &error))
-    log_warning ("containers of earlier daemons are not looked for: %s",
-                 error ? error->message : "/dev/null cannot be opened");
+  if (!launcher_start_alone (host->container_launcher, arguments, &pool->sweep_fd, &error))
+    log_warning ("containers of earlier daemons are not looked for: %s", error->message);
 }
 
 /* ---- deadlines ---- */

@@ -298,7 +298,7 @@ free_drained (struct pool *pool)
     struct zygote *zygote = pool->draining->pdata[i - 1];
     if (zygote->boxes > 0)
       continue;
-    if (pool->isolation == ISOLATION_CONTAINER && !zygote_has_left (zygote))
+    if (pool->isolation == ISOLATION_CONTAINER && !zygote_has_left (zygote, pool->pools->host))
       continue;
     g_ptr_array_remove_index (pool->draining, i - 1);
     zygote_free (zygote);

@@ -101,8 +101,8 @@ zygote_start_contained (const struct host *host, const struct container_order *o
                         int spawn[WIRE_SPAWN_FDS], GError **error)
 {
   struct zygote *zygote = zygote_new (host, order->environment, ISOLATION_CONTAINER, NETWORK_NONE);
-  g_autofree char *text = container_order_write (order);
-  char *const arguments[] = {host->container_launcher, (char *)(guintptr) "start", text, NULL};
+  zygote->order = container_order_write (order);
+  char *const arguments[] = {host->container_launcher, (char *)(guintptr) "start", zygote->order, NULL};
   zygote->single = box;
   zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->container_start_ms * 1000);
   memcpy (zygote->spawn, spawn, sizeof zygote->spawn);
@@ -394,10 +394,29 @@ zygote_leave (struct zygote *zygote)
     fd_close (&zygote->spawn[i]);
 }
 
-gboolean
-zygote_has_left (const struct zygote *zygote)
+/* Its container may have been created and not started, which no process's end removes. */
+static gboolean
+remove_anew (struct zygote *zygote, const struct host *host)
 {
-  return zygote->launcher_fd < 0 || launcher_wait (zygote->launcher_fd, 0);
+  char *const arguments[] = {host->container_launcher, (char *)(guintptr) "remove", zygote->order, NULL};
+  g_autoptr (GError) error = NULL;
+  launcher_reap (&zygote->launcher_fd, "the launcher of a container");
+  zygote->removing = TRUE;
+  if (launcher_start_alone (host->container_launcher, arguments, &zygote->launcher_fd, &error))
+    return TRUE;
+  log_warning ("a container whose launcher was killed is not removed: %s", error->message);
+  return FALSE;
+}
+
+gboolean
+zygote_has_left (struct zygote *zygote, const struct host *host)
+{
+  if (zygote->launcher_fd < 0)
+    return TRUE;
+  if (!launcher_wait (zygote->launcher_fd, 0))
+    return FALSE;
+  gboolean is_left = zygote->process_fd < 0 && launcher_was_killed (zygote->launcher_fd);
+  return !(is_left && remove_anew (zygote, host));
 }
 
 static void
@@ -419,7 +438,8 @@ static void
 free_contained (struct zygote *zygote)
 {
   zygote_leave (zygote);
-  if (zygote->launcher_fd >= 0 && !launcher_wait (zygote->launcher_fd, LEAVE_WAIT_MS)) {
+  /* One that waits for a container which may yet come is killed: a later daemon looks for it. */
+  if (zygote->launcher_fd >= 0 && !launcher_wait (zygote->launcher_fd, LEAVE_WAIT_MS) && !zygote->removing) {
     log_warning ("a container takes long to be removed");
     fd_close (&zygote->launcher_fd);
   }
@@ -458,5 +478,6 @@ zygote_free (struct zygote *zygote)
   g_string_free (zygote->messages, TRUE);
   g_queue_clear_full (&zygote->crashes, g_free);
   g_free (zygote->environment);
+  g_free (zygote->order);
   g_free (zygote);
 }

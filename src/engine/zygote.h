@@ -37,6 +37,8 @@ struct zygote {
 
   /* In a container, which serves once. */
   struct container_facts *container;
+  char *order;               /* struct container_order, as its launcher was told it */
+  gboolean removing;         /* that was killed: launcher_fd is of another, which removes the container */
   struct box *single;        /* made for it; good as long as SPAWN was not sent */
   int spawn[WIRE_SPAWN_FDS]; /* what goes with that */
   int lent_fd;               /* the directory that it is to have; -1: none */
@@ -78,8 +80,9 @@ void zygote_kill (struct zygote *zygote);
 /* Ends one in a container, and has its launcher remove that; nothing more comes from it. */
 void zygote_leave (struct zygote *zygote);
 
-/* Whether the launcher is done with that; until then launcher_fd is to be waited for. */
-gboolean zygote_has_left (const struct zygote *zygote);
+/* Whether the launcher is done with that; until then launcher_fd is to be waited for. One that was killed is
+ * replaced. */
+gboolean zygote_has_left (struct zygote *zygote, const struct host *host);
 
 /* Notes a crash. zygote->crashes are those within the last hour, of which no more than MOST are kept. */
 void zygote_note_crash (struct zygote *zygote, guint64 most);

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import socketserver
@@ -177,7 +178,7 @@ class Engine:
 class Launcher:
     def __init__(self, engine, home, **changes):
         order = {
-            "engine": "docker", "socket": engine.socket, "runtime": None, "image": "localhost/adder:latest", "image_age_ms": 0,
+            "engine": "docker", "socket": engine.socket, "runtime": None, "name": "adder-test", "image": "localhost/adder:latest", "image_age_ms": 0,
             "start_ms": DEADLINE * 1000, "environment": "container", "memory_bytes": 1 << 28, "pids": 64, "cpu_percent": 100,
             "uid": 65530, "gid": 65530, "workspace_bytes": 1 << 27, "workspace_files": 1000,
             "shm_bytes": 1 << 21, "home": str(home), "lend": None, "directory": None, **changes,
@@ -340,6 +341,20 @@ def test_an_engine_that_hangs_and_then_goes_on(launch):
     wait_until(lambda: "remove" in engine.asked, "the launcher asks")
     engine.released.set()
     assert launcher.ended() == 125 and engine.spec is None
+
+
+def test_a_launcher_that_is_killed(launch, tmp_path):
+    """Another removes what it asked for, also what the engine makes only then."""
+    engine, launcher = launch(("create", "hang"))
+    assert engine.reached.wait(DEADLINE)
+    launcher.process.kill()
+    launcher.process.wait()
+    with subprocess.Popen([RUNNER / "adder-container", "remove", launcher.process.args[2]], env={}) as remover:
+        wait_until(lambda: "remove" in engine.asked, "the engine to be asked")
+        engine.released.set()
+        assert remover.wait(DEADLINE) == 0 and engine.spec is None
+    [place] = (tmp_path / "home").iterdir()  # which goes with the rest of the daemon's
+    shutil.rmtree(place)
 
 
 def test_an_engine_that_comes_back(launch):

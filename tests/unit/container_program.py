@@ -147,16 +147,19 @@ def start(control, order, mode):
 
 def main():
     mode = read("mode")
-    if sys.argv[1] != "start":
-        note("swept")
-        return
     order = json.loads(sys.argv[2])
+    if sys.argv[1] != "start":
+        note("swept" if sys.argv[1] == "sweep" else f"took away {order['name']}")
+        return
     note(f"ordered {order['memory_bytes']}")
     if order["lend"]:
         note(f"lent {order['lend']} {order['directory']}")
     control = socket.socket(fileno=3)
     if mode == "dies":
         os._exit(1)
+    if mode == "killed":
+        note(f"killed {order['name']}")
+        os.kill(os.getpid(), signal.SIGKILL)
     if mode == "has-none":
         refuse(control, EOPNOTSUPP, "no engine answers: start one")
     elif mode == "fails":

@@ -336,6 +336,16 @@ test_none (struct bed *bed, gconstpointer mode)
   g_assert_cmpuint (count_noted (bed, "started ", NULL), ==, count_noted (bed, "removed ", NULL));
 }
 
+/* What its launcher may have asked the engine for before it was killed is removed by another. */
+static void
+test_launcher_killed (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
+{
+  json_decref (run_contained (bed, "1", "failed", 125));
+  guint killed = count_noted (bed, "killed adder-", NULL);
+  g_assert_cmpuint (killed, >, 0);
+  await_noted (bed, "took away adder-", killed);
+}
+
 /* What failed for a while works again. */
 static void
 test_comes_back (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
@@ -390,6 +400,7 @@ static const struct {
     {"lent/writable", "good", test_lent_wrongly},
     {"lent/beyond", "good", test_lent_beyond},
     {"comes-back/has-none", "has-none", test_comes_back},
+    {"launcher-killed", "killed", test_launcher_killed},
     {"comes-back/fails", "fails", test_comes_back},
     {"none/has-none", "has-none", test_none},
     {"none/fails", "fails", test_none},
