@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real container engines for tests: Debian's dockerd with a containerd of its own, and `podman system service`, each with its
-own directory below /var/tmp, its own containers, images and control groups, and no network. The socket is for root and for
-nobody's group. They end with whoever started them; what was left all the same, because somebody was killed, the next one
+own directory below /var/tmp, its own containers, images, control groups and mounts, and no network. The socket is for root and
+for nobody's group. They end with whoever started them; what was left all the same, because somebody was killed, the next one
 started removes.
 
 Tests in Python use `Docker` and `Podman`. Those in C, and people, run `python3 docker_world.py docker` (or `podman`): it says
@@ -31,6 +31,7 @@ import urllib.parse
 DEADLINE = 60
 NOBODY = 65534
 PR_SET_PDEATHSIG = 1
+CLONE_NEWNS = 0x20000
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 IMAGE = "localhost/adder:latest"  # as the configuration has it, unless it says another
 BARE = "localhost/bare:latest"
@@ -48,6 +49,16 @@ def with_parent():
     """In a child: a session of its own, so that nobody's Ctrl-C is for it, that ends with the parent."""
     os.setsid()
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def mount_namespace():
+    """A descriptor of a new one, in which what is mounted on the host later appears, but not the other way round."""
+    with subprocess.Popen(
+        ["unshare", "--mount", "--propagation", "slave", "sh", "-c", "echo ready && read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as made:
+        if made.stdout.readline() != b"ready\n":
+            raise RuntimeError("no mount namespace can be made")
+        return os.open(f"/proc/{made.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def until(condition, what, deadline=DEADLINE):
@@ -128,16 +139,6 @@ def processes_of(directory):
     return found
 
 
-def mounts_of(directory):
-    found = []
-    with open("/proc/self/mountinfo") as mounts:
-        for line in mounts:
-            where = line.split()[4].encode().decode("unicode_escape")
-            if where.startswith(f"{directory}/"):
-                found.append(where)
-    return found[::-1]
-
-
 def control_groups_of(name):
     """Bottom up. Others come and go meanwhile, of which os.walk makes nothing."""
     for place, _, _ in os.walk("/sys/fs/cgroup", topdown=False):
@@ -146,10 +147,8 @@ def control_groups_of(name):
 
 
 def clear(directory):
-    """Ends all that runs of the engine in DIRECTORY, unmounts what is mounted there, and removes it."""
+    """Ends all that runs of the engine in DIRECTORY, with which its mounts go, and removes it."""
     until(lambda: not kill_all(directory), f"the end of what runs of {directory}")
-    for where in mounts_of(directory):
-        subprocess.run(["umount", "-l", where], stderr=subprocess.DEVNULL)
     for group in control_groups_of(group_of(directory)):
         with contextlib.suppress(OSError):
             os.rmdir(group)
@@ -206,6 +205,7 @@ class Engine:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
         self.socket = self.directory / "engine.sock"
         self.servers, self.variables = {}, {}
+        self.namespace = mount_namespace()  # what it mounts is in nobody's way
         self.lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         try:
@@ -222,7 +222,7 @@ class Engine:
     def why_not(cls):
         """Why there can be none here, or None."""
         if not os.environ.get(SWITCH):
-            return f"real container engines have a part of scripts/test to themselves: {SWITCH}={FIRST} asks for them"
+            return f"tests with real container engines are dear: {SWITCH}={FIRST} asks for them"
         if os.geteuid() != 0:
             return "an engine of the tests' own needs root"
         for program in cls.needs:
@@ -232,10 +232,16 @@ class Engine:
 
     def start(self, name, *command):
         """A server whose log is NAME.log."""
+
+        def settle():
+            with_parent()
+            if ctypes.CDLL(None).setns(self.namespace, CLONE_NEWNS) != 0:
+                raise OSError("its mount namespace cannot be entered")
+
         with open(self.directory / f"{name}.log", "ab") as log:
             self.servers[name] = subprocess.Popen(
                 [shutil.which(command[0]), *map(str, command[1:])],
-                preexec_fn=with_parent,
+                preexec_fn=settle,
                 cwd="/",
                 env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.directory), "LC_ALL": "C", **self.variables},
                 stdin=subprocess.DEVNULL,
@@ -306,6 +312,7 @@ class Engine:
                     self.revive()
             self.down()
         finally:
+            os.close(self.namespace)
             clear(self.directory)
             os.close(self.lock)
 
@@ -578,6 +585,7 @@ def ended_by_signal(number, _frame):
 
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "images":
+        os.environ.setdefault(SWITCH, FIRST)
         for one in ENGINES:
             template(one, sys.argv[2])
         sys.exit()

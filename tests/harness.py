@@ -407,13 +407,13 @@ def forget_peak(pid):
 # ---- what a host holds besides processes ----
 
 
-OF_OTHERS = re.compile(r" /(var/)?tmp/adder-(small|containers)-")  # small disks (faults/test_blob_plugs.py), container engines
+OF_TESTS = re.compile(r" (/(?:var/)?tmp/adder-(?:small|tests)-[^/ ]+)")  # small disks (faults/test_blob_plugs.py), suites
 
 
 def host_mounts():
-    """All but those that tests beside this one make in places of their own."""
-    lines = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
-    return {line.split(" ", 3)[3] for line in lines if not OF_OTHERS.search(line)}
+    """All but those that suites beside this one make in places of their own."""
+    lines = (line.split(" ", 3)[3] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
+    return {line for line in lines if not (place := OF_TESTS.search(line)) or place[1] in Installation.places}
 
 
 def host_cgroups():
@@ -446,8 +446,11 @@ def held(adder, pid):
 class Installation:
     """The build, installed below a directory of its own that every user can reach."""
 
+    places = set()  # of the suites of this process
+
     def __init__(self, build, root):
         self.build, self.root = build, root
+        self.places.add(str(pathlib.Path(root).parent))
         subprocess.run(
             ["meson", "install", "-C", str(build), "--no-rebuild", "--quiet", "--destdir", str(root)],
             check=True,

@@ -243,12 +243,7 @@ class Stage:
 
     def held(self):
         pid = self.adder.at_rest()
-        held = {**harness.held(self.adder, pid), "memory": harness.private_bytes(pid)}
-        if self.contained:
-            # An engine mounts on the host for each container; others may be at work at the same time.
-            place = os.path.dirname(self.engine_socket)
-            held["mounts"] = sum(place in line for line in harness.host_mounts())
-        return held
+        return {**harness.held(self.adder, pid), "memory": harness.private_bytes(pid)}
 
     def new_bait(self):
         self.bait_count += 1
