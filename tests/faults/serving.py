@@ -123,7 +123,7 @@ class Faults(Served):
                 "descriptors": [count(process.pid, "fd") for process in family],
                 "threads": [count(process.pid, "task") for process in family],
                 "mounts": harness.host_mounts(),
-                "cgroups": len([path for path in harness.host_cgroups() if f"adder-{self.pid}" in path]),
+                "cgroups": len([path for path in harness.host_cgroups() if f"adder-{self.pid}-" in path]),
             }
 
         return wait_until(look, "the pool to be full and nothing to run")

@@ -267,5 +267,5 @@ def test_killed_daemon_with_many_runs(make_adder):
     traces.wait_gone()
     assert not with_name(name)
     assert adder.run("print(2)").stdout == "2\n"
-    assert not [path for path in harness.host_cgroups() if f"adder-{pid}" in path]
+    assert not [path for path in harness.host_cgroups() if f"adder-{pid}-" in path]
     adder.stop()
