@@ -153,6 +153,13 @@ status_of (AdderEngine *engine)
 }
 
 json_int_t
+status_number (AdderEngine *engine, const char *key)
+{
+  g_autoptr (json_t) status = status_of (engine);
+  return json_integer_value (json_object_get (status, key));
+}
+
+json_int_t
 pool_number (AdderEngine *engine, const char *key)
 {
   g_autoptr (json_t) status = status_of (engine);

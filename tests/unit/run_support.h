@@ -50,6 +50,9 @@ struct row {
 };
 void check_row (AdderEngine *engine, const struct row *row);
 
+/* A member of the engine's status. */
+json_int_t status_number (AdderEngine *engine, const char *key);
+
 /* Of the engine's only pool: a member of its status. */
 json_int_t pool_number (AdderEngine *engine, const char *key);
 gboolean pool_flag (AdderEngine *engine, const char *key);

@@ -11,12 +11,24 @@
 
 /* ---- engines of their own ---- */
 
-static gpointer
-sleep_in (gpointer engine)
+/* A run that is under way and does not end by itself. */
+static AdderRun *
+start_lasting (AdderEngine *engine)
 {
-  AdderRequest *request = new_request ("import time; time.sleep(2)");
-  adder_result_free (adder_run (engine, request));
+  AdderRequest *request = new_request ("import time; time.sleep(1000)");
+  AdderEvent event;
+  set_limit (request, "wall_ms", 600 * 1000);
+  AdderRun *lasting = adder_run_start (engine, request);
   adder_request_free (request);
+  g_assert_true (adder_run_next (lasting, &event));
+  g_assert_cmpint (event.kind, ==, ADDER_EVENT_STARTED);
+  return lasting;
+}
+
+static gpointer
+run_one (gpointer engine)
+{
+  expect (engine, new_request ("1"), "cancelled", 130);
   return NULL;
 }
 
@@ -25,23 +37,27 @@ test_busy (void)
 {
   g_autoptr (AdderEngine) engine =
       new_engine ("[pool]\nparked = 2\nmax_running = 1\nmax_queued = 1\nqueue_wait_ms = 300ms\n");
-  g_autoptr (GError) error = NULL;
-  g_assert_true (adder_engine_warm (engine, ENVIRONMENT, &error));
-  GThread *running = g_thread_new ("running", sleep_in, engine);
-  g_usleep (300 * 1000);
+  g_autoptr (AdderRun) lasting = start_lasting (engine);
   gint64 before = g_get_monotonic_time ();
   g_autoptr (json_t) late = run (engine, new_request ("1"), "busy", 75);
   g_assert_cmpint (g_get_monotonic_time () - before, >=, 250 * 1000);
   g_assert_nonnull (strstr (error_at (late, "message"), "max_running = 1"));
+}
 
-  /* One waits, so the next is turned away at once. */
-  AdderRequest *request = new_request ("1");
-  GThread *waiting = g_thread_new ("waiting", sleep_in, engine);
-  g_usleep (100 * 1000);
-  g_autoptr (json_t) turned_away = run (engine, request, "busy", 75);
+/* One waits, so the next is turned away at once. */
+static void
+test_queue_full (void)
+{
+  AdderEngine *engine =
+      new_engine ("[pool]\nparked = 2\nmax_running = 1\nmax_queued = 1\nqueue_wait_ms = 10m\n");
+  g_autoptr (AdderRun) lasting = start_lasting (engine);
+  GThread *waiting = g_thread_new ("waiting", run_one, engine);
+  while (status_number (engine, "waiting") == 0)
+    g_usleep (1000);
+  g_autoptr (json_t) turned_away = run (engine, new_request ("1"), "busy", 75);
   g_assert_nonnull (strstr (error_at (turned_away, "message"), "max_queued = 1"));
+  adder_engine_free (engine);
   g_thread_join (waiting);
-  g_thread_join (running);
 }
 
 static void
@@ -241,24 +257,17 @@ test_leaves_nothing (void)
   }
 }
 
-static gpointer
-kill_zygote_soon (G_GNUC_UNUSED gpointer data)
-{
-  g_usleep (200 * 1000);
-  pid_t zygote = zygote_of ();
-  g_assert_cmpint (zygote, >, 0);
-  g_assert_cmpint (kill (zygote, SIGKILL), ==, 0);
-  return NULL;
-}
-
 static void
 test_zygote_dies (void)
 {
   g_autoptr (AdderEngine) engine = new_engine (NULL);
-  g_assert_true (adder_engine_warm (engine, ENVIRONMENT, NULL));
-  GThread *thread = g_thread_new ("kill", kill_zygote_soon, NULL);
-  g_autoptr (json_t) result = run (engine, new_request ("import time; time.sleep(60)"), "failed", 125);
-  g_thread_join (thread);
+  g_autoptr (AdderRun) lasting = start_lasting (engine);
+  pid_t zygote = zygote_of ();
+  g_assert_cmpint (zygote, >, 0);
+  g_assert_cmpint (kill (zygote, SIGKILL), ==, 0);
+  g_autoptr (AdderResult) ended = pull (lasting);
+  g_autoptr (json_t) result = parse (ended);
+  g_assert_cmpstr (string_at (result, "outcome"), ==, "failed");
   g_assert_nonnull (strstr (error_at (result, "message"), "zygote"));
   expect (engine, new_request ("print(1)"), "ok", 0);
 }
@@ -271,6 +280,7 @@ UNIT_SUITE (engine_pool)
   g_test_add_func ("/pool/leaves-nothing", test_leaves_nothing);
   g_test_add_func ("/pool/zygote-dies", test_zygote_dies);
   g_test_add_func ("/pool/busy", test_busy);
+  g_test_add_func ("/pool/queue-full", test_queue_full);
   g_test_add_func ("/pool/min-isolation", test_min_isolation);
   g_test_add_func ("/pool/without-cgroups", test_without_cgroups);
   g_test_add_func ("/pool/environment-changes", test_environment_changes);

@@ -772,15 +772,20 @@ test_shown_between_cells (void)
   quick_cell (engine, "shows",
               SHOW "import threading\n"
                    "def later():\n"
+                   "  global shown_late\n"
                    "  show({'text/plain': 'late'})\n"
                    "  print('shown', flush=True)\n"
+                   "  shown_late = True\n"
                    "begun = threading.Timer(0.1, later)\n"
                    "begun.start()",
               "");
-  g_usleep (300000);
-  g_autofree char *variables = adder_session_variables (engine, NULL, "shows", NULL, &error);
-  g_assert_no_error (error);
-  g_assert_nonnull (strstr (variables, "begun"));
+  g_autofree char *variables = NULL;
+  do {
+    g_free (variables);
+    variables = adder_session_variables (engine, NULL, "shows", NULL, &error);
+    g_assert_no_error (error);
+    g_assert_nonnull (strstr (variables, "begun"));
+  } while (!strstr (variables, "shown_late"));
   quick_cell (engine, "shows", "begun.join()", "shown\n");
   end (engine, "shows");
 }

@@ -302,16 +302,24 @@ static void
 test_expiry (void)
 {
   g_autofree struct config *config = make_config ();
-  config->approval_expire_ms = 20;
   config->approval_always_ms = 20;
   struct approvals *approvals = make_with (config);
   g_autofree char *id = ASK (approvals, .conversation = "c");
   approve (approvals, id, TRUE);
   g_usleep (40 * 1000);
-  g_assert_cmpuint (approvals_waiting (approvals), ==, 0);
+  g_autofree char *once = ASK (approvals, .conversation = "c");
   g_autofree char *other = ASK (approvals, .conversation = "c");
   g_assert_cmpstr (other, !=, "granted");
   g_assert_cmpstr (other, !=, id);
+  approvals_unref (approvals);
+
+  config->approval_expire_ms = 20;
+  approvals = make_with (config);
+  g_autofree char *first = ASK (approvals, .conversation = "c");
+  g_usleep (40 * 1000);
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 0);
+  g_autofree char *second = ASK (approvals, .conversation = "c");
+  g_assert_cmpstr (second, !=, first);
   approvals_unref (approvals);
 }
 
