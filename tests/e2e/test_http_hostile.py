@@ -10,7 +10,6 @@ import re
 import socket
 import ssl
 import threading
-import time
 
 import harness
 import http_bed
@@ -76,17 +75,11 @@ class Held:
         return found
 
     def wait_until_as_before(self):
-        def more():
+        def as_before():
             assert self.served.adder.at_rest() == self.pid, "the daemon is another one"
-            return self.is_alone() and self.counts() - self.before
+            return self.is_alone() and not self.counts() - self.before
 
-        left = None
-        for _ in range(100):
-            left = more()
-            if left is not False and not left:
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"it holds more than before: {left}")
+        harness.wait_until(as_before, f"no more to be held than {self.before}")
 
     def bytes(self):
         return harness.status_bytes(self.pid, "RssAnon")

@@ -5,11 +5,10 @@ import os
 import pty
 import shutil
 import stat
-import time
 
 import pytest
 
-from harness import unique
+from harness import unique, wait_until
 from test_workdir import contents
 
 pytestmark = pytest.mark.both_users
@@ -68,14 +67,12 @@ def waiting(adder):
 
 def clean(adder, folder):
     """Nothing of ours stays, in the directory or in the state folder."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        left = [name for base, names, files in os.walk(folder) for name in names + files if name.startswith(".adder")]
-        kept = os.listdir(adder.state / "reviews") if (adder.state / "reviews").exists() else []
-        if not left and not kept:
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"left over: {left}, {kept}")
+
+    def left():
+        ours = [name for base, names, files in os.walk(folder) for name in names + files if name.startswith(".adder")]
+        return ours + (os.listdir(adder.state / "reviews") if (adder.state / "reviews").exists() else [])
+
+    wait_until(lambda: not left(), f"nothing to be left: {left()}")
 
 
 @pytest.mark.quick
@@ -207,7 +204,7 @@ def test_conflicts_are_named(adder, folder, meddle, named):
 
 
 def test_a_conflict_during_the_run(adder, folder):
-    code = "import time\nprint('begun', flush=True)\ntime.sleep(1)\nopen('a.txt', 'a').write('x')"
+    code = "import time\nprint('begun', flush=True)\ntime.sleep(5)\nopen('a.txt', 'a').write('x')"
     with adder.start(code, "--workdir", folder, "--review") as process:
         assert process.stdout.readline() == b"begun\n"
         (folder / "a.txt").write_text("meanwhile\n")
@@ -273,15 +270,18 @@ def test_waits_for_another_daemon(own_adder):
 
 
 def test_expires(make_adder):
-    adder = make_adder("[review]\nexpire_ms = 1s\nmax_waiting = 1\n")
+    adder = make_adder("[review]\nexpire_ms = 1s\n")
+    review(adder, adder.folder("dir"), "open('one', 'w')")
+    wait_until(lambda: not waiting(adder), "it to expire")
+    assert os.listdir(adder.state / "reviews") == []
+
+
+def test_how_many_wait(make_adder):
+    adder = make_adder("[review]\nmax_waiting = 1\n")
     folder = adder.folder("dir")
     review(adder, folder, "open('one', 'w')")
     result = adder.run("open('two', 'w')", "--workdir", folder, "--review")
     assert result.outcome == "busy" and "max_waiting" in result.error["message"]
-    deadline = time.monotonic() + 30
-    while waiting(adder) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert waiting(adder) == [] and os.listdir(adder.state / "reviews") == []
 
 
 def test_without_a_daemon(adder, folder):

@@ -131,9 +131,7 @@ def test_killed_daemon_leaves_no_session(make_sessions):
     running = sessions.started(sessions.new())
     traces = sessions.adder.traces()
     harness.Process(sessions.adder.daemon()).signal(signal.SIGKILL)
-    killed = time.monotonic()
-    traces.wait_gone()
-    assert time.monotonic() - killed < 5, "a second, on a machine at rest"
+    traces.wait_gone()  # all that would end them otherwise is later than its deadline
     assert running.wait(harness.DEADLINE) == 125
     assert not any(map(with_name, names))
     assert sessions.ask("list") == {"sessions": []}
@@ -141,7 +139,7 @@ def test_killed_daemon_leaves_no_session(make_sessions):
 
 def test_idle_daemon_waits_for_its_sessions(make_sessions):
     """The daemon's idle time is far shorter than the session's: it ends after the session, and not before."""
-    sessions = make_sessions("[daemon]\nidle_exit_ms = 100ms\n[sessions]\nidle_ms = 3s\n")
+    sessions = make_sessions("[daemon]\nidle_exit_ms = 100ms\n[sessions]\nidle_ms = 10s\n")
     session = sessions.new()
     pid = sessions.adder.daemon()
     time.sleep(1)  # ten times the daemon's idle time

@@ -182,7 +182,7 @@ def refused(faults, step, reason=""):
         assert "\n" not in message and not message.endswith(".")
         return re.search(f"({step}).*{reason}", message)
 
-    wait_until(told, f"a refusal that says {step}: {reason}", deadline=20)
+    wait_until(told, f"a refusal that says {step}: {reason}")
 
 
 @pytest.mark.parametrize("call, step", chosen(START, f"unshare {LAUNCHER}", f"signalfd4 {ZYGOTE}"))
