@@ -32,6 +32,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
     config.addinivalue_line("markers", "both_users: it matters who runs it: tried as root and as nobody, others as one of them")
     config.addinivalue_line("markers", "everywhere: of the tests with container engines, one for each engine and each user")
+    config.addinivalue_line("markers", "xdist_group: of pytest-xdist, which may not be there")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(NamesWithoutGroup())
 
@@ -42,7 +43,11 @@ def pytest_addoption(parser):
 
 
 # Files that take long, or share what is dear, in the order in which they are best begun; the others follow.
-FIRST = ()
+FIRST = """
+    test_store_kills test_bench test_store_database test_setup test_broken test_search test_telegram test_local_socket
+    test_telegram_faults test_ask test_mcp_inspector test_daemon test_analyst_tools test_openapi test_ask_large test_review
+    test_endurance test_network test_analysis test_contract_agent test_blob_plugs
+""".split()
 
 
 def user_of(item):
