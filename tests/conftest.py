@@ -44,9 +44,9 @@ def pytest_addoption(parser):
 
 # Files that take long, or share what is dear, in the order in which they are best begun; the others follow.
 FIRST = """
-    test_store_kills test_bench test_store_database test_setup test_broken test_search test_telegram test_local_socket
-    test_telegram_faults test_ask test_mcp_inspector test_daemon test_analyst_tools test_openapi test_ask_large test_review
-    test_endurance test_network test_analysis test_contract_agent test_blob_plugs
+    test_small_model test_store_kills test_features test_setup test_broken test_review_commits test_bench test_search
+    test_store_database test_telegram_faults test_local_socket test_records test_analyst_tools test_mcp_inspector test_daemon
+    test_ask test_openapi test_telegram test_shell test_analysis test_ask_large test_endurance test_contract_agent test_network
 """.split()
 
 

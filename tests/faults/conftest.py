@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the fault suite."""
 import contextlib
-import itertools
 import pathlib
 import shutil
 
@@ -10,8 +9,6 @@ import pytest
 import harness
 from harness import wait_until
 from serving import CONFIG, Faults, Served
-
-numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -40,9 +37,8 @@ def serve(make_adder):
 
 
 @contextlib.contextmanager
-def daemon_with_faults(installation, user, directory, tools):
-    directory.mkdir()
-    adder = harness.Adder(installation, user, directory, CONFIG)
+def daemon_with_faults(installation, user, common_directory, tools):
+    adder = harness.Adder(installation, user, harness.new_directory(common_directory, f"faults-{user.name}"), CONFIG)
     adder.environment = "system"
     served = Faults(adder, tools)
     try:
@@ -58,7 +54,7 @@ def daemon_with_faults(installation, user, directory, tools):
 @pytest.fixture(scope="session")
 def faults(installation, user, common_directory, tools):
     """One user's daemon for all tests that switch faults of it on and off."""
-    with daemon_with_faults(installation, user, common_directory / f"faults-{user.name}", tools) as served:
+    with daemon_with_faults(installation, user, common_directory, tools) as served:
         yield served
 
 
@@ -81,6 +77,5 @@ def faulty(faults):
 @pytest.fixture
 def faulty_alone(installation, user, common_directory, tools):
     """The same, for one test only: a daemon whose zygotes are lost again and again waits ever longer for the next."""
-    directory = common_directory / f"faults-{user.name}-{next(numbers)}"
-    with daemon_with_faults(installation, user, directory, tools) as served:
+    with daemon_with_faults(installation, user, common_directory, tools) as served:
         yield from outlived(served)

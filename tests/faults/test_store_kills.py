@@ -211,18 +211,19 @@ def test_a_few_kills(make_adder, user):
     kill_under_load(adder, stored.Local(None, user.uid).of(adder), 3)
 
 
-# A hundred in all; ADDER_KILLS=N is so many for each.
-KILLS = {("sqlite-directory", "root"): 50, ("sqlite-directory", "nobody"): 20, ("postgres-s3", "root"): 30}
+# --deep: a hundred of each; ADDER_KILLS=N is so many.
+KILLS = {("sqlite-directory", "root"): 20, ("sqlite-directory", "nobody"): 10, ("postgres-s3", "root"): 15}
 
 
 @pytest.mark.slow
 @pytest.mark.both_users
-def test_nothing_that_was_told_is_lost(make_adder, make_store, store_kind, user):
+def test_nothing_that_was_told_is_lost(make_adder, make_store, store_kind, user, request):
     if (store_kind, user.name) not in KILLS:
         pytest.skip("servers do not know who kills their client: once is enough")
     store = make_store()
     adder = make_adder(CONFIG + store.config)
-    kill_under_load(adder, store.of(adder), int(os.environ.get("ADDER_KILLS", KILLS[store_kind, user.name])))
+    times = 100 if request.config.getoption("deep") else KILLS[store_kind, user.name]
+    kill_under_load(adder, store.of(adder), int(os.environ.get("ADDER_KILLS", times)))
 
 
 SHARED = 1_000_000  # seeds of the second one's runs
