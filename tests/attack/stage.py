@@ -42,6 +42,9 @@ max_memory = 64T
 [sandbox]
 """
 
+# A daemon without some layers plays a case or two: it makes nothing ahead that they would not use.
+BRIEF = "[pool]\nparked = 1\ntouch_ahead = false\n"
+
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
@@ -201,6 +204,7 @@ class Stage:
         if setting.off:
             variables["ADDER_WEAKEN"] = ",".join(setting.off)
             configuration = configuration.replace("min_isolation = 1\n", "") + "min_isolation = 0\n"
+            configuration = configuration.replace("[pool]\n", BRIEF)
         self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
         # Where sandboxes are left in one pid namespace, attacks would hit each other as well.
         together = setting.off and (setting.level == 1 or "pid" in setting.off)
@@ -234,8 +238,6 @@ class Stage:
             self.adder.kill()
             raise
         self.daemon = harness.Process(self.adder.daemon())
-        for _ in range(self.lane_count):
-            self.lanes.put(self.new_bait())
 
     def kind(self, environment):
         """The options that make it a run of this setting. A container has one environment, which is not named."""
@@ -271,6 +273,8 @@ class Stage:
     def perform(self, cases, winning=()):
         """WINNING are the names of cases that must succeed here."""
         self.winning = set(winning)
+        for _ in range(min(self.lane_count, len(cases))):
+            self.lanes.put(self.new_bait())
         if not self.setting.off:
             self.rehearse()
             self.before = self.held()
