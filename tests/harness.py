@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -314,6 +315,20 @@ class Process:
                 signal.pidfd_send_signal(descriptor, number)
         except ProcessLookupError:
             pass
+        finally:
+            os.close(descriptor)
+
+    def wait(self, seconds):
+        """Until it has ended, or for SECONDS."""
+        try:
+            descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            return
+        try:
+            if self.alive():
+                waiting = select.poll()
+                waiting.register(descriptor, select.POLLIN)
+                waiting.poll(1000 * max(seconds, 0))
         finally:
             os.close(descriptor)
 

@@ -19,8 +19,9 @@ import harness
 from casebook import CONTAINER
 
 LANES = 3  # attacks at once; each has bait of its own, so that it is known who took it
+THREADS = 12  # with those whose run is over, and which wait for what it left behind to end
 NEIGHBOURS = 100
-SURVIVAL = 5  # seconds after its run in which a process may be on its way out; cases that leave one behind let it live twice that
+SURVIVAL = 30  # seconds after its run in which a process may be on its way out; cases that leave one behind let it live twice that
 STAYING = 1  # the same where nothing ends it, which is to be shown
 NAME_MOST = 15  # letters of a process's name
 ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxes are for the host
@@ -175,14 +176,21 @@ class Watcher:
         self.command.communicate(timeout=harness.DEADLINE)
 
 
-def outlives(name, seconds):
-    """Whether a process that gave itself NAME stays for SECONDS. One that is being ended may take a moment, and one that forks on
-    and on can be missed by one look."""
+def survivors(name, seconds):
+    """The processes that gave themselves NAME, unless they end within SECONDS. One that is being ended may take a moment, and one
+    that forks on and on can be missed by one look."""
     end, clean = time.monotonic() + seconds, 0
-    while clean < 3 and time.monotonic() < end:
-        clean = 0 if any(process.name == name and process.state not in "ZX" for process in harness.processes()) else clean + 1
-        time.sleep(0.01)
-    return clean < 3
+    while clean < 3:
+        found = [process for process in harness.processes() if process.name == name and process.state not in "ZX"]
+        left = end - time.monotonic()
+        if found and left <= 0:
+            return found
+        clean = 0 if found else clean + 1
+        if found:
+            found[0].wait(left)
+        else:
+            time.sleep(0.01)
+    return []
 
 
 # A run whose record, file and long output are kept: the daemon has its connections and folders open from then on.
@@ -206,10 +214,11 @@ class Stage:
             configuration = configuration.replace("min_isolation = 1\n", "") + "min_isolation = 0\n"
             configuration = configuration.replace("[pool]\n", BRIEF)
         self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
-        # Where sandboxes are left in one pid namespace, attacks would hit each other as well.
-        together = setting.off and (setting.level == 1 or "pid" in setting.off)
+        # Where nothing keeps sandboxes apart, or all of a user's processes are counted as one run's, attacks would hit each other.
+        apart = {"pid"} if setting.level > 1 else {"landlock", "seccomp", "pids"}
+        together = apart & set(setting.off)
         self.lane_count = 1 if together else LANES
-        self.pool = concurrent.futures.ThreadPoolExecutor(self.lane_count)
+        self.pool = concurrent.futures.ThreadPoolExecutor(THREADS)
         self.lanes, self.bait_count = queue.SimpleQueue(), 0
         self.neighbours, self.started, self.winning = [], {}, set()
         self.files, self.lock, self.bundle_count = {}, threading.Lock(), 0
@@ -295,13 +304,23 @@ class Stage:
         """Case by name: its performance."""
         lane = self.lanes.get()
         try:
-            performances = how(cases, lane)
+            variables = self.variables(lane)
+            performances = how(cases, lane, variables)
             if any(performance.harm for performance in performances.values()):
                 lane.close()
                 lane = None
-            return performances
         finally:
             self.lanes.put(lane or self.new_bait())
+        for case in cases:
+            if "ATTACK_TOKEN" in case.code and self.was_outlived(variables["ATTACK_TOKEN"], case.name in self.winning):
+                performances[case.name].harm.append("a process outlives its run")
+        return performances
+
+    def was_outlived(self, token, winning):
+        left = survivors(token[:NAME_MOST], STAYING if winning else SURVIVAL)
+        for process in left:
+            process.signal(signal.SIGKILL)
+        return bool(left)
 
     def variables(self, lane):
         return {
@@ -312,13 +331,13 @@ class Stage:
             "ATTACK_TOKEN": secrets.token_hex(8),
         }
 
-    def play_bundle(self, cases, lane):
+    def play_bundle(self, cases, lane, variables):
         """What was done to the bait, somebody among CASES did, so it is said of all."""
         with self.lock:
             self.bundle_count += 1
             beside = self.adder.file(f"bundle-{self.bundle_count}/cases.json", bundle.content(cases))
         limits = [f"wall_ms={BUNDLE_SECONDS}s", f"cpu_ms={BUNDLE_SECONDS}s", f"pids={self.pids}"]
-        options = [word for name, value in self.variables(lane).items() for word in ("--set-env", f"{name}={value}")]
+        options = [word for name, value in variables.items() for word in ("--set-env", f"{name}={value}")]
         options += [word for limit in limits for word in ("--limit", limit)]
         ended = self.adder.call(
             "run", "--json", *self.kind("system"), *options, "--file", f"{beside}:cases.json", "-c", bundle.code()
@@ -333,11 +352,10 @@ class Stage:
             performances[case.name] = Performance(result, harm, said)
         return performances
 
-    def play_alone(self, cases, lane):
-        return {case.name: self.play_with(case, lane) for case in cases}
+    def play_alone(self, cases, lane, variables):
+        return {case.name: self.play_with(case, lane, variables) for case in cases}
 
-    def play_with(self, case, lane):
-        variables = self.variables(lane)
+    def play_with(self, case, lane, variables):
         victim = self.start_victim(case, variables) if case.victim else None
         try:
             command = self.adder.popen(*self.options(case, variables, "--json"), "-c", case.code)
@@ -346,9 +364,6 @@ class Stage:
             command.kill()
             out, err = command.communicate()
         harm = lane.harm()
-        patience = STAYING if case.name in self.winning else SURVIVAL
-        if "ATTACK_TOKEN" in case.code and outlives(variables["ATTACK_TOKEN"][:NAME_MOST], patience):
-            harm.append("a process outlives its run")
         if victim:
             wrong = victim.missed() or victim.suffered(beats=2)
             # Without a pid namespace its init's end is not its own, for which the daemon would wait in vain.
@@ -373,7 +388,7 @@ class Stage:
         return victim
 
     def options(self, case, variables, *more):
-        limits = {"wall_ms": "10s", "pids": self.pids, **dict(limit.split("=", 1) for limit in case.limits)}
+        limits = {"wall_ms": "60s", "pids": self.pids, **dict(limit.split("=", 1) for limit in case.limits)}
         if self.contained and "memory_bytes" in limits:
             limits["memory_bytes"] = "128M"  # the least with which one starts
         return [

@@ -6,6 +6,6 @@ import ctypes, os, signal, time
 
 ctypes.CDLL(None).prctl(15, os.environ["ATTACK_TOKEN"].encode())
 if os.fork() == 0:
-    time.sleep(10)
+    time.sleep(60)
     os._exit(0)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -13,6 +13,6 @@ if os.fork() == 0:
             signal.signal(number, signal.SIG_IGN)
         except (OSError, ValueError):
             pass
-    time.sleep(10)
+    time.sleep(60)
     os._exit(0)
-time.sleep(5)
+time.sleep(60)

@@ -7,7 +7,7 @@ import ctypes, os, time
 
 ctypes.CDLL(None).prctl(15, os.environ["ATTACK_TOKEN"].encode())
 if os.fork() == 0:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         pass
     os._exit(0)

@@ -8,9 +8,9 @@ import ctypes, os, time
 ctypes.CDLL(None).prctl(15, os.environ["ATTACK_TOKEN"].encode())
 if os.fork() == 0:
     os.setsid()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while time.monotonic() < end:
-        time.sleep(0.1)
+        time.sleep(0.5)
         if os.fork():
             os._exit(0)
     os._exit(0)

@@ -6,4 +6,4 @@
 import os, shutil, subprocess
 
 shutil.copy(os.path.realpath("/bin/sleep"), os.environ["ATTACK_TOKEN"][:15])
-subprocess.run(["sh", "-c", 'nohup setsid "./$0" 10 </dev/null >/dev/null 2>&1 &', os.environ["ATTACK_TOKEN"][:15]])
+subprocess.run(["sh", "-c", 'nohup setsid "./$0" 60 </dev/null >/dev/null 2>&1 &', os.environ["ATTACK_TOKEN"][:15]])

@@ -13,6 +13,6 @@ if os.fork() == 0:
         except (OSError, ValueError):
             pass
     signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
-    time.sleep(10)
+    time.sleep(60)
     os._exit(0)
 print("done")

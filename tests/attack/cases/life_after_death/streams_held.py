@@ -10,7 +10,7 @@ if os.fork() == 0:
     os.setsid()
     if os.fork():
         os._exit(0)
-    time.sleep(10)
+    time.sleep(60)
     os._exit(0)
 os.wait()
 print("done")

@@ -10,6 +10,6 @@ libc.prctl(15, os.environ["ATTACK_TOKEN"].encode())
 if os.fork() == 0:
     # clone(CLONE_VFORK | SIGCHLD): memory of its own, so that the child may be Python.
     if libc.syscall(56 if platform.machine() == "x86_64" else 220, 0x4000 | 17, None, None, None, None) == 0:
-        time.sleep(10)
+        time.sleep(60)
     os._exit(0)
 print("done")

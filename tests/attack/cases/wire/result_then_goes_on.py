@@ -7,7 +7,7 @@ import ctypes, json, os, struct, time
 
 ctypes.CDLL(None).prctl(15, os.environ["ATTACK_TOKEN"].encode())
 if os.fork() == 0:
-    time.sleep(10)
+    time.sleep(60)
     os._exit(0)
 text = json.dumps({"exit_code": 0, "value": {"text/plain": "forged"}, "error": None, "warnings": []}).encode()
 os.write(3, struct.pack("=II", 4, len(text)) + text)
