@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every attack of cases/, as every user, at every level that the host has, alone and among a hundred neighbours; and that
-each would succeed if the layers that stop it were not there. tests/README.md says how."""
+"""Every attack of cases/, as every user, at every level that the host has, and among a hundred neighbours; and that each would
+succeed if the layers that stop it were not there. tests/README.md says how, and what only --deep plays."""
 import contextlib
 import functools
 import json
@@ -32,6 +32,9 @@ IN_CONTAINERS = {
 
 # Everything that the runner does in a container. Without it there is the container alone.
 BARE = ("capabilities", "descriptors", "dumpable", "landlock", "rlimits", "seccomp")
+
+# What control groups do at level 3 and other means at level 2, where a sandbox is the same in all else.
+OF_CONTROL_GROUPS = {"cgroup-namespace", "cleanup", "cpu", "deadline", "memory", "pids", "rlimits"}
 
 # Pages that the allocator of a daemon takes for some hundred runs, or gives back, and what its connections to the database
 # of records keep in their caches.
@@ -76,16 +79,33 @@ def is_quick(case, user):
     return user == harness.users()[0] or case.name.startswith("resources/")
 
 
-def plain_plays():
+def is_repeated(case, user, level):
+    """At level 2 by a user who has played the same at level 3, against the same layers, and none of them is another there."""
+    return (
+        level == 2
+        and {2, 3} <= set(case.levels)
+        and 3 in levels(user)
+        and case.layers[2] == case.layers[3]
+        and not OF_CONTROL_GROUPS & set(layers_of(case.layers[2]))
+    )
+
+
+def has_crowd(user, level, deep):
+    """A crowd costs a hundred sandboxes. Neighbours tell of what sandboxes share, the daemon above all, which is the same at each
+    level: the best of the user stands for the others."""
+    return level != casebook.CONTAINER and (deep or level == levels(user)[0])
+
+
+def plain_plays(deep):
     """(setting, case): all must go as the case says. The last of each setting is what shall hold after all of them."""
     for user in harness.users():
         if user.why_not:
             yield stage.Setting(user, 0), AFTERWARDS  # one skip that says so, not hundreds
         for level in levels(user):
-            for crowd in (False, True) if level != casebook.CONTAINER else (False,):
+            for crowd in (False, True) if has_crowd(user, level, deep) else (False,):
                 setting = stage.Setting(user, level, crowd)
                 for case in CASES:
-                    if belongs(case, user, level) and not (crowd and case.alone):
+                    if belongs(case, user, level) and not (crowd and case.alone) and (deep or not is_repeated(case, user, level)):
                         quick = level == levels(user)[0] and not crowd and is_quick(case, user)
                         yield pytest.param(setting, case, marks=[pytest.mark.quick] if quick else [])
                 yield setting, AFTERWARDS
@@ -122,15 +142,22 @@ def layers_of(walls):
 
 
 def has_teeth(case, user, level):
-    return level not in case.toothless and belongs(case, user, level) and (not case.teeth or user.name in case.teeth)
+    return level not in case.toothless and belongs(case, user, level)
 
 
-def teeth_plays():
+def biters(case, deep):
+    """As whom it must succeed without the layers. They are the same code for all users: who has the highest level stands for the
+    others, unless the case is about some."""
+    able = [user for user in harness.users() if not user.why_not and (not case.teeth or user.name in case.teeth)]
+    return able if deep or case.users else [max(able, key=level_of_host)] if able else []
+
+
+def teeth_plays(deep):
     """(setting, case, success), those of one setting together, since each is a daemon. Level 3 stands for level 2 where the
     layers are the same: the sandboxes differ in their control groups alone."""
     found = {}
-    for user in harness.users():
-        for case in CASES:
+    for case in CASES:
+        for user in biters(case, deep):
             seen = []
             for level in levels(user):
                 kind = (level if level in (1, casebook.CONTAINER) else 3, case.layers.get(level))
@@ -146,10 +173,11 @@ def teeth_plays():
 
 
 def pytest_generate_tests(metafunc):
+    deep = metafunc.config.getoption("deep")
     if metafunc.function is test_attack:
-        metafunc.parametrize("setting, case", list(plain_plays()), ids=shown)
+        metafunc.parametrize("setting, case", list(plain_plays(deep)), ids=shown)
     if metafunc.function is test_teeth:
-        metafunc.parametrize("setting, case, success", list(teeth_plays()), ids=shown)
+        metafunc.parametrize("setting, case, success", list(teeth_plays(deep)), ids=shown)
 
 
 def without_packages(engine):
