@@ -5,6 +5,7 @@ Every result that passes through Adder.run() is held against the contract (each 
 exit code as the outcome says), so that each test checks it again on its own case. What a test gathered is printed whole
 when it fails (see conftest.py).
 """
+import contextlib
 import functools
 import itertools
 import json
@@ -706,7 +707,7 @@ class Adder:
     def traces(self):
         """All that this daemon has running, to be looked for when it is gone."""
         pid = self.daemon()
-        return Traces([], set()) if pid is None else Traces.of(pid)
+        return Traces([], {}) if pid is None else Traces.of(pid)
 
     def stop(self):
         """Ends the daemon as a user would and asserts that it takes everything along."""
@@ -852,16 +853,20 @@ class Tools:
 
 
 class Traces:
-    """Processes and namespaces of a daemon."""
+    """Processes of a daemon, and its namespaces by name, held open."""
 
     def __init__(self, processes_, namespaces):
         self.processes, self.namespaces = processes_, namespaces
 
     @classmethod
     def of(cls, pid):
-        found = [Process(pid), *descendants(pid)]
-        own = os.readlink("/proc/self/ns/pid")
-        spaces = {process.namespace("pid") for process in found} - {None, own}
+        found, spaces = [Process(pid), *descendants(pid)], {}
+        for process in found:
+            with contextlib.suppress(OSError):
+                # Held open: the number of a namespace that has ended is at once given to another, of another suite perhaps.
+                held = open(f"/proc/{process.pid}/ns/pid", "rb")
+                spaces.setdefault(f"pid:[{os.fstat(held.fileno()).st_ino}]", held)
+        spaces.pop(os.readlink("/proc/self/ns/pid"), None)
         return cls(found, spaces)
 
     def left(self):
@@ -874,4 +879,10 @@ class Traces:
         return now
 
     def wait_gone(self):
-        wait_until(lambda: not self.left(), "processes of the daemon to be gone: " + repr(self.processes))
+        left = []
+
+        def gone():
+            left[:] = self.left()
+            return not left
+
+        wait_until(gone, left)
