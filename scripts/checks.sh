@@ -143,3 +143,18 @@ check_links() {
   done | grep . && return 1
   return 0
 }
+
+# Each test that tests/PROMISES.md names is there: FILE::FUNCTION in Python, FILE::PATH in C, where tables may hold the end of a
+# path alone.
+check_promises() {
+  # shellcheck disable=SC2016 # the backticks are Markdown's
+  grep -oE '`[a-z0-9_./]+\.(py|c)(::[^` ]+)?`' tests/PROMISES.md | tr -d '`' | sort -u | while read -r named; do
+    file=tests/${named%%::*} name=${named#*::}
+    case $named in
+      *.py::*) grep -qsE "^(async )?def $name\\(" -- "$file" ;;
+      *::*) grep -qsF -e "\"$name\"" -e "\"${name##*/}\"" -- "$file" ;;
+      *) [ -f "$file" ] ;;
+    esac || echo "tests/PROMISES.md: $named does not exist"
+  done | grep . && return 1
+  return 0
+}

@@ -73,7 +73,7 @@ def sanitized(name, directory, unit_options, sanitizer_options):
 
 SERVERS = ("seaweedfs", "authorization_server", "schemathesis", "optimade")  # for tests, in environments of their own
 LIGHT_CHECKS = (
-    "format banned layers licence shell python configuration_page toolsets_page manual readmes links".split()
+    "format banned layers licence shell python configuration_page toolsets_page manual readmes links promises".split()
 )
 
 
