@@ -13,6 +13,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "base/weaken.h"
 #include "common/error.h"
 #include "common/size.h"
 #include "engine/mime.h"

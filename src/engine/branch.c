@@ -15,6 +15,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "base/weaken.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"

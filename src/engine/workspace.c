@@ -11,6 +11,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "base/weaken.h"
 #include "common/error.h"
 #include "engine/read_input.h"
 

@@ -7,13 +7,13 @@
 #include <glib.h>
 #include <sys/types.h>
 
-#include "base/weaken.h"
 #include "engine/interrupt.h"
 #include "sandbox/limits.h"
 
 #define WORKSPACE_TABLES "tmp/output/" /* where the runner writes tables */
 
-/* Every open below a workspace uses these: the tree is the sandbox's, and nothing in it may lead out. */
+/* Every open below a workspace uses these: the tree is the sandbox's, and nothing in it may lead out.
+ * Their users include base/weaken.h: from here it would reach objects that a weakened build can share. */
 #define WORKSPACE_RESOLVE                                                                                    \
   (weakened (LAYER_LINKS)                                                                                    \
        ? 0                                                                                                   \
