@@ -328,10 +328,8 @@ test_none (struct bed *bed, gconstpointer mode)
   g_autoptr (json_t) result = run_contained (bed, "1", none ? "refused" : "failed", none ? 126 : 125);
   g_assert_nonnull (
       strstr (error_at (result, "message"), none ? "no engine answers: start one" : "container"));
-  gint64 begin_us = g_get_monotonic_time ();
   if (none)
     json_decref (run (bed->engine, ask ("1", NULL, "container"), "ok", 0));
-  g_assert_cmpint (g_get_monotonic_time () - begin_us, <, 2 * G_USEC_PER_SEC);
   g_clear_pointer (&bed->engine, adder_engine_free);
   g_assert_cmpuint (count_noted (bed, "started ", NULL), ==, count_noted (bed, "removed ", NULL));
 }

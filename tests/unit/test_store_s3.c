@@ -409,7 +409,7 @@ test_down (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *key = blob_key ("acknowledged"), *late = blob_key ("late");
   struct blobs *blobs = open_blobs (fixture, fixture->url, HASTY_MS);
   g_autoptr (GError) error = NULL;
-  g_assert_true (operate (blobs, PUT, key, NULL));
+  g_assert_true (operate (fixture->blobs, PUT, key, NULL));
   tell ("down");
   for (guint i = 0; i < OPERATIONS; i++) {
     g_assert_false (operate (blobs, i, late, &error));
@@ -422,6 +422,8 @@ test_down (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     g_clear_error (&error);
     g_usleep (10000);
   }
+  blobs_close (blobs);
+  blobs = open_blobs (fixture, fixture->url, PATIENT_MS);
   blob_assert (blobs, key, "text", 4);
   blob_assert (blobs, late, "text", 4);
   blobs_close (blobs);
@@ -433,7 +435,7 @@ test_frozen (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *key = blob_key ("kept"), *late = blob_key ("late");
   struct blobs *blobs = open_blobs (fixture, fixture->url, HASTY_MS);
   g_autoptr (GError) error = NULL;
-  g_assert_true (operate (blobs, PUT, key, NULL));
+  g_assert_true (operate (fixture->blobs, PUT, key, NULL));
   tell ("freeze");
   for (guint i = 0; i < OPERATIONS; i++) {
     g_assert_false (operate (blobs, i, late, &error));
