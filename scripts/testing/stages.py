@@ -93,16 +93,20 @@ def quick():
 def attacks(tier):
     return [
         set_up("build-weaken", "build_weaken", cores=1.5),
-        pytest("attack", "tests/attack", tier=tier, after=("build-weaken",), variables={"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute())},
-               cores=0.9, memory=4),
+        pytest("attack", "tests/attack", tier=tier, after=("build-weaken",),
+               variables={"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute()), **engines(tier)}, cores=0.9, memory=4),
     ]
 
 
+def engines(tier):
+    """Which container engines tests find (tests/README.md). Attacks and the making of images are tried with them in the deep tier."""
+    return {"ADDER_TEST_CONTAINERS": "1"} if tier == "deep" else {}
+
+
 def containers(tier):
-    """With the engines that ADDER_TEST_CONTAINERS names (tests/README.md)."""
-    engines = os.environ.get("ADDER_TEST_CONTAINERS") or {"whole": "docker", "deep": "1"}[tier]
-    variables = {"ADDER_TEST_CONTAINERS": engines}
+    variables = {"ADDER_TEST_CONTAINERS": os.environ.get("ADDER_TEST_CONTAINERS", "docker"), **engines(tier)}
     files = ["tests/e2e/test_containers.py", "tests/faults/test_container_kills.py"]
+    files += ["tests/e2e/test_container_command.py"] if tier == "deep" else []
     return [
         set_up("container-images", "container_images", cores=0.8, variables=variables),
         pytest("containers", *files, tier=tier, after=("container-images",), variables=variables, cores=0.7, memory=4),
@@ -110,16 +114,15 @@ def containers(tier):
 
 
 def whole(tier="whole"):
-    kills = {"ADDER_KILLS": "100"} if tier == "deep" else {}
     every = ("--all",) if tier == "deep" else ()
     return [
         *servers(),
-        *attacks(tier),
-        pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=SERVERS, variables=kills, cores=1.1, memory=6),
-        *containers(tier),
-        set_up("clients-environment", "clients", cores=0.3),
         set_up("node-packages", "node_packages", cores=0.3),
         set_up("small-model", "small_model", cores=0.3),
+        set_up("clients-environment", "clients", cores=0.3),
+        *attacks(tier),
+        pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=(*SERVERS, "node-packages", "small-model"), cores=1.1, memory=6),
+        *containers(tier),
         *sanitized("asan", "build-asan", ("-t", "4"),
                    {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
         *sanitized("tsan", "build-tsan", ("-t", "4", "--suite", "threads"),
