@@ -91,10 +91,13 @@ def quick():
 
 
 def attacks(tier):
+    """Mutation tests are played on a build whose layers can be left out."""
+    weak = {"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute())}
+    mutations = "tests/attack/test_cases.py::test_teeth"
     return [
+        pytest("attack", "tests/attack", "--deselect", mutations, tier=tier, variables=engines(tier), cores=0.7, memory=4),
         set_up("build-weaken", "build_weaken", cores=1.5),
-        pytest("attack", "tests/attack", tier=tier, after=("build-weaken",),
-               variables={"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute()), **engines(tier)}, cores=0.9, memory=4),
+        pytest("mutation", mutations, tier=tier, after=("build-weaken",), variables={**weak, **engines(tier)}, cores=0.5, memory=4),
     ]
 
 
