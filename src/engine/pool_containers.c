@@ -5,7 +5,6 @@
  *
  * A container is dear, and what it holds cannot be set anew: those that are kept parked have the shape that
  * was asked for last. */
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
