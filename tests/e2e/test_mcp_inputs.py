@@ -140,6 +140,7 @@ def test_state_of_another_request(asked):
     check_ran(asked.again(TOOL, CODE, result, {key: yes()})["result"])
 
 
+@pytest.mark.both_users
 def test_state_of_another_owner(adder, asked, installation):
     result, key, _ = begin(asked)
     with Asked(AnotherUser(adder, installation), "--toolset", "workbench", can=CAN_ASK) as other:

@@ -112,6 +112,7 @@ def test_unknown(lines):
     assert lines.problem("resources/read", {"uri": 7})["code"] == -32602
 
 
+@pytest.mark.both_users
 def test_another_owner(adder, installation):
     name = unique()
     with Asked(adder) as lines, Asked(AnotherUser(adder, installation)) as other:
@@ -325,6 +326,7 @@ def test_told_of_a_file(lines):
     not_there(lines, uri)
 
 
+@pytest.mark.both_users
 def test_told_of_nothing_else(modern, adder, installation):
     """Neither of what was not asked for, nor of another owner's."""
     other = AnotherUser(adder, installation)

@@ -168,6 +168,7 @@ def test_wrong_answers(lines):
     lines.result("tasks/update", {"taskId": task, "inputResponses": {"nobody": {"asked": "for"}}})
 
 
+@pytest.mark.both_users
 def test_another_owner(make_adder, installation):
     own = make_adder(SOON)
     with Asked(own, can=CAN_TASKS) as lines:
