@@ -6,10 +6,11 @@
  * what is counted there outlives SIGKILL and _exit(), and forks count on. The file is opened once, before
  * main() or while a module is loaded, thus before a process confines itself. What starts in the tree of a
  * zygote (Python with _adder.abi3.so, adder-init, adder-shell) finds the directory below the zygote's own
- * /tmp; sandboxes mount theirs over it, so code that runs there does not see it.
+ * /tmp; its sandboxes leave that mount behind.
  *
  * Whatever fails, fails silently: the program then counts into its own memory, for nobody. */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,12 +94,15 @@ count_into_file (void)
 
 /* ---- the directory in a zygote's tree ---- */
 
-/* sandbox/mounts.c; not there in programs that make no tree. Calls of other files come to the function below
- * (-Wl,--wrap). */
+/* Calls of these from other files come here (-Wl,--wrap). mounts_attach() is sandbox/mounts.c's, and not
+ * there in programs that mount nothing. */
 struct fault;
 int __real_mounts_attach (int fd, int parent, const char *name, struct fault *fault) __attribute__ ((weak));
 HIDDEN int __wrap_mounts_attach (int fd, int parent, const char *name, struct fault *fault);
+int __real_unshare (int flags);
+HIDDEN int __wrap_unshare (int flags);
 
+/* The zygote's own /tmp comes when the tree is whole, and the host's is still to be seen. */
 int
 __wrap_mounts_attach (int fd, int parent, const char *name, struct fault *fault)
 {
@@ -111,5 +115,15 @@ __wrap_mounts_attach (int fd, int parent, const char *name, struct fault *fault)
   if (mkdirat (parent, TREE_DIR, 0755) == 0)
     (void)syscall (SYS_move_mount, directory, "", parent, TREE_DIR, MOVE_MOUNT_F_EMPTY_PATH);
   close (directory);
+  return r;
+}
+
+/* A sandbox leaves it behind with its zygote's mounts. */
+int
+__wrap_unshare (int flags)
+{
+  int r = __real_unshare (flags);
+  if (r == 0 && flags & CLONE_NEWNS)
+    (void)umount2 ("/" TREE_DIR, MNT_DETACH);
   return r;
 }
