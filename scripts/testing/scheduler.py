@@ -59,14 +59,22 @@ class Scheduler:
         waiting = list(stages)
         try:
             while waiting or self.running:
-                for stage in [stage for stage in waiting if self.is_ready(stage)]:
-                    broken = [name for name in stage.after if self.blocks(name)]
-                    if broken or self.has_room(stage):
-                        waiting.remove(stage)
-                        self.finish(Ended(stage, None, f"{broken[0]} failed")) if broken else self.start(stage)
+                self.start_some(waiting)
                 self.wait()
         finally:
             self.end_all()
+
+    def start_some(self, waiting):
+        """One that is ready and has no room yet holds up those after it, or it might wait for ever."""
+        for stage in [stage for stage in waiting if self.is_ready(stage)]:
+            broken = [name for name in stage.after if self.blocks(name)]
+            if not broken and not self.has_room(stage):
+                return
+            waiting.remove(stage)
+            if broken:
+                self.finish(Ended(stage, None, f"{broken[0]} failed"))
+            else:
+                self.start(stage)
 
     def is_ready(self, stage):
         return all(name in self.ended for name in stage.after)
