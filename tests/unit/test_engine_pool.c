@@ -37,7 +37,7 @@ test_busy (void)
 {
   g_autoptr (AdderEngine) engine =
       new_engine ("[pool]\nparked = 2\nmax_running = 1\nmax_queued = 1\nqueue_wait_ms = 300ms\n");
-  g_autoptr (AdderRun) lasting = start_lasting (engine);
+  g_autoptr (AdderRun) lasting G_GNUC_UNUSED = start_lasting (engine);
   gint64 before = g_get_monotonic_time ();
   g_autoptr (json_t) late = run (engine, new_request ("1"), "busy", 75);
   g_assert_cmpint (g_get_monotonic_time () - before, >=, 250 * 1000);
@@ -50,7 +50,7 @@ test_queue_full (void)
 {
   AdderEngine *engine =
       new_engine ("[pool]\nparked = 2\nmax_running = 1\nmax_queued = 1\nqueue_wait_ms = 10m\n");
-  g_autoptr (AdderRun) lasting = start_lasting (engine);
+  g_autoptr (AdderRun) lasting G_GNUC_UNUSED = start_lasting (engine);
   GThread *waiting = g_thread_new ("waiting", run_one, engine);
   while (status_number (engine, "waiting") == 0)
     g_usleep (1000);
@@ -266,7 +266,7 @@ static void
 test_zygote_dies (void)
 {
   g_autoptr (AdderEngine) engine = new_engine (NULL);
-  g_autoptr (AdderRun) lasting = start_lasting (engine);
+  g_autoptr (AdderRun) lasting G_GNUC_UNUSED = start_lasting (engine);
   pid_t zygote = zygote_of ();
   g_assert_cmpint (zygote, >, 0);
   g_assert_cmpint (kill (zygote, SIGKILL), ==, 0);
