@@ -700,9 +700,16 @@ class Adder:
         wait_until(quiet, "the pools to be full again")
         return self.daemon()
 
+    def connections(self):
+        """How many the daemon has not closed yet. The kernel lists them by the path of the socket that listens, and that as well."""
+        lines = pathlib.Path("/proc/net/unix").read_text(errors="replace").splitlines()
+        return sum(line.endswith(f" {self.socket}") for line in lines) - 1
+
     def descriptors(self):
-        """How many the daemon holds at rest; perhaps one more, of the connection that asked for its status."""
-        return len(os.listdir(f"/proc/{self.at_rest()}/fd"))
+        """How many the daemon holds at rest, without connections: the last of them may take a moment to close."""
+        pid = self.at_rest()
+        wait_until(lambda: self.connections() == 0, "the daemon to close its connections")
+        return len(os.listdir(f"/proc/{pid}/fd"))
 
     def traces(self):
         """All that this daemon has running, to be looked for when it is gone."""
