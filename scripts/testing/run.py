@@ -14,7 +14,7 @@ import stages
 
 SLOWEST = 50  # tests that are listed with what they took
 RUN_AGAIN = 10  # failed tests of one stage that are run again; more have a cause that a second run would not explain
-LOG_LINES = 100  # of the log of a stage that failed
+LOG_LINES, LOG_COLUMNS = 100, 300  # of the log of a stage that failed
 FLAKY = pathlib.Path("tests/flaky")
 
 
@@ -90,7 +90,7 @@ class Run:
 
     def show_log(self, stage):
         lines = self.scheduler.log(stage).read_text(encoding="utf-8", errors="replace").splitlines()
-        say("\n".join(f"       | {line}" for line in lines[-LOG_LINES:]))
+        say("\n".join(f"       | {line[:LOG_COLUMNS]}" for line in lines[-LOG_LINES:]))
 
     def run_again(self):
         """Runs what failed once more by itself, so that a flaky test is told from a broken one."""

@@ -50,24 +50,23 @@ def check(name, after=(), **more):
 
 def analysis(name, after, options=()):
     command = ("nice", "-n", "15", PYTHON, "-I", "scripts/testing/analyse.py", name, *options)
-    return Stage(f"check-{name}", command, after, cores=0.7)
+    return Stage(f"check-{name}", command, after, cores=0.8)
 
 
-def sanitized(name, directory, unit_options, sanitizer_options):
-    """A build under sanitizers, its unit tests, and the chosen end-to-end tests with its command line and daemon.
+def sanitized(name, unit_options, sanitizer_options):
+    """The unit tests of a build under sanitizers, and the chosen end-to-end tests with its command line and daemon.
 
     A daemon's standard error is its log and nobody sees its exit status, so its sanitizers report to files. A program in C
     would have to be linked with the sanitizer too, so tests of the library are left out."""
-    reports = RESULTS / f"reports-{name}"
+    directory, reports = f"build-{name}", RESULTS / f"reports-{name}"
     reporting = {
         key: f"{value}:log_path={(reports / key.split('_')[0].lower()).absolute()}" if key.endswith("_OPTIONS") else value
         for key, value in sanitizer_options.items()
     }
     return [
-        set_up(directory, f"build_{name}", cores=1.5, memory=3),
-        meson(f"unit-{name}", directory, *unit_options, before=SAME_ADDRESSES, after=(directory,), variables=sanitizer_options, cores=1.2, memory=4),
         pytest(f"e2e-{name}", "tests/e2e", "-m", "quick", "--deselect", "tests/e2e/test_library.py", before=SAME_ADDRESSES, workers=2,
-               after=(directory,), variables={**reporting, "ADDER_BUILD": directory}, reports=str(reports), cores=1.2, memory=4),
+               after=(directory,), variables={**reporting, "ADDER_BUILD": directory}, reports=str(reports), cores=1.0, memory=4),
+        meson(f"unit-{name}", directory, *unit_options, before=SAME_ADDRESSES, after=(directory,), variables=sanitizer_options, cores=0.8, memory=4),
     ]
 
 
@@ -78,26 +77,19 @@ LIGHT_CHECKS = (
 
 
 def servers():
-    return [set_up(name, name, cores=0.3) for name in SERVERS]
+    return [set_up(name, name, cores=0.2) for name in SERVERS]
+
+
+def build(name):
+    return set_up(f"build-{name}", f"build_{name}", cores=0.8, memory=3)
 
 
 def quick():
     return [
         *servers(),
-        meson("unit", "build", "--no-suite", "slow", after=("seaweedfs",), cores=0.8),
-        pytest("quick", "tests/e2e", "tests/attack", "tests/faults", "-m", "quick", workers=3, after=SERVERS, cores=1.2),
-        pytest("runner", "tests/unit", "-m", "quick", cores=0.5),
-    ]
-
-
-def attacks(tier):
-    """Mutation tests are played on a build whose layers can be left out."""
-    weak = {"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute())}
-    mutations = "tests/attack/test_cases.py::test_teeth"
-    return [
-        pytest("attack", "tests/attack", "--deselect", mutations, tier=tier, variables=engines(tier), cores=0.7, memory=4),
-        set_up("build-weaken", "build_weaken", cores=1.5),
-        pytest("mutation", mutations, tier=tier, after=("build-weaken",), variables={**weak, **engines(tier)}, cores=0.5, memory=4),
+        pytest("quick", "tests/e2e", "tests/attack", "tests/faults", "-m", "quick", workers=3, after=SERVERS, cores=1.3),
+        meson("unit", "build", "--no-suite", "slow", after=("seaweedfs",), cores=0.6),
+        pytest("runner", "tests/unit", "-m", "quick", cores=0.3),
     ]
 
 
@@ -111,33 +103,39 @@ def containers(tier):
     files = ["tests/e2e/test_containers.py", "tests/faults/test_container_kills.py"]
     files += ["tests/e2e/test_container_command.py"] if tier == "deep" else []
     return [
-        set_up("container-images", "container_images", cores=0.8, variables=variables),
-        pytest("containers", *files, tier=tier, after=("container-images",), variables=variables, cores=0.7, memory=4),
+        set_up("container-images", "container_images", cores=0.6, variables=variables),
+        pytest("containers", *files, tier=tier, after=("container-images",), variables=variables, cores=0.4, memory=4),
     ]
 
 
 def whole(tier="whole"):
     every = ("--all",) if tier == "deep" else ()
+    mutations = "tests/attack/test_cases.py::test_teeth"  # on a build whose layers can be left out
+    weak = {"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute())}
+    suppressions = pathlib.Path("tests/unit/tsan.supp").absolute()
     return [
         *servers(),
-        set_up("node-packages", "node_packages", cores=0.3),
-        set_up("small-model", "small_model", cores=0.3),
-        set_up("clients-environment", "clients", cores=0.3),
-        *attacks(tier),
-        pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=(*SERVERS, "node-packages", "small-model"), cores=1.1, memory=6),
+        set_up("node-packages", "node_packages", cores=0.2),
+        set_up("small-model", "small_model", cores=0.2),
+        set_up("clients-environment", "clients", cores=0.2),
+        pytest("attack", "tests/attack", "--deselect", mutations, tier=tier, variables=engines(tier), cores=0.8, memory=4),
+        pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=(*SERVERS, "node-packages", "small-model"), cores=1.3, memory=6),
+        build("asan"),
+        build("tsan"),
         *containers(tier),
-        *sanitized("asan", "build-asan", ("-t", "4"),
-                   {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
-        *sanitized("tsan", "build-tsan", ("-t", "4", "--suite", "threads"),
-                   {"G_SLICE": "always-malloc", "TSAN_OPTIONS": f"halt_on_error=1:suppressions={pathlib.Path('tests/unit/tsan.supp').absolute()}"}),
-        meson("unit", "build", after=("seaweedfs",), cores=0.9, memory=3),
+        build("weaken"),
+        pytest("mutation", mutations, tier=tier, after=("build-weaken",), variables={**weak, **engines(tier)}, cores=0.8, memory=4),
+        *sanitized("asan", ("-t", "4"), {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
+        *sanitized("tsan", ("-t", "4", "--suite", "threads"),
+                   {"G_SLICE": "always-malloc", "TSAN_OPTIONS": f"halt_on_error=1:suppressions={suppressions}"}),
+        meson("unit", "build", after=("seaweedfs",), cores=0.6, memory=3),
         analysis("tidy", ("build-asan",), every),
         analysis("analyzer", (), every),
         analysis("cppcheck", (), every),
-        pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages"), cores=0.5),
+        pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages"), cores=0.4),
         Stage("mcp-conformance", (PYTHON, "-I", "tests/mcp/conformance.py", "--junit", str(RESULTS / "mcp-conformance.xml")), ("node-packages",),
-              cores=0.5, results=str(RESULTS / "mcp-conformance.xml"), seconds=900),
-        pytest("runner", "tests/unit", tier=tier, cores=0.5),
+              cores=0.3, results=str(RESULTS / "mcp-conformance.xml"), seconds=900),
+        pytest("runner", "tests/unit", tier=tier, cores=0.3),
         *(check(name) for name in LIGHT_CHECKS),
         check("weaken", ("build-weaken",)),
     ]
@@ -146,8 +144,8 @@ def whole(tier="whole"):
 def deep():
     return [
         *whole("deep"),
-        set_up("build-release", "build_release", cores=1.5),
-        meson("unit-release", "build-release", after=("build-release",), cores=0.9, memory=3),
+        build("release"),
+        meson("unit-release", "build-release", after=("build-release",), cores=0.6, memory=3),
         Stage("fuzz", ("scripts/fuzz", "all", str(FUZZ_SECONDS)), cores=1.0, memory=3, seconds=3600),
     ]
 
