@@ -39,8 +39,9 @@ def pytest(name, *arguments, workers=0, python=PYTHON, tier="", variables=None, 
 
 
 def meson(name, directory, *options, before=(), **more):
+    """Each program has four times the time that it needs alone, since other stages run beside it."""
     results = f"{directory}/meson-logs/testlog.json"
-    command = (*before, "meson", "test", "-C", directory, "--no-rebuild", "--print-errorlogs", *options)
+    command = (*before, "meson", "test", "-C", directory, "--no-rebuild", "--print-errorlogs", "-t", "4", *options)
     return Stage(name, command, results=results, **more)
 
 
@@ -125,8 +126,8 @@ def whole(tier="whole"):
         *containers(tier),
         build("weaken"),
         pytest("mutation", mutations, tier=tier, after=("build-weaken",), variables={**weak, **engines(tier)}, cores=0.8, memory=4),
-        *sanitized("asan", ("-t", "4"), {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
-        *sanitized("tsan", ("-t", "4", "--suite", "threads"),
+        *sanitized("asan", (), {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
+        *sanitized("tsan", ("--suite", "threads"),
                    {"G_SLICE": "always-malloc", "TSAN_OPTIONS": f"halt_on_error=1:suppressions={suppressions}"}),
         meson("unit", "build", after=("seaweedfs",), cores=0.6, memory=3),
         analysis("tidy", ("build-asan",), every),
