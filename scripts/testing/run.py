@@ -96,6 +96,7 @@ class Run:
         """Runs what failed once more by itself, so that a flaky test is told from a broken one."""
         listed = flaky()
         for stage, failed in self.again:
+            say(f"       Running {len(failed)} of {stage.name} again")
             names = stages.RESULTS / f"{stage.name}.cases"
             names.write_text("".join(f"{case.name}\n" for case in failed), encoding="utf-8")
             again = stages.again(stage, names)
