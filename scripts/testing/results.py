@@ -12,16 +12,16 @@ TAP_LINE = re.compile(r"^(ok|not ok)\s+\d+\s*-?\s*(.*?)(?:\s+#\s*(SKIP|TODO)\b\s
 
 
 class Case(typing.NamedTuple):
-    """One test case. `reason` is why it was skipped; `seconds` is what it took, None where that is not known."""
+    """One test case. `reason` is why it was skipped, `seconds` what it took, or what `timed` took, where that is known."""
 
     name: str
     state: str  # passed, failed or skipped
     reason: str = ""
     seconds: float | None = None
+    timed: str = ""  # a program with several cases, of which the first has its time
 
 
 def meson_cases(path):
-    """The cases of each program; the time of a program is that of a case named like it."""
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             test = json.loads(line)
@@ -32,8 +32,8 @@ def meson_cases(path):
                 word, name, directive, reason = case.groups()
                 state = "skipped" if (directive or "").upper() == "SKIP" else "passed" if word == "ok" else "failed"
                 failed += state == "failed"
-                yield Case(f"{test['name']} {name}", state, reason or "", seconds)
-                seconds = None  # of the whole program: counted once
+                yield Case(f"{test['name']} {name}", state, reason or "", seconds, test["name"])
+                seconds = None
             if test["result"] in ("OK", "SKIP") and not any(cases):
                 yield Case(test["name"], "passed" if test["result"] == "OK" else "skipped", "", seconds)
             elif test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL") and not failed:

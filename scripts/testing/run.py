@@ -112,13 +112,13 @@ class Run:
     def write(self):
         """The files for people and for the next comparison."""
         cases = [case for found in self.cases.values() for case in found]
-        slowest = sorted((case for case in cases if case.seconds), key=lambda case: -case.seconds)[:SLOWEST]
+        timed = [(case.seconds, stage, case.timed or case.name) for stage, found in self.cases.items() for case in found if case.seconds]
         rows = [
             f"{name}\t{wall:.1f}\t{cpu:.1f}\t{count['passed']}\t{count['failed']}\t{count['skipped']}"
             for name, (wall, cpu, count) in sorted(self.costs.items(), key=lambda row: -row[1][1])
         ]
         self.write_lines("stages.tsv", ["stage\twall_s\tcpu_s\tpassed\tfailed\tskipped", *rows])
-        self.write_lines("slowest.tsv", ["seconds\ttest", *(f"{case.seconds:.1f}\t{case.name}" for case in slowest)])
+        self.write_lines("slowest.tsv", ["seconds\tstage\ttest", *(f"{row[0]:.1f}\t{row[1]}\t{row[2]}" for row in sorted(timed, reverse=True)[:SLOWEST])])
         self.write_lines("failed", [case.name for case in cases if case.state == "failed"])
         self.write_lines("skipped", [f"{case.name}: {case.reason or 'no reason given'}" for case in cases if case.state == "skipped"])
         return collections.Counter(case.state for case in cases)

@@ -49,7 +49,7 @@ printf '%s' '{XML}' | sed "s|{{}}|$body|" >"$0"; exit {status}"""
 
 def test_all_pass(ran, capsys):
     assert ran(capsys, shell("one", "true"), writing("two", "")) == (False, "2 passed, 0 failed, 0 skipped")
-    assert "1.5\ttests.test_it::test_one" in pathlib.Path("build/test-results/slowest.tsv").read_text()
+    assert "1.5\ttwo\ttests.test_it::test_one" in pathlib.Path("build/test-results/slowest.tsv").read_text()
     assert [row.split("\t")[0] for row in pathlib.Path("build/test-results/stages.tsv").read_text().splitlines()[1:]] != []
 
 
