@@ -13,7 +13,7 @@ import zlib
 
 import pytest
 
-# Each process would otherwise spend seconds on the assertions of all files.
+# Caches the rewritten test modules: rewriting assertions costs each process seconds.
 sys.dont_write_bytecode, sys.pycache_prefix = False, str(pathlib.Path(__file__).resolve().parent.parent / "build/pycache")
 import contained as containers  # noqa: E402
 import docker_world  # noqa: E402
@@ -30,7 +30,7 @@ def pytest_configure(config):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     config.addinivalue_line("markers", "quick: a fast, representative subset: -m quick")
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
-    config.addinivalue_line("markers", "both_users: it matters who runs it: tried as root and as nobody, others as one of them")
+    config.addinivalue_line("markers", "both_users: the result may depend on the user, so run as root and as nobody; other tests run as one of them")
     config.addinivalue_line("markers", "everywhere: of the tests with container engines, one for each engine and each user")
     config.addinivalue_line("markers", "xdist_group: of pytest-xdist, which may not be there")
     if not hasattr(config, "workerinput"):
@@ -79,8 +79,8 @@ def without_group(name):
 
 
 class OfOneUser:
-    """Of tests for which it makes no difference who runs them, those as one user: another from file to file, the only one where
-    the test itself names one."""
+    """Keeps one user for each test that does not depend on the user. The choice varies by file; a test that names its user
+    keeps that one."""
 
     def __init__(self, items):
         self.users = collections.defaultdict(set)

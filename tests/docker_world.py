@@ -249,6 +249,11 @@ class Engine:
                 stderr=log,
             )
 
+    def mounts(self):
+        """Those of the engine's own mount namespace that are for its containers, as lines."""
+        lines = [line for server in self.servers.values() for line in pathlib.Path(f"/proc/{server.pid}/mountinfo").read_text().splitlines()]
+        return {line for line in lines if str(self.directory) in line}
+
     def wait_for(self, name, path):
         def there():
             if self.servers[name].poll() is not None:
@@ -585,9 +590,13 @@ def ended_by_signal(number, _frame):
 
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "images":
-        os.environ.setdefault(SWITCH, FIRST)
-        for one in ENGINES:
-            template(one, sys.argv[2])
+        kinds = [FIRST] if os.environ.setdefault(SWITCH, FIRST) == FIRST else ENGINES
+        for kind in kinds:
+            why_not = ENGINES[kind].why_not()
+            if why_not:
+                print(f"no tests with {kind}: {why_not}")
+            else:
+                template(kind, sys.argv[2])
         sys.exit()
     if len(sys.argv) != 2 or sys.argv[1] not in ENGINES:
         sys.exit(f"usage: docker_world.py {'|'.join(ENGINES)}")

@@ -701,7 +701,7 @@ class Adder:
         return self.daemon()
 
     def connections(self):
-        """How many the daemon has not closed yet. The kernel lists them by the path of the socket that listens, and that as well."""
+        """How many the daemon has not closed yet. /proc/net/unix shows accepted connections under the listener's path, beside it."""
         lines = pathlib.Path("/proc/net/unix").read_text(errors="replace").splitlines()
         return sum(line.endswith(f" {self.socket}") for line in lines) - 1
 

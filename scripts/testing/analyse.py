@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Static analysis of C, file by file: python3 -I scripts/testing/analyse.py tidy|cppcheck|analyzer [--all]
 
-A file is looked at when it, or something that it includes, has changed since the merge base with the upstream branch; with
---all, or where there is no merge base other than HEAD (a fresh clone), every file is. A file that passed before is not looked
-at again: the key of a result is a digest of the tool's version, its options and everything that the file includes.
-Prints what the tools say of files that fail, then how many files were looked at, and fails when one failed.
+A file that passed is not analysed again until it, something that it includes, or the tool's options change: the key of a result
+is a digest of all of these. --all analyses every file. A source file that no build compiles is an error.
+Prints what the tools say of files that fail, then how many files were analysed, and fails when one failed.
 """
 import concurrent.futures
 import dataclasses
@@ -45,13 +44,13 @@ ANALYZER = ["gcc-12", "-fanalyzer"]
 
 @dataclasses.dataclass(frozen=True)
 class Tool:
-    """`folders` are those whose files it reads, as `build`, a build directory with the compilation database, has them."""
+    """What it is, and which files it reads: those of `folders`, as the first of `builds` that has one compiles it."""
 
-    build: str
+    builds: tuple
     folders: tuple
     program: list  # and its options
     command: object  # (program, unit) -> the whole command
-    also: tuple = ()  # files that decide what it says, besides
+    also: tuple = ()  # patterns of files that decide what it says, besides what a unit includes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +60,8 @@ class Unit:
     path: str
     directory: pathlib.Path
     arguments: tuple  # of the compiler, without the compiler
-    includes: tuple
+    includes: tuple  # also those of its other compilations, which `others` has the arguments of
+    others: tuple
 
 
 def compiled(program, unit):
@@ -71,10 +71,16 @@ def compiled(program, unit):
     return [*program, *(word for word in kept if word not in outputs), "-o", "/dev/null"]
 
 
+def tidied(program, unit):
+    return [*program, "-p", unit.directory, TOP / unit.path]
+
+
+# src/base/weaken.c is in the build whose layers can be left out, and in no other. cppcheck reads all branches of the
+# preprocessor, also headers that no compiler includes.
 TOOLS = {
-    "tidy": Tool("build-asan", ("src", "examples", "tests"), TIDY, lambda program, unit: [*program, "-p", unit.directory, TOP / unit.path], (".clang-tidy",)),
-    "cppcheck": Tool("build", ("src",), CPPCHECK, lambda program, unit: [*program, unit.path]),
-    "analyzer": Tool("build", ("src",), ANALYZER, compiled),
+    "tidy": Tool(("build-asan", "build-weaken"), ("src", "examples", "tests"), TIDY, tidied, (".clang-tidy",)),
+    "cppcheck": Tool(("build", "build-weaken"), ("src",), CPPCHECK, lambda program, unit: [*program, unit.path], ("src/**/*.h", "include/*.h")),
+    "analyzer": Tool(("build", "build-weaken"), ("src",), ANALYZER, compiled),
 }
 
 
@@ -98,18 +104,39 @@ def includes_of(directory):
     return found
 
 
-def units(tool):
-    directory = TOP / tool.build
-    includes, found = includes_of(directory), {}
+def compilations(build):
+    """{path: [(arguments of the compiler, what is included)]} of a build directory."""
+    directory, found = TOP / build, {}
+    includes = includes_of(directory)
     for entry in json.loads((directory / "compile_commands.json").read_text(encoding="utf-8")):
-        path, arguments = relative(entry["file"], directory), shlex.split(entry["command"])
-        if not path.startswith(tuple(f"{folder}/" for folder in tool.folders)) or not path.endswith(".c"):
-            continue
-        if entry["output"] not in includes:
-            raise SystemExit(f"{path} is not built in {tool.build}")
+        arguments = shlex.split(entry["command"])
         compiler = next(index for index, word in enumerate(arguments) if word.startswith("-"))
-        found.setdefault(path, Unit(path, directory, tuple(arguments[compiler:]), tuple(includes[entry["output"]])))
-    return list(found.values())
+        if entry["output"] in includes:
+            path = relative(entry["file"], directory)
+            found.setdefault(path, []).append((tuple(arguments[compiler:]), includes[entry["output"]]))
+    return found
+
+
+def sources(folders):
+    """Files that git knows, or all where there is no repository."""
+    try:
+        return output_of("git", "ls-files", "--cached", "--others", "--exclude-standard", *(f"{folder}/*.c" for folder in folders)).splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return [str(path.relative_to(TOP)) for folder in folders for path in (TOP / folder).rglob("*.c")]
+
+
+def units(tool):
+    builds = {build: compilations(build) for build in tool.builds}
+    found = []
+    for path in sorted(sources(tool.folders)):
+        build = next((build for build in tool.builds if path in builds[build]), None)
+        if build is not None:
+            (arguments, _), *others = builds[build][path]
+            includes = {name for _, names in builds[build][path] for name in names}
+            found.append(Unit(path, TOP / build, arguments, tuple(sorted(includes)), tuple(words for words, _ in others)))
+        elif path.startswith("src/"):
+            raise SystemExit(f"{path} is compiled in none of {', '.join(tool.builds)}")
+    return found
 
 
 @functools.lru_cache(maxsize=None)
@@ -122,20 +149,11 @@ def digest(path):
 
 def key(tool, unit, version):
     """Of a result. Paths of the checkout are left out, so that another clone of the same content has the same key."""
-    words = [version, *tool.program, *(word.replace(str(TOP), "") for word in unit.arguments)]
-    words += [f"{path} {digest(path)}" for path in sorted({unit.path, *unit.includes, *tool.also})]
+    arguments = [word for words in (unit.arguments, *unit.others) for word in words]
+    also = [str(path.relative_to(TOP)) for pattern in tool.also for path in TOP.glob(pattern)]
+    words = [version, *tool.program, *(word.replace(str(TOP), "") for word in arguments)]
+    words += [f"{path} {digest(path)}" for path in sorted({unit.path, *unit.includes, *also})]
     return hashlib.sha256("\0".join(words).encode()).hexdigest()
-
-
-def changed():
-    """The paths that differ from the merge base, also what is not committed; None where there is none to compare with."""
-    try:
-        base = output_of("git", "merge-base", "HEAD", "@{upstream}").strip()
-        different = output_of("git", "diff", "--name-only", base).splitlines()
-        different += output_of("git", "ls-files", "--others", "--exclude-standard").splitlines()
-        return set(different) if different or base != output_of("git", "rev-parse", "HEAD").strip() else None
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 def look_at(tool, unit):
@@ -159,13 +177,11 @@ def main():
     if name not in TOOLS or options not in ([], ["--all"]):
         sys.exit(f"usage: analyse.py {'|'.join(TOOLS)} [--all]")
     tool = TOOLS[name]
-    found, concerned = units(tool), None if options else changed()
-    if concerned is not None and not concerned & {*tool.also, "meson.build"}:
-        found = [unit for unit in found if concerned & {unit.path, *unit.includes}]
+    found = units(tool)
     CACHE.mkdir(parents=True, exist_ok=True)
     version = output_of(tool.program[0], "--version")
     marks = {unit: CACHE / key(tool, unit, version) for unit in found}
-    new = [unit for unit in found if not marks[unit].exists()]
+    new = [unit for unit in found if options or not marks[unit].exists()]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for unit, said in zip(new, pool.map(functools.partial(look_at, tool), new)):
@@ -177,7 +193,7 @@ def main():
     for unit in set(found) - set(new):
         marks[unit].touch()
     forget_old()
-    print(f"{name}: looked at {len(new)} of {len(found)} files, {failed} failed")
+    print(f"{name}: analysed {len(new)} of {len(found)} files, {failed} failed")
     sys.exit(failed != 0)
 
 

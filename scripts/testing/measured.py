@@ -5,6 +5,7 @@ Every process that COMMAND starts counts, also daemons that detach: this process
 or after SECONDS, what is left of them is killed. REPORT gets one line of JSON: `status` as a shell has it, `wall` and
 `cpu` in seconds, `left` (names of processes that outlived COMMAND).
 """
+import contextlib
 import ctypes
 import json
 import os
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import time
 
-PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+ROUNDS = 30  # of killing what is left, a second each; what cannot be killed is left to people
 TIMED_OUT = 124  # as timeout(1) has it
 PATIENCE = 10  # seconds in which what was told to end may do so; daemons of tests take their sandboxes along
 
@@ -59,11 +61,13 @@ def ended(_number, _frame):
 
 def end_all():
     """Ends what is left, and what that leaves, and returns the names of what was there."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     left = [name for _, name in children()]
     number, patience = signal.SIGTERM, PATIENCE
-    while True:
+    for _ in range(ROUNDS):
         for pid, _ in children():
-            os.kill(pid, number)
+            with contextlib.suppress(OSError):  # sudo's processes are root's
+                os.kill(pid, number)
         signal.alarm(patience)
         try:
             reap(None)
@@ -72,19 +76,24 @@ def end_all():
             number, patience = signal.SIGKILL, 1
         finally:
             signal.alarm(0)
+    return left
 
 
 def main():
     report, seconds, *command = sys.argv[1:]
-    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        sys.exit(f"cannot become a subreaper: {os.strerror(ctypes.get_errno())}")
     signal.signal(signal.SIGALRM, rang)
     signal.signal(signal.SIGTERM, ended)
+    libc = ctypes.CDLL(None, use_errno=True)
+    # Its end when scripts/testing is killed, and the adoption of what detaches.
+    for option, value in ((PR_SET_PDEATHSIG, signal.SIGTERM), (PR_SET_CHILD_SUBREAPER, 1)):
+        if libc.prctl(option, int(value), 0, 0, 0) != 0:
+            sys.exit(f"cannot call prctl({option}): {os.strerror(ctypes.get_errno())}")
     began = time.monotonic()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-    signal.alarm(int(seconds))
     try:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        signal.alarm(int(seconds))
         status = reap(process.pid)
+        signal.alarm(0)
     except RanOut:
         status = TIMED_OUT
         print(f"killed: it did not end within {seconds} s", flush=True)

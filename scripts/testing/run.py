@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the stages of a tier, counts their cases and writes down what they cost."""
 import collections
+import fcntl
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -16,6 +18,8 @@ SLOWEST = 50  # tests that are listed with what they took
 RUN_AGAIN = 10  # failed tests of one stage that are run again; more have a cause that a second run would not explain
 LOG_LINES, LOG_COLUMNS = 100, 300  # of the log of a stage that failed
 FLAKY = pathlib.Path("tests/flaky")
+FLAKY_ENTRY = re.compile(r"(?P<name>\S.*?)  # \d{4}-\d\d-\d\d: \S.*")
+LOCK = pathlib.Path("build/test-lock")  # two runs would remove each other's results
 
 
 def say(text):
@@ -28,15 +32,18 @@ def clock(seconds):
 
 def flaky():
     """The names in tests/flaky: a line each, `NAME  # DATE: CAUSE`."""
-    lines = FLAKY.read_text(encoding="utf-8").splitlines()
-    return {line.split("  #")[0].strip() for line in lines if line.strip() and not line.startswith("#")}
+    lines = [line for line in FLAKY.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")]
+    entries = {line: FLAKY_ENTRY.fullmatch(line) for line in lines}
+    for line in (line for line, entry in entries.items() if not entry):
+        sys.exit(f"{FLAKY}: not of the form NAME  # YYYY-MM-DD: CAUSE: {line}")
+    return {entry["name"] for entry in entries.values()}
 
 
 class Run:
     """What has come of all stages so far."""
 
     def __init__(self, tier):
-        self.tier, self.began = tier, time.monotonic()
+        self.tier, self.began, self.flaky = tier, time.monotonic(), flaky()
         self.cases, self.costs = {}, {}  # by the name of the stage
         self.again = []  # (stage, cases that failed, to be run again)
         self.scheduler = scheduler.Scheduler(stages.RESULTS, self.ended)
@@ -63,6 +70,11 @@ class Run:
 
     def cases_of(self, ended):
         stage, report = ended.stage, ended.report
+        left = report["left"] if ended.succeeded else []  # one that was killed has no time to clean up
+        return self.own_cases(ended) + ([results.Case(f"{stage.name}: it left processes behind: {', '.join(left)}", "failed")] if left else [])
+
+    def own_cases(self, ended):
+        stage, report = ended.stage, ended.report
         if report is None:
             return [results.Case(f"{stage.name}: {ended.why_not}", "failed")]
         if not stage.results:
@@ -70,21 +82,24 @@ class Run:
             own = [results.Case(stage.name, state, "", report["wall"])] if stage.counts or state == "failed" else []
             return own + self.sanitizer_reports(stage)
         found = results.cases(pathlib.Path(stage.results))
-        if report["status"] not in (0, 5) and not any(case.state == "failed" for case in found):  # 5: pytest has no test for it
+        failed = any(case.state == "failed" for case in found)
+        if report["status"] not in (0, 1) or (report["status"] == 1 and not failed):  # 1: tests failed, which its results name
             found.append(results.Case(f"{stage.name}: exit status {report['status']}", "failed"))
+        if not found:
+            found.append(results.Case(f"{stage.name}: it ran no test", "failed"))
         return found + self.sanitizer_reports(stage)
 
     @staticmethod
     def sanitizer_reports(stage):
-        """LeakSanitizer reads the stacks of all threads, and crashes itself ("Tracer caught signal") where one ends just then:
-        that process was not looked through, and no more."""
+        """LeakSanitizer reads the stacks of all threads, and crashes itself ("Tracer caught signal") where one ends just then."""
         found = []
         for path in sorted(pathlib.Path(stage.reports).iterdir()) if stage.reports else []:
             text = path.read_text(encoding="utf-8", errors="replace")
-            if "Tracer caught signal" in text and "ERROR:" not in text:
-                say(f"       not looked through for leaks: one process ({path})")
+            if "Tracer caught signal" in text and not any(word in text for word in ("ERROR:", "runtime error:", "WARNING: ThreadSanitizer")):
+                say(f"       LeakSanitizer crashed in one process, so its leaks were not checked ({path})")
                 continue
             say("\n".join(text.splitlines()[-60:]))
+            shutil.copy(path, stages.RESULTS / f"{stage.name}-{path.name}")
             found.append(results.Case(f"a report of the sanitizers: {path}", "failed"))
         return found
 
@@ -94,7 +109,6 @@ class Run:
 
     def run_again(self):
         """Runs what failed once more by itself, so that a flaky test is told from a broken one."""
-        listed = flaky()
         for stage, failed in self.again:
             say(f"       Running {len(failed)} of {stage.name} again")
             names = stages.RESULTS / f"{stage.name}.cases"
@@ -105,7 +119,7 @@ class Run:
             passed = {case.name for case in results.cases(pathlib.Path(again.results)) if case.state == "passed"}
             for index, case in enumerate(self.cases[stage.name]):
                 if case.state == "failed" and case.name in passed:
-                    known = case.name in listed
+                    known = case.name in self.flaky
                     say(f"       FLAKY {case.name}: it failed, and passed when run again" + (" (listed in tests/flaky)" if known else ""))
                     self.cases[stage.name][index] = case._replace(state="passed" if known else "failed")
 
@@ -142,24 +156,40 @@ class Run:
         print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped", flush=True)
 
 
-def main():
-    tier = sys.argv[1] if len(sys.argv) == 2 else ""
-    if tier not in stages.TIERS:
-        sys.exit(f"usage: testing {'|'.join(stages.TIERS)}")
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(130))
+def run_tier(tier):
+    """Returns whether something failed."""
     shutil.rmtree(stages.RESULTS, ignore_errors=True)
+    stages.RESULTS.mkdir(parents=True)
     table = stages.stages(tier)
-    for directory in (stages.RESULTS, *(pathlib.Path(stage.reports) for stage in table if stage.reports)):
-        directory.mkdir(parents=True)
-        directory.chmod(0o1777 if directory != stages.RESULTS else 0o755)  # daemons of any user report there
+    for stage in table:
+        if stage.reports:
+            pathlib.Path(stage.reports).mkdir()
+            pathlib.Path(stage.reports).chmod(0o1777)  # daemons of any user report there
     run = Run(tier)
     try:
         run.scheduler.run(table)
         run.run_again()
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        for stage in table:
+            if stage.reports:
+                shutil.rmtree(stage.reports)
     count = run.write()
     run.summary(count)
-    sys.exit(count["failed"] != 0)
+    return count["failed"] != 0
 
+
+def main():
+    tier = sys.argv[1] if len(sys.argv) == 2 else ""
+    if tier not in stages.TIERS:
+        sys.exit(f"usage: testing {'|'.join(stages.TIERS)}")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
+    LOCK.parent.mkdir(exist_ok=True)
+    with open(LOCK, "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit("scripts/test is already running in this checkout")
+        sys.exit(run_tier(tier))

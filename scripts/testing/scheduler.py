@@ -20,7 +20,7 @@ class Stage:
 
     name: str
     command: tuple
-    after: tuple = ()  # names of stages that must have succeeded before; of tests, that must have ended
+    after: tuple = ()  # stages to wait for. Set-up must have succeeded; tests need only have ended
     cores: float = 1.0  # processors that it keeps busy on average
     memory: int = 1  # GiB that it needs at most
     variables: dict = dataclasses.field(default_factory=dict)
@@ -94,6 +94,8 @@ class Scheduler:
 
     def start(self, stage):
         command = [sys.executable, "-I", MEASURED, self.report(stage), str(stage.seconds), *stage.command]
+        if stage.results:
+            pathlib.Path(stage.results).unlink(missing_ok=True)  # of an earlier run
         with open(self.log(stage), "wb") as log:
             process = subprocess.Popen(
                 command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**os.environ, **stage.variables}, start_new_session=True

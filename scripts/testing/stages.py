@@ -10,6 +10,7 @@ import pathlib
 from scheduler import Stage
 
 RESULTS = pathlib.Path("build/test-results")
+REPORTS = pathlib.Path("/var/tmp")  # where every user gets, which need not be so of the checkout
 TIERS = ("quick", "whole", "deep")
 PYTHON = "/usr/bin/python3"
 CLIENTS_PYTHON = "build/clients/bin/python"
@@ -59,9 +60,9 @@ def sanitized(name, unit_options, sanitizer_options):
 
     A daemon's standard error is its log and nobody sees its exit status, so its sanitizers report to files. A program in C
     would have to be linked with the sanitizer too, so tests of the library are left out."""
-    directory, reports = f"build-{name}", RESULTS / f"reports-{name}"
+    directory, reports = f"build-{name}", REPORTS / f"adder-reports-{os.getpid()}-{name}"
     reporting = {
-        key: f"{value}:log_path={(reports / key.split('_')[0].lower()).absolute()}" if key.endswith("_OPTIONS") else value
+        key: f"{value}:log_path={reports / key.split('_')[0].lower()}" if key.endswith("_OPTIONS") else value
         for key, value in sanitizer_options.items()
     }
     return [
@@ -96,11 +97,11 @@ def quick():
 
 def engines(tier):
     """Which container engines tests find (tests/README.md). Attacks and the making of images are tried with them in the deep tier."""
-    return {"ADDER_TEST_CONTAINERS": "1"} if tier == "deep" else {}
+    return {"ADDER_TEST_CONTAINERS": os.environ.get("ADDER_TEST_CONTAINERS", "1") if tier == "deep" else ""}
 
 
 def containers(tier):
-    variables = {"ADDER_TEST_CONTAINERS": os.environ.get("ADDER_TEST_CONTAINERS", "docker"), **engines(tier)}
+    variables = engines(tier) if tier == "deep" else {"ADDER_TEST_CONTAINERS": os.environ.get("ADDER_TEST_CONTAINERS", "docker")}
     files = ["tests/e2e/test_containers.py", "tests/faults/test_container_kills.py"]
     files += ["tests/e2e/test_container_command.py"] if tier == "deep" else []
     return [
@@ -120,7 +121,8 @@ def whole(tier="whole"):
         set_up("small-model", "small_model", cores=0.2),
         set_up("clients-environment", "clients", cores=0.2),
         pytest("attack", "tests/attack", "--deselect", mutations, tier=tier, variables=engines(tier), cores=0.8, memory=4),
-        pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=(*SERVERS, "node-packages", "small-model"), cores=1.3, memory=6),
+        pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=(*SERVERS, "node-packages", "small-model"),
+               variables=engines("whole"), cores=1.3, memory=6),
         build("asan"),
         build("tsan"),
         *containers(tier),
@@ -130,15 +132,15 @@ def whole(tier="whole"):
         *sanitized("tsan", ("--suite", "threads"),
                    {"G_SLICE": "always-malloc", "TSAN_OPTIONS": f"halt_on_error=1:suppressions={suppressions}"}),
         meson("unit", "build", after=("seaweedfs",), cores=0.6, memory=3),
-        analysis("tidy", ("build-asan",), every),
-        analysis("analyzer", (), every),
-        analysis("cppcheck", (), every),
+        analysis("tidy", ("build-asan", "build-weaken"), every),
+        analysis("analyzer", ("build-weaken",), every),
+        analysis("cppcheck", ("build-weaken",), every),
         pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages"), cores=0.4),
         Stage("mcp-conformance", (PYTHON, "-I", "tests/mcp/conformance.py", "--junit", str(RESULTS / "mcp-conformance.xml")), ("node-packages",),
               cores=0.3, results=str(RESULTS / "mcp-conformance.xml"), seconds=900),
         pytest("runner", "tests/unit", tier=tier, cores=0.3),
         *(check(name) for name in LIGHT_CHECKS),
-        check("weaken", ("build-weaken",)),
+        check("weaken", ("build-weaken", *(("build-release",) if tier == "deep" else ()))),
     ]
 
 

@@ -37,9 +37,9 @@ struct zygote {
 
   /* In a container, which serves once. */
   struct container_facts *container;
-  char *order;               /* struct container_order, as its launcher was told it */
-  gboolean removing;         /* that was killed: launcher_fd is of another, which removes the container */
-  struct box *single;        /* made for it; good as long as SPAWN was not sent */
+  char *order;        /* struct container_order, as its launcher was told it */
+  gboolean removing;  /* the launcher was killed: launcher_fd is of the process that removes its container */
+  struct box *single; /* made for it; good as long as SPAWN was not sent */
   int spawn[WIRE_SPAWN_FDS]; /* what goes with that */
   int lent_fd;               /* the directory that it is to have; -1: none */
 };

@@ -7,6 +7,8 @@ import pytest
 
 from harness import quick
 
+pytestmark = pytest.mark.both_users  # root may read what others may not
+
 # name: (arguments, words of the sentence); {...} are paths in the scratch directory.
 CASES = {
     "a file that is not there": (["{nowhere}.py"], ["nowhere.py", "No such file"]),

@@ -128,7 +128,7 @@ def test_killed_daemon_leaves_no_session(make_sessions):
     names = [unique() for _ in range(3)]
     for name in names:
         sessions.cell(sessions.new(), named(name, "import subprocess\nsubprocess.Popen(['sleep', '1000'])"))
-    running = sessions.started(sessions.new())
+    running = sessions.started(sessions.new(), harness.FOREVER, "--limit", "cpu_ms=10m", "--limit", "wall_ms=10m")
     traces = sessions.adder.traces()
     harness.Process(sessions.adder.daemon()).signal(signal.SIGKILL)
     traces.wait_gone()  # all that would end them otherwise is later than its deadline

@@ -64,9 +64,13 @@ def test_skipped(ran, capsys):
         ([shell("one", "false")], 1),
         ([shell("one", "true", results="build/test-results/none.xml")], 1),  # it wrote no results
         ([writing("one", "", status=3)], 1),  # it failed in a way that its results do not show
+        ([writing("one", FAILURE, status=2, then=FAILURE)], 2),  # it was interrupted, and not all tests were run
+        ([shell("one", "echo '<testsuites/>' >build/test-results/one.xml", results="build/test-results/one.xml")], 1),  # it ran no test
+        ([shell("one", "sleep 60 & sleep 0.1")], 1),  # it left something behind
         ([shell("build", "false", counts=False), shell("unit", "true", after=("build",))], 2),
         ([shell("one", "sleep 60", seconds=1)], 1),
         ([shell("one", "echo bad >reports/asan.1", reports="reports")], 1),
+        ([shell("one", "echo runtime error: Tracer caught signal >reports/ubsan.1", reports="reports")], 1),
     ],
 )
 def test_failures_count(ran, capsys, table, failed):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
 # levels: 3 2 1
+# limits: cpu_ms=120s
 # result: result.outcome == "ok" and "done" in result.stdout
 import ctypes, os, time
 

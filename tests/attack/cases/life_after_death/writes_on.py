@@ -3,7 +3,7 @@
 # stopped by: cleanup
 # levels: 3 2 1
 # result: result.outcome in ("ok", "output_limit")
-# limits: output_bytes=4M
+# limits: output_bytes=4M cpu_ms=120s
 import ctypes, os, time
 
 ctypes.CDLL(None).prctl(15, os.environ["ATTACK_TOKEN"].encode())
