@@ -243,8 +243,11 @@ def with_empty_scratch(adder):
 
 
 @pytest.fixture
-def adder(shared_adder):
-    """The shared one, with an empty scratch directory."""
+def adder(shared_adder, request):
+    """The shared one, with an empty scratch directory, and without sessions of other files: which were run before is chance."""
+    if shared_adder.used_by != request.path:
+        harness.Sessions(shared_adder).make_room()
+        shared_adder.used_by = request.path
     return with_empty_scratch(shared_adder)
 
 

@@ -535,6 +535,7 @@ class Adder:
         self.variables = variables or {}
         self.environment = None  # --env of every run, unless the test says another
         self.wrapper = []  # a program that runs each command, with its arguments
+        self.used_by = None  # the file whose tests share this one now
         if config:
             self.configure(config)
 
@@ -815,6 +816,8 @@ class Sessions:
 
     def make_room(self):
         """Ends what other tests left: an owner may have ten."""
+        if not self.adder.daemon():
+            return
         self.made += [session["session_id"] for session in self.list()]
         self.end_all()
         self.made = []

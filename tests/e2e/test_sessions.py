@@ -342,9 +342,11 @@ def test_ctrl_c_interrupts_the_cell(sessions):
 
 DEAF = """
 import time
-print('started', flush=True)
+words = ['started']
 while True:
     try:
+        while words:
+            print(words.pop(), flush=True)
         time.sleep(1000)
     except KeyboardInterrupt:
         print('deaf', flush=True)
