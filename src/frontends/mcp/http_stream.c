@@ -275,15 +275,15 @@ flush (struct mcp_stream *stream, gboolean wait)
 
 enum rest { REST_NOTHING, REST_EVENTS, REST_END };
 
-/* What is still to be done for STREAM, all of whose events up to `sent` went out. */
+/* What is still to be done for STREAM, all of whose events up to SENT went out. */
 static enum rest
-rest_of (struct mcp_stream *stream)
+rest_of (struct mcp_stream *stream, guint64 sent)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&stream->streams->lock);
 
   if (stream->streams->ended)
     return REST_END;
-  if (find_event (stream, stream->sent) != NULL)
+  if (find_event (stream, sent) != NULL)
     return REST_EVENTS;
   return stream->done ? REST_END : REST_NOTHING;
 }
@@ -299,12 +299,13 @@ let_out (struct mcp_stream *stream, gboolean wait)
     else if (!g_mutex_trylock (&stream->sending))
       return; /* who holds it looks once more */
     flush (stream, wait);
-    if (stream->out != NULL && rest_of (stream) == REST_END)
+    guint64 sent = stream->sent;
+    if (stream->out != NULL && rest_of (stream, sent) == REST_END)
       hang_up (stream);
     gboolean is_there = stream->out != NULL;
     g_mutex_unlock (&stream->sending);
     /* Something may have been left in the queue while it was held. */
-    again = is_there && rest_of (stream) != REST_NOTHING;
+    again = is_there && rest_of (stream, sent) != REST_NOTHING;
   }
 }
 
