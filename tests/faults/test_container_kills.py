@@ -193,6 +193,8 @@ def test_engine_that_is_shut_down(make_contained, mortal_engine):
     engine.down()
     result = run.end()
     assert result.outcome in ("failed", "crashed"), result
+    # One that waits ends with the engine too; until then it serves.
+    wait_until(lambda: not world.pool()["parked"] and not world.pool()["parking"], "no container to be parked")
     native(world.run_or_fall_back("print(1)"))
     engine.up()
     settle(world)
