@@ -304,34 +304,32 @@ class Process:
             return False
         return now == self and now.state not in "ZX"
 
-    def signal(self, number):
-        """Sends NUMBER to this process and no other that may have its pid by now."""
-        assert self.pid > 1
+    @contextlib.contextmanager
+    def descriptor(self):
+        """A pidfd of this process and no other that may have its pid by now; None where it has ended."""
         try:
             descriptor = os.pidfd_open(self.pid)
         except ProcessLookupError:
+            yield None
             return
         try:
-            if self.alive():
-                signal.pidfd_send_signal(descriptor, number)
-        except ProcessLookupError:
-            pass
+            yield descriptor if self.alive() else None
         finally:
             os.close(descriptor)
 
+    def signal(self, number):
+        assert self.pid > 1
+        with self.descriptor() as descriptor, contextlib.suppress(ProcessLookupError):
+            if descriptor is not None:
+                signal.pidfd_send_signal(descriptor, number)
+
     def wait(self, seconds):
         """Until it has ended, or for SECONDS."""
-        try:
-            descriptor = os.pidfd_open(self.pid)
-        except ProcessLookupError:
-            return
-        try:
-            if self.alive():
+        with self.descriptor() as descriptor:
+            if descriptor is not None:
                 waiting = select.poll()
                 waiting.register(descriptor, select.POLLIN)
                 waiting.poll(1000 * max(seconds, 0))
-        finally:
-            os.close(descriptor)
 
     def namespace(self, kind):
         try:
