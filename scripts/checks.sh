@@ -31,13 +31,16 @@ check_format() {
 
 # No program that could be installed knows the switch that leaves layers out; the build made for it does.
 check_weaken() {
-  for file in build/adder build/libadder.so build/src/runner/adder-zygote build/src/runner/adder-init \
-    build/src/runner/adder-shell build/src/runner/_adder.abi3.so; do
-    [ -f "$file" ] || { echo "$file is not there"; return 1; }
-    if grep -aq ADDER_WEAKEN "$file"; then
-      echo "$file holds ADDER_WEAKEN"
-      return 1
-    fi
+  for directory in build build-release; do
+    [ "$directory" = build ] || [ -d "$directory" ] || continue # the release is built in the deep tier alone
+    for file in adder libadder.so src/runner/adder-zygote src/runner/adder-init src/runner/adder-shell src/runner/_adder.abi3.so; do
+      file=$directory/$file
+      [ -f "$file" ] || { echo "$file is not there"; return 1; }
+      if grep -aq ADDER_WEAKEN "$file"; then
+        echo "$file holds ADDER_WEAKEN"
+        return 1
+      fi
+    done
   done
   grep -aq ADDER_WEAKEN build-weaken/adder || { echo "build-weaken/adder lacks it: is it still called so?"; return 1; }
 }
