@@ -2,6 +2,7 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,6 +24,29 @@ fd_steal (int *fd)
   int given = *fd;
   *fd = -1;
   return given;
+}
+
+DIR *
+fd_list (int directory_fd)
+{
+  int fd = openat (directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *list = fd < 0 ? NULL : fdopendir (fd);
+  if (!list)
+    fd_close (&fd);
+  return list;
+}
+
+const char *
+fd_next_name (DIR *list)
+{
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir (list);
+    if (!entry)
+      return NULL;
+    if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
+      return entry->d_name;
+  }
 }
 
 /* A descriptor that does not block is waited for, so that "whole" holds for it as well. Returns 0 when the

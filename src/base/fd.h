@@ -2,6 +2,7 @@
 /* Descriptors: released by scope, sent over sockets, read and written whole. */
 #pragma once
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,6 +26,14 @@ int fd_steal (int *fd);
  */
 int fd_read_all (int fd, void *data, size_t size);
 int fd_write_all (int fd, const void *data, size_t size);
+
+/* The names in the directory that DIRECTORY_FD (O_PATH will do) refers to, from the first on; for closedir().
+ * NULL with errno. */
+DIR *fd_list (int directory_fd);
+
+/* The next name but "." and "..", LIST's until the next call. NULL at the end, with errno 0, and where the
+ * directory cannot be read on, with errno: not all names were seen then. */
+const char *fd_next_name (DIR *list);
 
 /* Sends SIZE bytes (at least one) and COUNT descriptors as one message. Returns 0 or a negative errno. The
  * caller keeps its descriptors. On a stream socket what sendmsg left over is sent after the descriptors. */

@@ -349,21 +349,22 @@ compare_names (const void *a, const void *b)
 }
 
 /* The names in DIRECTORY, at most MOST, in order, so that equal runs give equal results also where a limit
- * cuts. Takes the descriptor. */
+ * cuts. NULL where it cannot be read. */
 static GPtrArray *
 list (int directory, guint64 most)
 {
-  DIR *stream = fdopendir (directory);
-  if (!stream) {
-    fd_close (&directory);
+  DIR *stream = fd_list (directory);
+  if (!stream)
     return NULL;
-  }
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  for (struct dirent *entry; names->len < most && (entry = readdir (stream));)
-    if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
-      g_ptr_array_add (names, g_strdup (entry->d_name));
+  const char *name = "";
+  while (names->len < most && (name = fd_next_name (stream)))
+    g_ptr_array_add (names, g_strdup (name));
+  if (!name && errno)
+    g_clear_pointer (&names, g_ptr_array_unref);
+  else
+    g_ptr_array_sort (names, compare_names);
   closedir (stream);
-  g_ptr_array_sort (names, compare_names);
   return names;
 }
 
@@ -385,8 +386,7 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
   /* A container has its work directory there, whose files are where they should be. */
   if (directory < 0 && errno == EXDEV && g_str_equal (path, "work"))
     return;
-  int listed = directory >= 0 ? fcntl (directory, F_DUPFD_CLOEXEC, 3) : -1;
-  g_autoptr (GPtrArray) names = listed >= 0 ? list (listed, visits_left (collection) + 1) : NULL;
+  g_autoptr (GPtrArray) names = directory >= 0 ? list (directory, visits_left (collection) + 1) : NULL;
   if (!names)
     return leave_out (collection, REASON_UNREADABLE, path);
 

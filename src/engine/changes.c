@@ -215,6 +215,12 @@ set_obstacle (struct walk *walk, const char *format, ...)
   va_end (args);
 }
 
+static void
+set_unreadable (struct walk *walk, int err)
+{
+  set_obstacle (walk, "a directory cannot be read: %s", g_strerror (err));
+}
+
 static char *
 path_of (const struct walk *walk, const char *name)
 {
@@ -281,19 +287,16 @@ by_name (const void *left, const void *right)
 
 /* The names in DIRECTORY_FD, which stays open, in their order. */
 static GPtrArray *
-list_names (int directory_fd)
+list_names (struct walk *walk, int directory_fd)
 {
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  int fd = open_in (directory_fd, ".", O_RDONLY | O_DIRECTORY);
-  DIR *directory = fd < 0 ? NULL : fdopendir (fd);
-  if (!directory) {
-    fd_close (&fd);
-    return names;
-  }
-  for (struct dirent *at; (at = readdir (directory));)
-    if (strcmp (at->d_name, ".") != 0 && strcmp (at->d_name, "..") != 0)
-      g_ptr_array_add (names, g_strdup (at->d_name));
-  closedir (directory);
+  DIR *list = fd_list (directory_fd);
+  for (const char *name; list && (name = fd_next_name (list));)
+    g_ptr_array_add (names, g_strdup (name));
+  if (errno)
+    set_unreadable (walk, errno);
+  if (list)
+    closedir (list);
   g_ptr_array_sort (names, by_name);
   return names;
 }
@@ -321,7 +324,7 @@ list_removed (struct walk *walk, int directory_fd, guint depth)
 {
   if (is_too_deep (walk, depth))
     return;
-  g_autoptr (GPtrArray) names = list_names (directory_fd);
+  g_autoptr (GPtrArray) names = list_names (walk, directory_fd);
   for (guint i = 0; i < names->len; i++) {
     const char *name = names->pdata[i];
     struct change *change = add_change (walk, name, TRUE);
@@ -335,6 +338,8 @@ list_removed (struct walk *walk, int directory_fd, guint depth)
     gsize length = enter (walk, name);
     if (fd >= 0)
       list_removed (walk, fd, depth + 1);
+    else
+      set_unreadable (walk, errno);
     g_string_truncate (walk->path, length);
   }
 }
@@ -355,14 +360,16 @@ show_text (struct walk *walk, struct change *change, const GByteArray *before, c
     change->binary = TRUE;
     return;
   }
-  gsize room = DIFFS_BYTES - MIN (DIFFS_BYTES, walk->diff_bytes);
+  gsize room = DIFFS_BYTES - walk->diff_bytes;
   if (room == 0) {
     change->cut = TRUE;
     return;
   }
   change->diff = diff_unified ((const char *)before->data, before->len, (const char *)after->data, after->len,
                                MIN (DIFF_BYTES, room), &change->cut);
-  walk->diff_bytes += strlen (change->diff);
+  /* The first that does not fit is the last that is compared: the time is bounded as well. */
+  walk->diff_bytes =
+      change->cut && room < DIFF_BYTES ? DIFFS_BYTES : walk->diff_bytes + strlen (change->diff);
 }
 
 /* ---- the walk ---- */
@@ -371,11 +378,13 @@ show_text (struct walk *walk, struct change *change, const GByteArray *before, c
 static gboolean
 is_same (const struct change_entry *before, const struct change_entry *after)
 {
-  if (before->type != after->type || before->mode != after->mode || before->bytes != after->bytes)
-    return before->type == CHANGE_LINK && after->type == CHANGE_LINK &&
-           g_strcmp0 (before->target, after->target) == 0;
+  if (before->type != after->type)
+    return FALSE;
+  /* Its mode is nobody's, and some file systems keep one all the same. */
   if (before->type == CHANGE_LINK)
-    return g_strcmp0 (before->target, after->target) == 0;
+    return strcmp (before->target, after->target) == 0;
+  if (before->mode != after->mode || before->bytes != after->bytes)
+    return FALSE;
   if (before->sha256 && after->sha256)
     return strcmp (before->sha256, after->sha256) == 0;
   return !before->sha256 && before->modified_ns == after->modified_ns;
@@ -478,7 +487,7 @@ take_directory (struct walk *walk, const struct level *level, const char *name)
   gboolean merged = before.type == CHANGE_DIRECTORY && !is_opaque (upper_fd);
   autoclose int lower_fd = merged ? open_in (level->lower_fd, name, O_RDONLY | O_DIRECTORY) : -1;
   if (merged && lower_fd < 0) {
-    set_obstacle (walk, "a directory cannot be read: %s", g_strerror (errno));
+    set_unreadable (walk, errno);
     return;
   }
   struct change *change =
@@ -507,13 +516,13 @@ take_level (struct walk *walk, const struct level *level)
 {
   if (is_too_deep (walk, level->depth))
     return;
-  g_autoptr (GPtrArray) names = list_names (level->upper_fd);
+  g_autoptr (GPtrArray) names = list_names (walk, level->upper_fd);
   for (guint i = 0; i < names->len && !walk->full; i++) {
     const char *name = names->pdata[i];
     struct stat st;
     if (fstatat (level->upper_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-      continue;
-    if (S_ISCHR (st.st_mode) && st.st_rdev == 0)
+      set_obstacle (walk, "a file that the code made cannot be read: %s", g_strerror (errno));
+    else if (S_ISCHR (st.st_mode) && st.st_rdev == 0)
       take_removed (walk, level, name);
     else if (S_ISDIR (st.st_mode))
       take_directory (walk, level, name);

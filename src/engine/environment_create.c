@@ -54,29 +54,24 @@ static void G_GNUC_PRINTF (2, 3) tell (const struct creation *creation, const ch
 static int
 remove_below (int directory_fd)
 {
-  autoclose int copy = openat (directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *listing = copy < 0 ? NULL : fdopendir (copy);
-  if (!listing)
+  DIR *list = fd_list (directory_fd);
+  if (!list)
     return -errno;
-  fd_steal (&copy);
   int result = 0;
-  struct dirent *entry;
-  while (result == 0 && (entry = readdir (listing))) {
-    if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
+  while (result == 0) {
+    const char *name = fd_next_name (list);
+    if (name && (unlinkat (directory_fd, name, 0) == 0 || errno == ENOENT))
       continue;
-    if (unlinkat (directory_fd, entry->d_name, 0) == 0 || errno == ENOENT)
-      continue;
-    if (errno != EISDIR && errno != EPERM) {
+    if (!name || (errno != EISDIR && errno != EPERM)) {
       result = -errno;
       break;
     }
-    autoclose int below =
-        openat (directory_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    autoclose int below = openat (directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     result = below < 0 ? -errno : remove_below (below);
-    if (result == 0 && unlinkat (directory_fd, entry->d_name, AT_REMOVEDIR) != 0)
+    if (result == 0 && unlinkat (directory_fd, name, AT_REMOVEDIR) != 0)
       result = -errno;
   }
-  closedir (listing);
+  closedir (list);
   return result;
 }
 

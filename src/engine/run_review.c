@@ -59,7 +59,8 @@ json_t *
 run_review (struct adder_run *run, struct verdict *verdict)
 {
   g_autoptr (GError) problem = NULL;
-  if (!run->changes || run->request->workdir.mode != WORKDIR_REVIEW || run->changes->changes->len == 0)
+  if (!run->changes || run->request->workdir.mode != WORKDIR_REVIEW ||
+      (run->changes->changes->len == 0 && !run->changes->obstacle))
     return NULL;
   if (verdict->outcome != ADDER_OUTCOME_OK || verdict->exit_code != 0) {
     g_ptr_array_add (run->warnings, g_strdup ("the run did not end well, so what it changed is dropped"));

@@ -39,23 +39,15 @@ struct scratch_place {
 static char *
 remove_entries (int directory)
 {
-  int listed = openat (directory, ".", OPEN_DIRECTORY);
-  DIR *stream = listed >= 0 ? fdopendir (listed) : NULL;
+  DIR *list = fd_list (directory);
   char *full = NULL;
-  if (!stream) {
-    fd_close (&listed);
+  if (!list)
     return NULL;
-  }
-  for (struct dirent *entry; !full && (entry = readdir (stream));) {
-    if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
-      continue;
-    if (unlinkat (directory, entry->d_name, 0) == 0)
-      continue;
-    if (errno == EISDIR && unlinkat (directory, entry->d_name, AT_REMOVEDIR) < 0 &&
-        (errno == ENOTEMPTY || errno == EEXIST))
-      full = g_strdup (entry->d_name);
-  }
-  closedir (stream);
+  for (const char *name; !full && (name = fd_next_name (list));)
+    if (unlinkat (directory, name, 0) < 0 && errno == EISDIR &&
+        unlinkat (directory, name, AT_REMOVEDIR) < 0 && (errno == ENOTEMPTY || errno == EEXIST))
+      full = g_strdup (name);
+  closedir (list);
   return full;
 }
 

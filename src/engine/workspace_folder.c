@@ -81,20 +81,19 @@ put_below (struct walk *walk, int directory_fd, const char *name, guint depth, G
                  DEPTH_MOST);
     return FALSE;
   }
-  int own = openat (directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *stream = own < 0 ? NULL : fdopendir (own);
-  if (!stream) {
-    fd_close (&own);
+  DIR *list = fd_list (directory_fd);
+  if (!list)
     return error_from_errno (error, errno, "cannot read the folder for %s", name);
-  }
   gboolean ok = TRUE;
-  for (struct dirent *entry; ok && (entry = readdir (stream));) {
-    if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
-      continue;
-    g_autofree char *below = g_strconcat (name, "/", entry->d_name, NULL);
-    ok = put_entry (walk, directory_fd, entry->d_name, below, depth - 1, error);
+  for (const char *entry = ""; ok && entry;) {
+    entry = fd_next_name (list);
+    g_autofree char *below = g_strconcat (name, "/", entry, NULL);
+    if (entry)
+      ok = put_entry (walk, directory_fd, entry, below, depth - 1, error);
+    else if (errno)
+      ok = error_from_errno (error, errno, "cannot read the folder for %s", name);
   }
-  closedir (stream);
+  closedir (list);
   return ok;
 }
 

@@ -49,9 +49,12 @@ each_number (const char *path, int (*visit) (int number, void *data), void *data
   if (!directory)
     return -errno;
   int r = 0;
-  for (struct dirent *at; r == 0 && (at = readdir (directory));) {
+  for (const char *name = ""; r == 0 && name;) {
     int number;
-    if (sscanf (at->d_name, "%d", &number) == 1 && number != dirfd (directory))
+    name = fd_next_name (directory);
+    if (!name)
+      r = -errno;
+    else if (sscanf (name, "%d", &number) == 1 && number != dirfd (directory))
       r = visit (number, data);
   }
   closedir (directory);

@@ -123,19 +123,18 @@ copy_directory (int source, int parent, const char *name, struct copy_budget *bu
   if (target < 0)
     return fault_set (fault, errno, "cannot open the directory %s", name);
 
-  /* fdopendir takes the descriptor it is given. */
-  int listed = fcntl (source, F_DUPFD_CLOEXEC, 0);
-  DIR *directory = listed < 0 ? NULL : fdopendir (listed);
-  if (!directory) {
-    int r = fault_set (fault, errno, "cannot list %s", name);
-    fd_close (&listed);
-    return r;
-  }
+  DIR *list = fd_list (source);
+  if (!list)
+    return fault_set (fault, errno, "cannot list %s", name);
   int r = 0;
-  for (struct dirent *at; r == 0 && (at = readdir (directory));)
-    if (strcmp (at->d_name, ".") != 0 && strcmp (at->d_name, "..") != 0)
-      r = copy_entry (source, at->d_name, target, budget, depth, fault);
-  closedir (directory);
+  for (const char *entry = ""; r == 0 && entry;) {
+    entry = fd_next_name (list);
+    if (entry)
+      r = copy_entry (source, entry, target, budget, depth, fault);
+    else if (errno)
+      r = fault_set (fault, errno, "cannot list %s", name);
+  }
+  closedir (list);
   return r;
 }
 

@@ -92,17 +92,17 @@ take (int from, int root, const char *name, struct fault *fault)
 static int
 take_all (int from, int root, struct fault *fault)
 {
-  int listed = openat (from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *list = listed < 0 ? NULL : fdopendir (listed);
-  if (!list) {
-    int err = errno;
-    fd_close (&listed);
-    return fault_set (fault, err, "cannot list the zygote's root");
-  }
+  DIR *list = fd_list (from);
+  if (!list)
+    return fault_set (fault, errno, "cannot list the zygote's root");
   int r = 0;
-  for (struct dirent *at; r == 0 && (at = readdir (list));)
-    if (strcmp (at->d_name, ".") != 0 && strcmp (at->d_name, "..") != 0 && !is_own (at->d_name))
-      r = take (from, root, at->d_name, fault);
+  for (const char *name = ""; r == 0 && name;) {
+    name = fd_next_name (list);
+    if (name)
+      r = is_own (name) ? 0 : take (from, root, name, fault);
+    else if (errno)
+      r = fault_set (fault, errno, "cannot list the zygote's root");
+  }
   closedir (list);
   return r;
 }

@@ -98,26 +98,21 @@ static GArray *
 list_copies (int directory_fd, guint64 *ret_total)
 {
   GArray *copies = g_array_new (FALSE, FALSE, sizeof (struct copy));
-  int fd = openat (directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *stream = fd < 0 ? NULL : fdopendir (fd);
-  struct dirent *entry;
+  DIR *list = fd_list (directory_fd);
   *ret_total = 0;
-  while (stream && (entry = readdir (stream))) {
+  for (const char *name; list && (name = fd_next_name (list));) {
     struct copy copy;
     struct stat st;
-    if (strlen (entry->d_name) != DIGEST_LETTERS ||
-        fstatat (directory_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (strlen (name) != DIGEST_LETTERS || fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
       continue;
-    memcpy (copy.name, entry->d_name, sizeof copy.name);
+    memcpy (copy.name, name, sizeof copy.name);
     copy.bytes = (guint64)st.st_blocks * 512;
     copy.used_ns = (gint64)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     *ret_total += copy.bytes;
     g_array_append_val (copies, copy);
   }
-  if (stream)
-    closedir (stream);
-  else
-    fd_close (&fd);
+  if (list)
+    closedir (list);
   return copies;
 }
 

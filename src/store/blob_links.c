@@ -44,38 +44,34 @@ remove_name (const struct blobs *blobs, int directory_fd, const char *name, guin
       blobs->backend->unlinked (blobs->self, fd);
     return;
   }
-  int fd = depth == 0 ? -1 : openat (directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  DIR *stream = fd < 0 ? NULL : fdopendir (fd);
-  if (!stream) {
-    fd_close (&fd);
+  autoclose int fd =
+      depth == 0 ? -1 : openat (directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *list = fd < 0 ? NULL : fd_list (fd);
+  if (!list)
     return;
-  }
-  for (struct dirent *entry; (entry = readdir (stream));)
-    if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
-      remove_name (blobs, fd, entry->d_name, depth - 1);
-  closedir (stream);
+  for (const char *entry; (entry = fd_next_name (list));)
+    remove_name (blobs, fd, entry, depth - 1);
+  closedir (list);
   unlinkat (directory_fd, name, AT_REMOVEDIR);
 }
 
 void
 blob_links_sweep (const struct blobs *blobs, guint *ret_removed)
 {
-  int parent_fd = blobs->backend->links ? blobs->backend->links (blobs->self, NULL) : -1;
-  DIR *stream = parent_fd < 0 ? NULL : fdopendir (parent_fd);
-  if (!stream) {
-    fd_close (&parent_fd);
+  autoclose int parent_fd = blobs->backend->links (blobs->self, NULL);
+  DIR *list = parent_fd < 0 ? NULL : fd_list (parent_fd);
+  if (!list)
     return;
-  }
-  for (struct dirent *entry; (entry = readdir (stream));) {
-    if (entry->d_name[0] == '.')
+  for (const char *name; (name = fd_next_name (list));) {
+    if (name[0] == '.')
       continue;
-    autoclose int fd = openat (parent_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    autoclose int fd = openat (parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) < 0)
       continue;
-    remove_name (blobs, parent_fd, entry->d_name, DEPTH_MOST + 1);
+    remove_name (blobs, parent_fd, name, DEPTH_MOST + 1);
     (*ret_removed)++;
   }
-  closedir (stream);
+  closedir (list);
 }
 
 void
@@ -123,10 +119,6 @@ make_folder (struct blob_links *links)
 struct blob_links *
 blob_links_new (struct blobs *blobs, GError **error)
 {
-  if (!blobs->backend->links) {
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "files of the store cannot be linked");
-    return NULL;
-  }
   guint removed = 0;
   if (g_atomic_int_compare_and_exchange (&blobs->links_swept, FALSE, TRUE))
     blob_links_sweep (blobs, &removed);

@@ -423,26 +423,15 @@ typedef gboolean (*each_name) (gpointer data, int folder_fd, const char *name);
 static int
 walk (int folder_fd, each_name each, gpointer data)
 {
-  int fd = openat (folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *stream = fd < 0 ? NULL : fdopendir (fd);
-  if (!stream) {
-    int err = errno;
-    fd_close (&fd);
-    return -err;
-  }
-  struct dirent *entry;
-  int err = 0;
-  for (;;) {
-    errno = 0;
-    entry = readdir (stream);
-    if (!entry) {
-      err = errno;
-      break;
-    }
-    if (entry->d_name[0] != '.' && !each (data, folder_fd, entry->d_name))
-      break;
-  }
-  closedir (stream);
+  DIR *list = fd_list (folder_fd);
+  if (!list)
+    return -errno;
+  const char *name;
+  do
+    name = fd_next_name (list);
+  while (name && (name[0] == '.' || each (data, folder_fd, name)));
+  int err = name ? 0 : errno;
+  closedir (list);
   return -err;
 }
 
