@@ -80,16 +80,12 @@ static GPtrArray *
 list_names (int store_fd)
 {
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  int fd = openat (store_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *directory = fd < 0 ? NULL : fdopendir (fd);
-  if (!directory) {
-    fd_close (&fd);
-    return names;
-  }
-  for (struct dirent *at; (at = readdir (directory));)
-    if (at->d_name[0] != '.')
-      g_ptr_array_add (names, g_strdup (at->d_name));
-  closedir (directory);
+  DIR *list = fd_list (store_fd);
+  for (const char *name; list && (name = fd_next_name (list));)
+    if (name[0] != '.')
+      g_ptr_array_add (names, g_strdup (name));
+  if (list)
+    closedir (list);
   g_ptr_array_sort (names, by_id);
   return names;
 }
@@ -99,6 +95,23 @@ forget_directory (struct reviews *reviews, const char *id)
 {
   g_mutex_lock (&reviews->lock);
   g_hash_table_remove (reviews->directories, id);
+  g_mutex_unlock (&reviews->lock);
+}
+
+/* Whether nothing in the store is named ID any more. */
+static gboolean
+is_gone (gpointer id, gpointer directory G_GNUC_UNUSED, gpointer store_fd)
+{
+  struct stat st;
+  return fstatat (GPOINTER_TO_INT (store_fd), id, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/* Closes the directories of all reviews that are gone, whoever removed them. */
+static void
+forget_directories (struct reviews *reviews, int store_fd)
+{
+  g_mutex_lock (&reviews->lock);
+  g_hash_table_foreach_remove (reviews->directories, is_gone, GINT_TO_POINTER (store_fd));
   g_mutex_unlock (&reviews->lock);
 }
 
@@ -133,7 +146,6 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
       review_sweep (store_fd, name);
     } else if (is_expired (reviews, review) && !review_is_locked (review)) {
       review_remove (store_fd, name);
-      forget_directory (reviews, name);
       review_free (review);
     } else if (g_strcmp0 (review->owner, owner) == 0 &&
                !(review->phase == REVIEW_CLEANING && review_is_locked (review)) &&
@@ -142,6 +154,7 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
     else
       review_free (review);
   }
+  forget_directories (reviews, store_fd);
   return found;
 }
 

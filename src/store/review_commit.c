@@ -140,17 +140,17 @@ check_conflicts (const struct commit *commit, GError **error)
 static guint
 count_names (int directory_fd, const char *name)
 {
-  int fd = sys_openat2 (directory_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
-  DIR *directory = fd < 0 ? NULL : fdopendir (fd);
-  guint count = 0;
-  if (!directory) {
-    fd_close (&fd);
+  autoclose int fd = sys_openat2 (directory_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
+  DIR *list = fd < 0 ? NULL : fd_list (fd);
+  if (!list)
     return G_MAXUINT;
-  }
-  while (readdir (directory))
+  guint count = 0;
+  while (fd_next_name (list))
     count++;
-  closedir (directory);
-  return count - 2; /* "." and ".." */
+  if (errno)
+    count = G_MAXUINT;
+  closedir (list);
+  return count;
 }
 
 /* How many names are listed of the directory at NUMBER, as it was BEFORE or as it shall be. */
@@ -499,6 +499,16 @@ is_ours (const struct commit *commit, const struct step *step)
   return ours;
 }
 
+/* Whether what was set aside still has the name as well. */
+static gboolean
+is_linked (const struct step *step)
+{
+  struct stat named, aside;
+  return fstatat (step->parent_fd, step->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         fstatat (step->parent_fd, step->aside, &aside, AT_SYMLINK_NOFOLLOW) == 0 &&
+         named.st_dev == aside.st_dev && named.st_ino == aside.st_ino;
+}
+
 static int
 restore (const struct step *step, gboolean fresh)
 {
@@ -526,7 +536,9 @@ undo_step (struct commit *commit, const struct step *step, GError **error)
     return set_mode (step->parent_fd, step->name, &back, error);
   }
   gboolean placed = change->after.type != CHANGE_NOTHING && !fresh && (creates || aside);
-  if ((placed && exists (step, step->name) && !is_ours (commit, step)) ||
+  /* Somebody else's, in place of what was set aside: that is the only one then. */
+  gboolean taken = fresh && aside && exists (step, step->name) && !is_linked (step);
+  if (taken || (placed && exists (step, step->name) && !is_ours (commit, step)) ||
       (aside && change->after.type == CHANGE_NOTHING && exists (step, step->name))) {
     add_conflict (commit, change->path);
     return TRUE;

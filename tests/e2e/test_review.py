@@ -203,6 +203,17 @@ def test_conflicts_are_named(adder, folder, meddle, named):
     clean(adder, folder)
 
 
+def test_of_many_conflicts_some_are_named(adder, folder):
+    id = review(adder, folder, "import os\nfor i in range(7): open(f'new{i}', 'w').write('x')")
+    for i in range(7):
+        (folder / f"new{i}").write_text("meanwhile")
+    ended, _ = settle(adder, "commit", id)
+    assert "somebody else meanwhile: new0, new1, new2, new3, new4 and 2 more" in ended.stderr, ended
+    assert all((folder / f"new{i}").read_text() == "meanwhile" for i in range(7))
+    settle(adder, "drop", id)
+    clean(adder, folder)
+
+
 def test_a_conflict_during_the_run(adder, folder):
     code = "import time\nprint('begun', flush=True)\ntime.sleep(5)\nopen('a.txt', 'a').write('x')"
     with adder.start(code, "--workdir", folder, "--review") as process:

@@ -101,6 +101,10 @@ class World:
         served.process.wait(DEADLINE)
         return hit == "hit"
 
+    def listed(self, id):
+        _, answer = self.settle("list")
+        return next((review for review in answer["reviews"] if review["review_id"] == id), None)
+
     def left(self, folder):
         return [
             name
@@ -135,12 +139,13 @@ def test_killed_anywhere(world):
                 wait_until(lambda: not world.left(folder), "what was set aside to be removed")
                 assert contents(folder) == world.after
                 break
-            answer = json.loads(world.adder.call("review", "list", "--json").stdout)
-            found = [one for one in answer["reviews"] if one["review_id"] == id]
-            if not found:
+            # One that is being cleaned up is not listed while it is locked, as by what the killed daemon was about to start.
+            review = wait_until(
+                lambda: world.listed(id) or (not world.left(folder) and "done"), "the review to be listed or done with"
+            )
+            if review == "done":
                 assert contents(folder) == world.after, "all was done"
                 continue
-            (review,) = found
             seen.add(review["state"])
             where = f"killed at {call} {number}, {review['state']}"
             if (number + len(call)) % 2 and review["state"] == "broken off":
