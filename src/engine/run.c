@@ -37,8 +37,10 @@
  * not waited for until the code has run this long. Nobody sees the difference. */
 #define OUTPUT_PATIENCE_US 5000
 
-/* So many in small pieces of memory that malloc would keep more of them than is worth keeping. */
+/* After so much malloc would keep more than is worth keeping: many values leave small pieces, and large
+ * blocks of later runs, which would be mapped and unmapped, are placed into what such pieces left. */
 #define VALUES_MANY 20000
+#define BYTES_MANY  ((guint64)1 << 20)
 
 /* So many eighths of the memory limit, after which native code that aborts is taken to have met it: what it
  * asked for last, a thread's stack of 8 MiB or a block of a table, is not in the peak. */
@@ -143,6 +145,13 @@ abandon (struct adder_run *run)
   session_unref (run->session);
 }
 
+static gboolean
+took_much_memory (const struct adder_run *run)
+{
+  guint64 bytes = run->result_bytes + run->display_bytes + run->output_bytes;
+  return run->values > VALUES_MANY || bytes > BYTES_MANY;
+}
+
 void
 run_free (struct adder_run *run)
 {
@@ -175,7 +184,7 @@ run_free (struct adder_run *run)
   g_free (run->buffer);
   request_free (run->request);
   engine_unref (run->engine);
-  gboolean trim = run->values > VALUES_MANY && engine_owns_process ();
+  gboolean trim = took_much_memory (run) && engine_owns_process ();
   g_free (run);
   if (trim)
     (void)malloc_trim (0);
@@ -276,6 +285,7 @@ static void
 take_result (struct adder_run *run, const char *text, gsize length)
 {
   run->values += message_count_values (text, length);
+  run->result_bytes += length;
   /* Nobody can know how the code ended who has not read all of it. */
   if (channel_is_sending (&run->box->channel)) {
     run_stop (run, STOP_PROTOCOL);

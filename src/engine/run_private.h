@@ -68,9 +68,9 @@ struct adder_run {
   json_t *displays;
   GHashTable *display_ids; /* id -> place in DISPLAYS, from 1; NULL: there are none */
   guint display_count;
-  guint64 display_bytes;
-  guint64 values;              /* in all messages, parsed */
-  struct message_display held; /* came, but what was printed before it is told first */
+  guint64 display_bytes, result_bytes; /* of messages */
+  guint64 values;                      /* in all messages, parsed */
+  struct message_display held;         /* came, but what was printed before it is told first */
   gsize held_length;
   gboolean holds, owes_seen; /* `held` is set; a WIRE_SEEN could not be sent yet */
   char *display;             /* text of the one that is held or was told last, */
