@@ -52,16 +52,19 @@ zygote_info_unref (struct zygote_info *info)
 
 /* ---- making ---- */
 
+/* The ends are the caller's to close, also where this fails. */
 static gboolean
 make_pipe (int *ret_read, int *ret_write, const char *what, GError **error)
 {
   int ends[2];
-  /* Our end does not wait: code that runs as the daemon's user can open its stream again through /proc, and
-   * take away what poll saw there. */
-  if (pipe2 (ends, O_CLOEXEC) < 0 || fcntl (ends[0], F_SETFL, O_NONBLOCK) < 0)
+  if (pipe2 (ends, O_CLOEXEC) < 0)
     return error_from_errno (error, errno, "cannot make the %s pipe of a sandbox", what);
   *ret_read = ends[0];
   *ret_write = ends[1];
+  /* Our end does not wait: code that runs as the daemon's user can open its stream again through /proc, and
+   * take away what poll saw there. */
+  if (fcntl (ends[0], F_SETFL, O_NONBLOCK) < 0)
+    return error_from_errno (error, errno, "cannot read the %s pipe of a sandbox without waiting", what);
   return TRUE;
 }
 

@@ -20,7 +20,7 @@ struct proxy {
   guint64 connections;
 };
 
-/* ---- waiting (proxy_wait.c) ---- */
+/* ---- waiting (proxy_reach.c) ---- */
 
 /* Waits until FD is ready for EVENTS: FALSE when DEADLINE_US (g_get_monotonic_time) is over, or the gate
  * closed. */

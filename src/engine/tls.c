@@ -45,10 +45,11 @@ static bool
 parse_id (const char *text, unsigned *ret_id)
 {
   uint64_t id = 0;
-  for (; *text >= '0' && *text <= '9' && id < UINT32_MAX; text++)
-    id = id * 10 + (uint64_t)(*text - '0');
+  const char *at = text;
+  for (; *at >= '0' && *at <= '9' && id < UINT32_MAX; at++)
+    id = id * 10 + (uint64_t)(*at - '0');
   *ret_id = (unsigned)id;
-  return *text == '\0' && id < UINT32_MAX;
+  return at > text && *at == '\0' && id < UINT32_MAX;
 }
 
 /* Root gives its rights away before anything comes from the host. */
@@ -199,8 +200,9 @@ relay (SSL *session)
         {.fd = HOST_FD, .events = (short)(outward | (full ? 0 : inward))},
         {.fd = PLAIN_FD, .events = (short)((more ? POLLIN : 0) | (full ? POLLOUT : 0))},
     };
-    /* What was read and sent on at once may not have been all. */
-    if (!full && inward == 0 && room && !in.ended)
+    /* What was read may not have been all, and nothing was read while there was no room: the library may hold
+     * more, of which the socket tells nothing. */
+    if (!full && inward == 0 && !in.ended)
       continue;
     if (poll (ready, 2, -1) < 0 && errno != EINTR)
       return;
