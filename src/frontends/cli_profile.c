@@ -158,8 +158,7 @@ profile_check (int argc, char **argv)
 static char *
 values_text (const struct profile_key *key)
 {
-  static const enum limit_unit units[] = {
-      [PROFILE_COUNT] = UNIT_COUNT, [PROFILE_DURATION] = UNIT_MS, [PROFILE_SIZE] = UNIT_BYTES};
+  static const enum limit_unit units[] = {[PROFILE_COUNT] = UNIT_COUNT, [PROFILE_DURATION] = UNIT_MS};
   if (key->values)
     return g_strdup (key->values);
   switch (key->type) {
@@ -175,7 +174,6 @@ values_text (const struct profile_key *key)
   }
   case PROFILE_COUNT:
   case PROFILE_DURATION:
-  case PROFILE_SIZE:
     break;
   }
   g_autofree char *least = quantity_format (key->minimum, units[key->type]);

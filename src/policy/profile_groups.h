@@ -12,7 +12,6 @@ enum profile_type {
   PROFILE_BOOLEAN,  /* gboolean: true or false */
   PROFILE_COUNT,    /* guint64, as the next two; from MINIMUM to MAXIMUM. One below that was not said */
   PROFILE_DURATION, /* in ms */
-  PROFILE_SIZE,     /* in bytes */
   PROFILE_LIST,     /* GStrv of words (policy/profile_list.h); NULL: it was not said */
 };
 

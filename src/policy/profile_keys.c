@@ -64,8 +64,6 @@ set_boolean (const struct profile_key *key, struct profile *profile, const char 
 static enum limit_unit
 unit_of (const struct profile_key *key)
 {
-  if (key->type == PROFILE_SIZE)
-    return UNIT_BYTES;
   return key->type == PROFILE_DURATION ? UNIT_MS : UNIT_COUNT;
 }
 
@@ -113,7 +111,6 @@ set_by_type (const struct profile_key *key, struct profile *profile, const char 
     return set_list (key, profile, value, error);
   case PROFILE_COUNT:
   case PROFILE_DURATION:
-  case PROFILE_SIZE:
     break;
   }
   return set_number (key, profile, value, error);
@@ -171,7 +168,6 @@ value_json (const struct profile_key *key, const struct profile *profile)
     return words ? list_json (words) : json_null ();
   case PROFILE_COUNT:
   case PROFILE_DURATION:
-  case PROFILE_SIZE:
     break;
   }
   guint64 number = *FIELD (profile, key, guint64);

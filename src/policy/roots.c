@@ -16,15 +16,15 @@
 
 #define SHOWN_BYTES 80
 
-struct root {
-  char *name, *folder;
-  enum workdir_mode mode; /* the most that it allows */
-};
-
-static const struct {
+static const struct root_mode {
   const char *word;
   enum workdir_mode most;
 } modes[] = {{"read", WORKDIR_READ}, {"overlay", WORKDIR_REVIEW}, {"rw", WORKDIR_WRITE}};
+
+struct root {
+  char *name, *folder;
+  const struct root_mode *mode; /* the most that it allows */
+};
 
 static void
 root_clear (struct root *root)
@@ -40,15 +40,13 @@ is_name (const char *name)
          strspn (name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen (name);
 }
 
-static gboolean
-parse_mode (const char *word, enum workdir_mode *ret_mode)
+static const struct root_mode *
+parse_mode (const char *word)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
-    if (strcmp (modes[i].word, word) == 0) {
-      *ret_mode = modes[i].most;
-      return TRUE;
-    }
-  return FALSE;
+    if (strcmp (modes[i].word, word) == 0)
+      return &modes[i];
+  return NULL;
 }
 
 /* WORD is NAME=FOLDER:MODE. */
@@ -60,7 +58,8 @@ parse (const char *word, struct root *ret_root, GError **error)
   if (equals && colon && colon > equals) {
     root.name = g_strndup (word, (gsize)(equals - word));
     root.folder = g_strndup (equals + 1, (gsize)(colon - equals - 1));
-    if (is_name (root.name) && g_path_is_absolute (root.folder) && parse_mode (colon + 1, &root.mode)) {
+    root.mode = parse_mode (colon + 1);
+    if (is_name (root.name) && g_path_is_absolute (root.folder) && root.mode) {
       *ret_root = root;
       return TRUE;
     }
@@ -149,11 +148,11 @@ allows (const struct root *root, const char *mode, GError **error)
   enum workdir_mode wanted;
   if (!workdir_mode_parse (mode, &wanted, error))
     return FALSE;
-  if (wanted <= root->mode)
+  if (wanted <= root->mode->most)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
                "the root %s allows runs to work in it as \"%s\" at most, and \"%s\" is asked for", root->name,
-               workdir_mode_name (root->mode), mode);
+               workdir_mode_name (root->mode->most), mode);
   return FALSE;
 }
 
@@ -210,15 +209,6 @@ root_open (const struct config *config, const struct principal *who, const char 
   return fd;
 }
 
-static const char *
-mode_word (enum workdir_mode most)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
-    if (modes[i].most == most)
-      return modes[i].word;
-  return "none";
-}
-
 json_t *
 roots_list (const struct config *config, const struct principal *who)
 {
@@ -229,8 +219,7 @@ roots_list (const struct config *config, const struct principal *who)
     if (!parse (words[i], &root, NULL))
       continue;
     if (is_of (who, root.name))
-      json_array_append_new (list,
-                             json_pack ("{s:s, s:s}", "name", root.name, "mode", mode_word (root.mode)));
+      json_array_append_new (list, json_pack ("{s:s, s:s}", "name", root.name, "mode", root.mode->word));
     root_clear (&root);
   }
   return json_pack ("{s:o}", "roots", list);

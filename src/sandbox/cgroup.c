@@ -328,12 +328,6 @@ cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct 
 }
 
 int
-cgroup_read_cpu (struct cgroup *group, uint64_t *ret_us)
-{
-  return group->backend->read_cpu (group->trees, ret_us);
-}
-
-int
 cgroup_read_memory (struct cgroup *group, uint64_t *ret_bytes)
 {
   return group->backend->read_memory (group->trees, ret_bytes);

@@ -81,9 +81,6 @@ int cgroup_set_limits (struct cgroup *group, const struct cgroup_limits *limits,
 /* What was used up to now; good until the group is removed, also when all of its processes are dead. */
 int cgroup_read_usage (struct cgroup *group, struct cgroup_usage *ret_usage, struct fault *fault);
 
-/* Of that the processor time alone, in microseconds. Returns 0 or a negative errno. */
-int cgroup_read_cpu (struct cgroup *group, uint64_t *ret_us);
-
 /* What GROUP holds now, in bytes. Returns 0 or a negative errno. */
 int cgroup_read_memory (struct cgroup *group, uint64_t *ret_bytes);
 

@@ -37,7 +37,6 @@ struct cgroup_backend {
   int (*read_limits) (int group, size_t tree, struct cgroup_limits *ret_limits);
   int (*read_usage) (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage,
                      struct fault *fault);
-  int (*read_cpu) (const int *trees, uint64_t *ret_us);
   int (*read_memory) (const int *trees, uint64_t *ret_bytes);
   int (*watch_memory) (const int *trees); /* NULL: never */
   int (*kill) (const int *trees, struct fault *fault);

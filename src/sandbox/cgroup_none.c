@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* No control groups: everything works and nothing is known. Limits are then those of rlimits.h and of the
  * daemon's watchdog. */
-#include <errno.h>
-
 #include "sandbox/cgroup_backend.h"
 
 static int
@@ -43,14 +41,6 @@ read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_
 }
 
 static int
-read_cpu (const int *trees, uint64_t *ret_us)
-{
-  (void)trees;
-  (void)ret_us;
-  return -ENODATA;
-}
-
-static int
 read_memory (const int *trees, uint64_t *ret_bytes)
 {
   (void)trees;
@@ -78,11 +68,9 @@ const struct cgroup_backend cgroup_backend_none = {
     .mode = CGROUP_NONE,
     .trees = 0,
     .open_parents = open_parents,
-    .prepare_parents = check_parents,
     .check_parents = check_parents,
     .set_limits = set_limits,
     .read_usage = read_usage,
-    .read_cpu = read_cpu,
     .read_memory = read_memory,
     .kill = kill_none,
     .wait_empty = wait_empty,

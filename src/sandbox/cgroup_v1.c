@@ -156,17 +156,6 @@ read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
 }
 
 static int
-read_cpu (const int *trees, uint64_t *ret_us)
-{
-  uint64_t nanoseconds;
-  int r =
-      trees[CPUACCT] < 0 ? -ENOENT : cgroup_read_number (trees[CPUACCT], "cpuacct.usage", NULL, &nanoseconds);
-  if (r == 0)
-    *ret_us = nanoseconds / 1000;
-  return r;
-}
-
-static int
 read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
 {
   int r = cgroup_reread_number (trees[MEMORY], &files[CGROUP_FILE_PEAK], "memory.max_usage_in_bytes", NULL,
@@ -238,7 +227,6 @@ const struct cgroup_backend cgroup_backend_v1 = {
     .set_limits = set_limits,
     .read_limits = read_limits,
     .read_usage = read_usage,
-    .read_cpu = read_cpu,
     .read_memory = read_memory,
     .watch_memory = watch_memory,
     .kill = kill_all,

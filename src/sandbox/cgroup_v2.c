@@ -232,12 +232,6 @@ read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
 }
 
 static int
-read_cpu (const int *trees, uint64_t *ret_us)
-{
-  return cgroup_read_number (trees[0], "cpu.stat", "usage_usec", ret_us);
-}
-
-static int
 read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
 {
   int group = trees[0];
@@ -299,7 +293,6 @@ const struct cgroup_backend cgroup_backend_v2 = {
     .set_limits = set_limits,
     .read_limits = read_limits,
     .read_usage = read_usage,
-    .read_cpu = read_cpu,
     .read_memory = read_memory,
     .kill = kill_all,
     .wait_empty = wait_empty,

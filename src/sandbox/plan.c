@@ -13,10 +13,10 @@ static const struct plan_word {
   const char *word;
   bool needs_source;
 } plan_words[] = {
-    [PLAN_BIND] = {"bind", true},  [PLAN_BIND_MAYBE] = {"bind-maybe", true},
-    [PLAN_COPY] = {"copy", true},  [PLAN_TREE] = {"tree", true},
-    [PLAN_LINK] = {"link", true},  [PLAN_DIRECTORY] = {"directory", false},
-    [PLAN_TEXT] = {"text", false}, [PLAN_DEVICE] = {"device", true},
+    [PLAN_BIND] = {"bind", true},     [PLAN_BIND_MAYBE] = {"bind-maybe", true},
+    [PLAN_COPY] = {"copy", true},     [PLAN_TREE] = {"tree", true},
+    [PLAN_LINK] = {"link", true},     [PLAN_TEXT] = {"text", false},
+    [PLAN_DEVICE] = {"device", true},
 };
 #define PLAN_WORDS (sizeof plan_words / sizeof plan_words[0])
 
@@ -27,7 +27,7 @@ static size_t
 count_strings (const char *const *list)
 {
   size_t n = 0;
-  while (list && list[n])
+  while (list[n])
     n++;
   return n;
 }
@@ -58,7 +58,7 @@ plan_to_arguments (const struct plan *plan)
     const struct plan_step *step = &plan->steps[i];
     *at++ = "--step";
     *at++ = plan_words[step->kind].word;
-    *at++ = step->source ? step->source : "";
+    *at++ = step->source;
     *at++ = step->target;
   }
   for (size_t i = 0; i < environment; i++) {

@@ -21,14 +21,13 @@ enum plan_kind {
   PLAN_BIND, /* "bind": source, a directory or file of the host, appears read-only, nosuid, nodev, with all
                 its sub-mounts */
   PLAN_BIND_MAYBE, /* "bind-maybe": the same; skipped when the source is not there */
-  PLAN_COPY,      /* "copy": a regular file, at most 1 MiB, is copied; skipped when it is not there (links are
-                     followed) */
-  PLAN_TREE,      /* "tree": a small directory is copied with its symbolic links as links (/etc/alternatives,
-                     /etc/fonts);      skipped when it is not there; at most 4096 entries, 8 MiB */
-  PLAN_LINK,      /* "link": a symbolic link at target that says source */
-  PLAN_DIRECTORY, /* "directory": an empty one */
-  PLAN_TEXT,      /* "text": a regular file at target that holds source */
-  PLAN_DEVICE,    /* "device": bind of a device node of the host */
+  PLAN_COPY,   /* "copy": a regular file, at most 1 MiB, is copied; skipped when it is not there (links are
+                  followed) */
+  PLAN_TREE,   /* "tree": a small directory is copied with its symbolic links as links (/etc/alternatives,
+                  /etc/fonts); skipped when it is not there; at most 4096 entries, 8 MiB */
+  PLAN_LINK,   /* "link": a symbolic link at target that says source */
+  PLAN_TEXT,   /* "text": a regular file at target that holds source */
+  PLAN_DEVICE, /* "device": bind of a device node of the host */
 };
 
 struct plan_step {

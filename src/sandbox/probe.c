@@ -77,7 +77,6 @@ read_line (const char *path, char *text, size_t size)
   return true;
 }
 
-/* A setting of the kernel: its number, or OTHERWISE when there is no such setting. */
 /* Whether somebody put a filter on this process: a container, since we have none before we are in a sandbox.
  * A kernel without filters says EINVAL; what else says no is a filter. */
 static bool

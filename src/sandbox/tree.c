@@ -71,15 +71,13 @@ tree_open_sources (const struct plan *plan, int *fds, struct fault *fault)
         fault_set (&local, errno, "cannot open %s", step->source);
       break;
     case PLAN_LINK:
-    case PLAN_DIRECTORY:
     case PLAN_TEXT:
       break;
     }
     if (local.err) {
       while (i > 0)
         fd_close (&fds[--i]);
-      if (fault)
-        *fault = local;
+      *fault = local;
       return -local.err;
     }
   }
@@ -145,7 +143,7 @@ carry_out (const struct plan_step *step, int root, int source, struct fault *fau
 {
   char buffer[4096];
   const char *name = "";
-  bool needs_source = step->kind != PLAN_LINK && step->kind != PLAN_DIRECTORY && step->kind != PLAN_TEXT;
+  bool needs_source = step->kind != PLAN_LINK && step->kind != PLAN_TEXT;
   if (needs_source && source < 0)
     return 0;
   int r = open_parent (root, step->target, buffer, sizeof buffer, &name, fault);
@@ -166,10 +164,6 @@ carry_out (const struct plan_step *step, int root, int source, struct fault *fau
   case PLAN_LINK:
     if (symlinkat (step->source, parent, name) < 0)
       return fault_set (fault, errno, "cannot make the link %s", step->target);
-    return 0;
-  case PLAN_DIRECTORY:
-    if (mkdirat (parent, name, 0755) < 0 && errno != EEXIST)
-      return fault_set (fault, errno, "cannot make the directory %s", step->target);
     return 0;
   case PLAN_TEXT:
     return copy_text (step->source, parent, name, fault);

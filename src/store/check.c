@@ -46,18 +46,13 @@ is_waited_for (struct check *check, GError **error)
 
 /* ---- blobs ---- */
 
-/* The id in KEY ("generated/ID_name", "output/ID"): FALSE when none is there, and the file is not ours. */
+/* The id in KEY, which blobs_list gave ("generated/ID_name", "output/ID"): FALSE when none is there, and the
+ * file is not ours. */
 static gboolean
 key_id (const char *key, char ret_id[ID_BYTES])
 {
-  static const char *const folders[] = {"generated/", "uploaded/", "output/", "datasets/"};
-  for (gsize i = 0; i < G_N_ELEMENTS (folders); i++) {
-    if (!g_str_has_prefix (key, folders[i]))
-      continue;
-    g_strlcpy (ret_id, key + strlen (folders[i]), ID_BYTES);
-    return g_uuid_string_is_valid (ret_id);
-  }
-  return FALSE;
+  g_strlcpy (ret_id, strchr (key, '/') + 1, ID_BYTES);
+  return g_uuid_string_is_valid (ret_id);
 }
 
 static gboolean
@@ -261,8 +256,9 @@ find_unknown (struct check *check, GPtrArray *keys, GError **error)
   while (g_hash_table_iter_next (&iter, &key, &value)) {
     char id[ID_BYTES];
     int state = -1;
-    if (((struct blob_entry *)value)->known || !key_id (key, id))
+    if (((struct blob_entry *)value)->known)
       continue;
+    (void)key_id (key, id);
     if (!read_state (check, id, &state, error) || !is_waited_for (check, error))
       return FALSE;
     if (state >= 0)

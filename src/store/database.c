@@ -369,10 +369,9 @@ transaction_may_repeat (const struct transaction *transaction)
 /* ---- transactions ---- */
 
 static gboolean
-take_flag (gpointer data, const struct sql_value *row, guint columns)
+take_flag (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
-  gboolean *flag = data;
-  *flag = columns == 1 && row[0].kind == SQL_INTEGER && row[0].integer != 0;
+  *(gboolean *)data = row[0].integer != 0;
   return TRUE;
 }
 

@@ -355,7 +355,7 @@ column (const PGresult *result, int row, int at)
 static gboolean
 give_rows (const PGresult *result, sql_row row, gpointer data)
 {
-  struct sql_value values[SQL_COLUMNS_MOST];
+  struct sql_value values[SQL_COLUMNS_MOST] = {0};
   int columns = MIN (PQnfields (result), SQL_COLUMNS_MOST);
   for (int at = 0; at < PQntuples (result); at++) {
     for (int i = 0; i < columns; i++)
@@ -428,11 +428,11 @@ postgres_run (void *data, const char *sql, const struct sql_value *values, guint
 /* ---- how a commit ended ---- */
 
 static gboolean
-take_text (gpointer data, const struct sql_value *row, guint columns)
+take_text (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   char **text = data;
   g_free (*text);
-  *text = columns == 1 && row[0].kind == SQL_TEXT ? g_strdup (row[0].text) : NULL;
+  *text = g_strdup (row[0].text);
   return TRUE;
 }
 

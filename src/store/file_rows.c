@@ -15,8 +15,7 @@ file_now_ms (void)
 gboolean
 files_are_shared (const struct store *store)
 {
-  const char *blobs = store_config (store)->store_blobs;
-  return blobs && g_str_has_prefix (blobs, "s3:");
+  return g_str_has_prefix (store_config (store)->store_blobs, "s3:");
 }
 
 /* ---- rows ---- */

@@ -104,11 +104,11 @@ fill_row (const struct record *record, const char *node, gint64 seq, struct sql_
 /* ---- the head ---- */
 
 static gboolean
-take_head (gpointer data, const struct sql_value *row, guint columns)
+take_head (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct record_head *head = data;
-  if (columns == 4 && row[0].kind == SQL_INTEGER && row[1].kind == SQL_TEXT &&
-      chain_is_digest (row[1].text) && row[2].kind == SQL_INTEGER && row[3].kind == SQL_INTEGER) {
+  if (row[0].kind == SQL_INTEGER && row[1].kind == SQL_TEXT && chain_is_digest (row[1].text) &&
+      row[2].kind == SQL_INTEGER && row[3].kind == SQL_INTEGER) {
     head->seq = row[0].integer;
     g_strlcpy (head->digest, row[1].text, sizeof head->digest);
     head->records = row[2].integer;

@@ -20,11 +20,11 @@ struct retention {
 };
 
 static gboolean
-take_row (gpointer data, const struct sql_value *row, guint columns)
+take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct retention *retention = data;
   retention->more = FALSE;
-  if (columns != 4 || row[0].kind != SQL_INTEGER || row[1].kind != SQL_TEXT || row[2].kind != SQL_INTEGER ||
+  if (row[0].kind != SQL_INTEGER || row[1].kind != SQL_TEXT || row[2].kind != SQL_INTEGER ||
       row[3].kind != SQL_INTEGER)
     return FALSE;
   gboolean goes = row[3].integer < retention->oldest_ms ||
@@ -52,9 +52,9 @@ choose (struct retention *retention, struct transaction *transaction, GError **e
 }
 
 static gboolean
-take_removed (gpointer data, const struct sql_value *row, guint columns)
+take_removed (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
-  if (columns == 1 && row[0].kind == SQL_INTEGER)
+  if (row[0].kind == SQL_INTEGER)
     *(gint64 *)data = row[0].integer;
   return TRUE;
 }
@@ -111,10 +111,10 @@ remove_batch (gpointer data, struct transaction *transaction, GError **error)
 }
 
 static gboolean
-take_totals (gpointer data, const struct sql_value *row, guint columns)
+take_totals (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct retention *retention = data;
-  if (columns == 2 && row[0].kind == SQL_INTEGER && row[1].kind == SQL_INTEGER) {
+  if (row[0].kind == SQL_INTEGER && row[1].kind == SQL_INTEGER) {
     retention->records = row[0].integer;
     retention->bytes = row[1].integer;
   }

@@ -86,10 +86,10 @@ note_gap (struct walk *walk, gint64 seq)
 }
 
 static gboolean
-take_row (gpointer data, const struct sql_value *row, guint columns)
+take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct walk *walk = data;
-  if (columns != RECORD_COLUMNS || row[RECORD_SEQ].kind != SQL_INTEGER)
+  if (row[RECORD_SEQ].kind != SQL_INTEGER)
     return FALSE;
   gint64 seq = row[RECORD_SEQ].integer;
   const char *run_id = row[RECORD_RUN_ID].text;
@@ -128,11 +128,9 @@ take_anchor (const struct sql_value *row, struct anchor *anchor)
 }
 
 static gboolean
-take_ends (gpointer data, const struct sql_value *row, guint columns)
+take_ends (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct walk *walk = data;
-  if (columns != 8)
-    return FALSE;
   walk->has_head = row[0].kind == SQL_INTEGER && row[1].kind == SQL_TEXT && chain_is_digest (row[1].text) &&
                    row[2].kind == SQL_INTEGER;
   if (walk->has_head) {
@@ -158,9 +156,9 @@ read_ends (struct walk *walk, struct transaction *transaction, GError **error)
 }
 
 static gboolean
-take_number (gpointer data, const struct sql_value *row, guint columns)
+take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
-  if (columns == 1 && row[0].kind == SQL_INTEGER)
+  if (row[0].kind == SQL_INTEGER)
     *(gint64 *)data = row[0].integer;
   return TRUE;
 }
@@ -323,10 +321,10 @@ settle_written (struct walk *walk)
 /* ---- all chains ---- */
 
 static gboolean
-take_node (gpointer data, const struct sql_value *row, guint columns)
+take_node (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   GPtrArray *nodes = data;
-  if (columns == 1 && row[0].kind == SQL_TEXT)
+  if (row[0].kind == SQL_TEXT)
     g_ptr_array_add (nodes, g_strdup (row[0].text));
   return nodes->len <= NODES_MOST;
 }

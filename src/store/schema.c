@@ -65,10 +65,10 @@ schema_latest (void)
 }
 
 static gboolean
-take_number (gpointer data, const struct sql_value *row, guint columns)
+take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   gint64 *number = data;
-  if (columns == 1 && row[0].kind == SQL_INTEGER)
+  if (row[0].kind == SQL_INTEGER)
     *number = row[0].integer;
   return TRUE;
 }

@@ -59,12 +59,13 @@ is_none (const char *value)
   return strcmp (value, "none") == 0;
 }
 
+static const char node_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
 /* A name that can stand in a path and in a line. */
 static gboolean
 check_node (const char *node, GError **error)
 {
-  static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  if (node[0] != '\0' && strlen (node) <= NODE_MOST && node[strspn (node, good)] == '\0')
+  if (node[0] != '\0' && strlen (node) <= NODE_MOST && node[strspn (node, node_letters)] == '\0')
     return TRUE;
   g_autofree char *shown = text_one_line (node, NODE_MOST);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -92,10 +93,11 @@ check_config (const struct config *config, GError **error)
 struct store *
 store_new (const struct config *config, GError **error)
 {
+  g_autofree char *node =
+      config->store_node ? g_strdup (config->store_node) : g_strndup (g_get_host_name (), NODE_MOST);
   /* What the host is called is not ours to refuse. */
-  g_autofree char *node = g_strndup (config->store_node ? config->store_node : g_get_host_name (), NODE_MOST);
   if (!config->store_node)
-    g_strcanon (node, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", '-');
+    g_strcanon (node, node_letters, '-');
   if (!check_node (node, error) || !check_config (config, error))
     return NULL;
   struct store *store = g_atomic_rc_box_new0 (struct store);
