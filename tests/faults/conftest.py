@@ -8,7 +8,7 @@ import pytest
 
 import harness
 from harness import wait_until
-from serving import CONFIG, Faults, Served
+from serving import CALLS, CONFIG, Faults, Served
 
 
 @pytest.fixture(scope="session")
@@ -37,10 +37,10 @@ def serve(make_adder):
 
 
 @contextlib.contextmanager
-def daemon_with_faults(installation, user, common_directory, tools):
+def daemon_with_faults(installation, user, common_directory, tools, calls=CALLS):
     adder = harness.Adder(installation, user, harness.new_directory(common_directory, f"faults-{user.name}"), CONFIG)
     adder.environment = "system"
-    served = Faults(adder, tools)
+    served = Faults(adder, tools, calls)
     try:
         yield served
         served.clear()

@@ -5,11 +5,13 @@
  * The calls of COMMAND and its descendants wait for this program (SECCOMP_RET_USER_NOTIF), which lets them go
  * on unless a line of FILE, read anew each time, fits:
  *
- *     CALL ERRNO|return=NUMBER|hold [who=NAME] [N=VALUE]... [N&BITS]... [from=COUNT] [to=COUNT]
+ *     CALL|any ERRNO|return=NUMBER|hold|pass [who=NAME] [N=VALUE]... [N&BITS]... [from=COUNT] [to=COUNT]
+ * [nth=COUNT]
  *
- * NAME is the name of the calling process, N=VALUE and N&BITS look at its Nth argument, and from=3 to=4 fits
- * the third and fourth of such calls of each process. A call that is held waits until FILE no longer says so.
- * Each call that a line was applied to is noted in FILE.hits. */
+ * NAME is the name of the calling process, N=VALUE and N&BITS look at its Nth argument, from=3 to=4 fits the
+ * third and fourth of such calls of each process, and nth=3 the third of all. The first line that fits is
+ * applied; pass lets the call go on. A call that is held waits until FILE no longer says so. Each call that a
+ * line was applied to is noted in FILE.hits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -39,13 +41,14 @@ struct fault_line {
   char call[32], who[16];
   int err;
   int64_t value;
-  bool hold;
+  bool hold, pass;
   struct {
     bool wanted;
     uint64_t mask, value;
   } argument[6];
   unsigned from, to, seen; /* SEEN: by CALLER */
   uint32_t caller;
+  unsigned nth, seen_of_all; /* NTH: 0 where it is not asked for */
 };
 
 struct plan {
@@ -74,10 +77,13 @@ parse_word (struct fault_line *line, const char *word)
   unsigned argument;
   int64_t value;
   if (sscanf (word, "return=%" SCNi64, &line->value) == 1 || sscanf (word, "who=%15s", line->who) == 1 ||
-      sscanf (word, "from=%u", &line->from) == 1 || sscanf (word, "to=%u", &line->to) == 1)
+      sscanf (word, "from=%u", &line->from) == 1 || sscanf (word, "to=%u", &line->to) == 1 ||
+      sscanf (word, "nth=%u", &line->nth) == 1)
     return true;
   if (strcmp (word, "hold") == 0)
     return line->hold = true;
+  if (strcmp (word, "pass") == 0)
+    return line->pass = true;
   bool equals = sscanf (word, "%u=%" SCNi64, &argument, &value) == 2;
   if (equals || sscanf (word, "%u&%" SCNi64, &argument, &value) == 2) {
     line->argument[argument % 6].wanted = true;
@@ -154,7 +160,8 @@ find_line (struct plan *plan, const struct seccomp_notif *call, const char *call
 {
   for (size_t i = 0; i < plan->count; i++) {
     struct fault_line *line = &plan->line[i];
-    bool fits = strcmp (line->call, call_name) == 0 && (!line->who[0] || strcmp (line->who, who) == 0);
+    bool named = strcmp (line->call, "any") == 0 || strcmp (line->call, call_name) == 0;
+    bool fits = named && (!line->who[0] || strcmp (line->who, who) == 0);
     for (int n = 0; n < 6 && fits; n++)
       fits = !line->argument[n].wanted ||
              (call->data.args[n] & line->argument[n].mask) == line->argument[n].value;
@@ -164,7 +171,8 @@ find_line (struct plan *plan, const struct seccomp_notif *call, const char *call
       line->seen = 0;
     line->caller = call->pid;
     line->seen++;
-    if (line->seen >= line->from && line->seen <= line->to)
+    line->seen_of_all++;
+    if (line->seen >= line->from && line->seen <= line->to && (!line->nth || line->nth == line->seen_of_all))
       return line;
   }
   return NULL;
@@ -201,6 +209,8 @@ decide (int listener, struct plan *plan, const char *path, const struct seccomp_
   refresh (plan, path);
   name_of ((pid_t)call->pid, who, sizeof who);
   struct fault_line *line = find_line (plan, call, name ? name : "", who);
+  if (line && line->pass)
+    line = NULL;
   if (line)
     note_hit (path, name, who);
   if (line && line->hold && held.count < HELD_MAX)
@@ -234,20 +244,18 @@ release (int listener, struct plan *plan, const char *path)
 
 /* ---- the whole ---- */
 
-/* In the child: the listener's number is told by LISTENER, which both see, and the pipe GO keeps the child
- * from making a call before somebody listens. */
+/* In the child: the listener's number is told by LISTENER, which both see. It stops until somebody listens:
+ * any other call might already have to wait for that. */
 static void
-run (scmp_filter_ctx filter, volatile int *listener, int told, int go, char **command)
+run (scmp_filter_ctx filter, volatile int *listener, char **command)
 {
-  char byte;
   int r = seccomp_load (filter);
   if (r < 0) {
     fprintf (stderr, "inject: cannot install the filter: %s\n", strerror (-r));
     _exit (125);
   }
   *listener = seccomp_notify_fd (filter);
-  if (write (told, "", 1) != 1 || read (go, &byte, 1) != 1)
-    _exit (125);
+  raise (SIGSTOP);
   close (*listener);
   execvp (command[0], command);
   fprintf (stderr, "inject: cannot run %s: %s\n", command[0], strerror (errno));
@@ -263,7 +271,7 @@ pass_on (int number)
 int
 main (int argc, char **argv)
 {
-  int at = 2, status = 0, told[2], go[2];
+  int at = 2, status = 0;
   scmp_filter_ctx filter = seccomp_init (SCMP_ACT_ALLOW);
   for (; filter && at < argc && strcmp (argv[at], "--") != 0; at++)
     if (seccomp_rule_add (filter, SCMP_ACT_NOTIFY, seccomp_syscall_resolve_name (argv[at]), 0) < 0) {
@@ -276,19 +284,17 @@ main (int argc, char **argv)
   }
   volatile int *number =
       mmap (NULL, sizeof *number, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (number == MAP_FAILED || pipe2 (told, O_CLOEXEC) < 0 || pipe2 (go, O_CLOEXEC) < 0)
+  if (number == MAP_FAILED)
     return 125;
 
   pid_t child = fork ();
   if (child == 0)
-    run (filter, number, told[1], go[0], &argv[at + 1]);
-  close (told[1]);
-  char byte;
-  if (child < 0 || read (told[0], &byte, 1) != 1)
+    run (filter, number, &argv[at + 1]);
+  if (child < 0 || waitpid (child, &status, WUNTRACED) < 0 || !WIFSTOPPED (status))
     return 125;
   int process = pidfd_open (child, 0);
   int listener = process < 0 ? -1 : pidfd_getfd (process, *number, 0);
-  if (listener < 0 || write (go[1], "", 1) != 1) {
+  if (listener < 0 || kill (child, SIGCONT) < 0) {
     fprintf (stderr, "inject: cannot listen: %s\n", strerror (errno));
     kill (child, SIGKILL);
     return 125;

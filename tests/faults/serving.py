@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adders that run under a wrapper: on a poorer host (`without`), or with system calls that fail when a test wants them to
 (`inject`)."""
+import collections
+import contextlib
 import copy
 import os
+import re
 import signal
 import subprocess
 
@@ -48,27 +51,34 @@ class Served:
         assert self.process.wait(harness.DEADLINE) == 0, self.log.read_text()
 
 
-def count(pid, what):
-    """Entries of a folder of /proc/PID, or None where they may not be seen."""
+def list_folder(pid, what):
+    """What there is in a folder of /proc/PID, descriptors by what they point to but for numbers; None where that may not be
+    seen. Without the store's connections, which stay open: it opens another when two threads happen to need one at once."""
+    found = collections.Counter()
     try:
-        return len(os.listdir(f"/proc/{pid}/{what}"))
+        for entry in os.listdir(f"/proc/{pid}/{what}"):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                found[re.sub("[0-9]+", "N", os.readlink(f"/proc/{pid}/fd/{entry}")) if what == "fd" else what] += 1
     except OSError:
         return None
+    return collections.Counter({name: count for name, count in found.items() if "/store/records.db" not in name})
 
 
-def fits(now, before):
-    """The same, or lower numbers: a connection that was just being closed may have counted before."""
-    if now == before or not isinstance(now, list) or len(now) != len(before):
-        return now == before
-    return all(isinstance(a, int) and isinstance(b, int) and a <= b for a, b in zip(now, before))
+def surplus(now, before):
+    """What there is NOW and was not BEFORE. Less is no surplus: a connection that was just being closed may have counted."""
+    if isinstance(now, list) and len(now) == len(before):
+        return [more for more in map(surplus, now, before) if more]
+    if isinstance(now, collections.Counter) and isinstance(before, collections.Counter):
+        return now - before
+    return None if now == before else f"{before} became {now}"
 
 
 class Faults(Served):
-    """A daemon whose system calls CALLS fail while lines of a file say so (see inject.c)."""
+    """A daemon whose system calls fail, of those in CALLS, while lines of a file say so (see inject.c)."""
 
-    def __init__(self, adder, tools):
+    def __init__(self, adder, tools, calls=CALLS):
         self.file, self.hits = adder.directory / "faults", adder.directory / "faults.hits"
-        super().__init__(adder, [tools / "inject", self.file, *CALLS, "--"])
+        super().__init__(adder, [tools / "inject", self.file, *calls, "--"])
 
     def set(self, line):
         """From now on this fault and no other."""
@@ -118,10 +128,12 @@ class Faults(Served):
             if (pool["zygotes"], pool["parked"], pool["parking"]) != (1, 1, 0):
                 return None
             family = sorted(self.family(), key=lambda process: process.name)
+            if sum(process.name == "adder-init" for process in family) != pool["parked"]:
+                return None  # one that was used has yet to go
             return {
                 "processes": [(process.name, process.state in "ZX") for process in family],
-                "descriptors": [count(process.pid, "fd") for process in family],
-                "threads": [count(process.pid, "task") for process in family],
+                "descriptors": [list_folder(process.pid, "fd") for process in family],
+                "threads": [list_folder(process.pid, "task") for process in family],
                 "mounts": harness.host_mounts(),
                 "cgroups": len([path for path in harness.host_cgroups() if f"adder-{self.pid}-" in path]),
             }
@@ -134,7 +146,7 @@ class Faults(Served):
 
         def same():
             now = self.at_rest()
-            seen[:] = [f"{name}: {before[name]} became {now[name]}" for name in now if not fits(now[name], before[name])]
+            seen[:] = [f"{name}: {more}" for name in now if (more := surplus(now[name], before[name]))]
             return not seen
 
         try:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any one system call of a daemon and its sandboxes fails while it does something: what was asked is done or refused with a
+sentence, the daemon lives on, and nothing is left over.
+
+The first run of an operation has its first call fail, the second its second, and so on until one makes fewer calls. `--deep`
+takes them all, each with every errno; otherwise one in STEP is taken, each with one."""
+import contextlib
+import json
+import re
+
+import pytest
+
+from conftest import daemon_with_faults
+from harness import wait_until
+
+STEP = 29
+
+# No call by which GLib or libc start a thread or a main loop: they give up the process when that fails.
+CALLS = (
+    "accept4 bind chdir clone close_range connect copy_file_range dup dup2 dup3 epoll_ctl execve execveat faccessat "
+    "faccessat2 fallocate fchdir fchmod fchmodat fchown fchownat fcntl fdatasync fgetxattr flock fsconfig fsmount fsopen "
+    "fstat fstatfs fsync ftruncate getdents64 getsockopt inotify_add_watch inotify_init1 ioctl linkat listen "
+    "landlock_add_rule landlock_create_ruleset landlock_restrict_self lseek memfd_create mkdir mkdirat mount mount_setattr "
+    "move_mount newfstatat openat openat2 open_tree pidfd_open pidfd_send_signal pipe2 pivot_root prctl pread64 prlimit64 "
+    "process_vm_readv pwrite64 read readlink readlinkat recvfrom recvmsg rename renameat renameat2 seccomp sendfile "
+    "sendmsg sendto sethostname setns setresgid setresuid setsid setsockopt setxattr signalfd4 socket socketpair splice "
+    "statfs statx symlinkat timerfd_create timerfd_settime umount2 unlink unlinkat unshare utimensat write writev"
+).split()
+
+# Of a counter that wakes a thread, which cannot fail but by mistake.
+SPARED = "write pass 2=8\nread pass 2=8"
+
+ERRNOS = ("EIO", "ENOMEM", "EACCES", "ENOSPC")
+
+
+class Refused(Exception):
+    """A command that ended with a sentence, as it should."""
+
+
+class Hands:
+    """What an operation works with: commands against a daemon, and a directory that is the same at each run."""
+
+    def __init__(self, adder):
+        self.adder, self.number = adder, 0
+        self.stored = self.call("file", "put", "--json", adder.file("stored.txt", "stored\n" * 1000))
+        [self.file_id] = re.findall(r'"file_id": ?"([^"]+)"', self.stored)
+
+    def call(self, *arguments):
+        ended = self.adder.call(*arguments)
+        said = (arguments, ended)
+        assert 0 <= ended.returncode <= 128, said
+        assert not re.search("CRITICAL|WARNING|assert|Segmentation", ended.stderr), said
+        if ended.returncode:
+            assert ended.stdout or ended.stderr, said
+            raise Refused(arguments[0])
+        return ended.stdout
+
+    def run(self, code, *options, outcome="ok"):
+        options = ("--limit", "wall_ms=3000", *options)  # where what it said last was lost, it ends by its limit
+        result = self.adder.run(code, *options)
+        if result.outcome != outcome:
+            assert result.error or result.warnings, result
+            raise Refused(result.outcome)
+        return result
+
+    def end_reviews(self):
+        """Those whose runs did not live to tell of them, and whose commits were broken off; the daemon holds their directories."""
+        for review in json.loads(self.call("review", "list", "--json"))["reviews"]:
+            self.call("review", "drop" if review["state"] == "waiting" else "finish", review["review_id"])
+
+    def directory(self):
+        self.number += 1
+        for name in ("a", "b", "old/deep/x", "turned/z"):
+            self.adder.file(f"directory-{self.number}/{name}", name)
+        return self.adder.scratch / f"directory-{self.number}"
+
+
+def run_with_files(hands):
+    result = hands.run(
+        "import sys\ntext = open('stored.txt').read()\nopen('made.txt', 'w').write(text)\nprint('x' * 100000)\nlen(text)",
+        "--file", f"@{hands.file_id}", "--stdin", hands.adder.file("in.txt", "in"),
+    )  # fmt: skip
+    assert result.names in (["made.txt"], [])
+
+
+def run_that_fails(hands):
+    result = hands.adder.run("import os\nopen('made.txt', 'w').write('made')\nos.kill(os.getpid(), 9)", "--limit", "wall_ms=3000")
+    assert result.outcome in ("crashed", "failed", "error", "timeout", "memory_limit")
+
+
+def overlay(hands):
+    directory = hands.directory()
+    hands.run("import os\nopen('made', 'w').write('new')\nos.remove('b')", "--workdir", f"{directory}:overlay")
+    assert (directory / "b").read_text() == "b"
+
+
+def review(hands):
+    directory = hands.directory()
+    code = "import shutil\nopen('a', 'a').write('more')\nshutil.rmtree('old')\nshutil.rmtree('turned')\nopen('turned', 'w').write('t')"
+    result = hands.run(code, "--workdir", directory, "--review", outcome="approval_required")
+    [name] = re.findall("adder review show ([-0-9a-f]+)", result.error["message"])
+    assert (directory / "a").read_text() == "a"
+    hands.call("review", "show", name)
+    hands.call("review", "commit", name)
+    assert (directory / "a").read_text() == "amore" and not (directory / "old").exists()
+
+
+def files(hands):
+    stored = hands.call("file", "put", "--json", hands.adder.file("new.txt", "new"))
+    [name] = re.findall(r'"file_id": ?"([^"]+)"', stored)
+    hands.call("file", "list")
+    hands.call("file", "get", name, "--out", hands.adder.scratch / f"out-{hands.number}")
+    hands.call("file", "rm", name)
+
+
+def records(hands):
+    hands.call("record", "list", "--json")
+    hands.call("record", "stats")
+    hands.call("record", "verify")
+    hands.call("record", "export")
+    hands.call("store", "check")
+
+
+OPERATIONS = {operation.__name__: operation for operation in (run_with_files, run_that_fails, overlay, review, files, records)}
+
+
+def positions(deep):
+    """Which calls fail, and with what."""
+    number = 1
+    while True:
+        for errno in ERRNOS if deep else ERRNOS[number // STEP % len(ERRNOS) :][:1]:
+            yield number, errno
+        number += 1 if deep else STEP
+
+
+def sweep(faults, operation, positions):
+    hands = Hands(faults.adder)
+    wait_until(faults.works, "a run to work")
+    for _ in range(2):  # the first may find what later ones do not, and leave it
+        operation(hands)
+        before = faults.at_rest()
+    for number, errno in positions:
+        faults.set(f"{SPARED}\nany {errno} nth={number}")
+        with contextlib.suppress(Refused):
+            operation(hands)
+        hit = faults.hits.read_text()
+        faults.clear()
+        hands.end_reviews()
+        wait_until(faults.works, f"a run to work after call {number} failed with {errno}: {hit}")
+        faults.wait_rest(before)
+        if not hit:
+            break
+    assert faults.adder.daemon() == faults.pid, faults.log.read_text()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_any_call(installation, user, common_directory, tools, pytestconfig, operation):
+    with daemon_with_faults(installation, user, common_directory, tools, CALLS) as faults:
+        sweep(faults, OPERATIONS[operation], positions(pytestconfig.getoption("--deep")))
