@@ -306,15 +306,22 @@ class Stage:
         try:
             variables = self.variables(lane)
             performances = how(cases, lane, variables)
-            if any(performance.harm for performance in performances.values()):
+            # An attack that says it succeeded may have killed a process that has yet to die.
+            if any(performance.breaches for performance in performances.values()):
                 lane.close()
                 lane = None
+            if self.lane_count == 1:
+                self.find_survivors(cases, variables, performances)
         finally:
             self.lanes.put(lane or self.new_bait())
+        if self.lane_count > 1:
+            self.find_survivors(cases, variables, performances)
+        return performances
+
+    def find_survivors(self, cases, variables, performances):
         for case in cases:
             if "ATTACK_TOKEN" in case.code and self.was_outlived(variables["ATTACK_TOKEN"], case.name in self.winning):
                 performances[case.name].harm.append("a process outlives its run")
-        return performances
 
     def was_outlived(self, token, winning):
         left = survivors(token[:NAME_MOST], STAYING if winning else SURVIVAL)

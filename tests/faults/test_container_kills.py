@@ -190,6 +190,8 @@ def test_engine_that_is_shut_down(make_contained, mortal_engine):
     world = make_contained()
     run = world.start_named()
     label = world.label()
+    # One that is being made when the engine goes may outlive it.
+    wait_until(lambda: world.pool()["parked"] and not world.pool()["parking"], "a container to be parked")
     engine.down()
     result = run.end()
     assert result.outcome in ("failed", "crashed"), result
