@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/paths.h"
 #include "policy/profile_file.h"
+#include "policy/profile_workdir.h"
 #include "suite.h"
 
 /* A configuration folder of its own for each test. */
@@ -135,6 +136,7 @@ test_bad_files (struct place *place, G_GNUC_UNUSED gconstpointer data)
     g_assert_null (config_load (NULL, &error));
     g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
     g_assert_nonnull (strstr (error->message, place->file));
+    g_test_message ("%s", error->message);
     g_assert_nonnull (strstr (error->message, row->group));
     g_assert_nonnull (strstr (error->message, row->key));
     g_assert_nonnull (strstr (error->message, row->word));
@@ -263,6 +265,9 @@ test_own_profile (struct place *place, G_GNUC_UNUSED gconstpointer data)
   g_assert_false (g_strv_contains ((const char *const *)names, "Not a name"));
 }
 
+#define ALLOWED "[network]\nmode = allow\n"
+#define SECRET  "secret_host = https://a.example\n"
+
 static const struct bad bad_profiles[] = {
     {"[limits]\nwall_ms = 2h\n", "[limits]", "wall_ms", "1 h"},
     {"[limits]\nmemory_bytes = 1\n", "[limits]", "memory_bytes", "8 MiB"},
@@ -286,6 +291,30 @@ static const struct bad bad_profiles[] = {
     {"[profile]\ncolour = red\n", "[profile]", "colour", "no such key"},
     {"[rules]\nx = 1\n", "bad.conf:1:", "", "there is no group [rules]"},
     {"x\n", "", "", "bad.conf"},
+    {"[workdir]\nvariables = LANG HOME=/x\n", "[workdir]", "variables", "HOME=/x"},
+    {"[workdir]\nvariables = *\n", "[workdir]", "variables", "name of a variable"},
+    {"[network]\nmode = allow\nallow = a_b/c\n", "[network]", "allow", "a_b/c"},
+    {"[network]\nallow = a.example\n", "[network]", "allow", "mode = allow alone"},
+    {"[network]\nmode = full\n" SECRET "secret_file = /key\n", "[network]", "secret_host", "mode = allow"},
+    {ALLOWED SECRET, "[network]", "secret_host", "secret_file or secret_variable"},
+    {ALLOWED SECRET "secret_file = /key\nsecret_variable = KEY\n", "[network]", "secret_variable", "both"},
+    {ALLOWED "secret_file = /key\n", "[network]", "secret_file", "no secret_host"},
+    {ALLOWED "secret_variable = KEY\n", "[network]", "secret_variable", "no secret_host"},
+    {ALLOWED "secret_header = X-Key: {}\n", "[network]", "secret_header", "no secret_host"},
+    {ALLOWED "secret_file = key\n" SECRET, "[network]", "secret_file", "not an absolute path"},
+    {ALLOWED "secret_host = a.example\n", "[network]", "secret_host", "with a scheme"},
+    {ALLOWED "secret_host = ftp://a.example\n", "[network]", "secret_host", "with a scheme"},
+    {ALLOWED "secret_host = https://\n", "[network]", "secret_host", "with a scheme"},
+    {ALLOWED "secret_host = https://a.example/v1\n", "[network]", "secret_host", "with a scheme"},
+    {ALLOWED "secret_host = https://a.example:0\n", "[network]", "secret_host", "with a scheme"},
+    {ALLOWED "secret_header = Authorization\n", "[network]", "secret_header", "one {} where"},
+    {ALLOWED "secret_header = Authorization: Bearer\n", "[network]", "secret_header", "one {} where"},
+    {ALLOWED "secret_header = Authorization: {} {}\n", "[network]", "secret_header", "one {} where"},
+    {ALLOWED "secret_header = : {}\n", "[network]", "secret_header", "one {} where"},
+    {ALLOWED "secret_header = A b: {}\n", "[network]", "secret_header", "one {} where"},
+    /* With these a request would not be what the proxy says of it. */
+    {ALLOWED "secret_header = Content-Length: {}\n", "[network]", "secret_header", "one {} where"},
+    {ALLOWED "secret_header = HOST: {}\n", "[network]", "secret_header", "one {} where"},
 };
 
 static void
@@ -294,10 +323,12 @@ test_bad_profiles (struct place *place, G_GNUC_UNUSED gconstpointer data)
   for (gsize i = 0; i < G_N_ELEMENTS (bad_profiles); i++) {
     const struct bad *row = &bad_profiles[i];
     g_autoptr (GError) error = NULL;
+    g_test_message ("%s", row->text);
     write_profile (place, "bad.conf", row->text);
     g_assert_null (profile_load ("bad", &error));
     g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
     g_assert_nonnull (strstr (error->message, "bad.conf"));
+    g_test_message ("%s", error->message);
     g_assert_nonnull (strstr (error->message, row->group));
     g_assert_nonnull (strstr (error->message, row->key));
     g_assert_nonnull (strstr (error->message, row->word));
@@ -327,6 +358,199 @@ test_all_problems (struct place *place, G_GNUC_UNUSED gconstpointer data)
     g_assert_cmpstr (text, ==, wanted[i]);
   }
   profile_free (profile);
+}
+
+/* What a file of a profile may hold, and what it may be. */
+static void
+test_profile_bounds (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  static const struct {
+    const char *before, *again;
+    guint times;
+    const char *word; /* NULL: it is not too much yet */
+  } rows[] = {
+      {"", "\n", 9999, NULL},
+      {"", "\n", 10000, "it has more than 10000 lines"},
+      {"", "# a comment of 32 bytes in a line\n", 7000, NULL},
+      {"", "# a comment of 32 bytes in a line\n", 8000, "is longer than 256 KiB"},
+      {"[variables]\n", "V%u = 1\n", 256, NULL},
+      {"[variables]\n", "V%u = 1\n", 257,
+       "bad.conf:258: [variables] V256: there are more than 256 variables"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GString) text = g_string_new (rows[i].before);
+    g_auto (GStrv) parts = g_strsplit (rows[i].again, "%u", 2);
+    for (guint line = 0; line < rows[i].times; line++) {
+      g_string_append (text, parts[0]);
+      if (parts[1])
+        g_string_append_printf (text, "%u%s", line, parts[1]);
+    }
+    write_profile (place, "bad.conf", text->str);
+    struct profile *profile = profile_load ("bad", &error);
+    g_assert_true ((profile != NULL) == (rows[i].word == NULL));
+    if (rows[i].word)
+      g_assert_nonnull (strstr (error->message, rows[i].word));
+    profile_free (profile);
+  }
+  g_autoptr (GError) is_directory = NULL, is_pipe = NULL;
+  g_autofree char *file = g_build_filename (place->profiles, "bad.conf", NULL);
+  g_assert_cmpint (g_remove (file), ==, 0);
+  g_assert_cmpint (g_mkdir (file, 0700), ==, 0);
+  g_assert_null (profile_load ("bad", &is_directory));
+  g_assert_nonnull (strstr (is_directory->message, "bad.conf is a directory, not a file"));
+  g_assert_cmpint (g_rmdir (file), ==, 0);
+  /* It is refused without waiting for somebody who writes. */
+  g_assert_cmpint (mkfifo (file, 0600), ==, 0);
+  g_assert_null (profile_load ("bad", &is_pipe));
+  g_assert_nonnull (strstr (is_pipe->message, "bad.conf is a device or a pipe, not a file"));
+}
+
+/* A list of all mistakes has an end. */
+static void
+test_problems_bound (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GPtrArray) problems = NULL;
+  g_autoptr (GString) text = g_string_new ("[limits]\n");
+  for (int i = 0; i < PROFILE_PROBLEMS + 10; i++)
+    g_string_append_printf (text, "no_%d = 1\n", i);
+  struct profile *profile = profile_read_text ("bad", text->str, text->len, &problems);
+  g_assert_cmpuint (problems->len, ==, PROFILE_PROBLEMS);
+  const struct profile_problem *last = problems->pdata[PROFILE_PROBLEMS - 1];
+  g_assert_cmpuint (last->line, ==, PROFILE_PROBLEMS + 1);
+  profile_free (profile);
+}
+
+static struct profile *
+own_profile (const struct place *place, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  write_profile (place, "mine.conf", text);
+  struct profile *profile = profile_load ("mine", &error);
+  g_assert_no_error (error);
+  return profile;
+}
+
+static void
+test_profile_network (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  static const struct {
+    const char *host, *header;
+    const char *name, *value;
+    guint16 port;
+    gboolean tls;
+  } rows[] = {
+      {"https://a.example", "", "Authorization", "Bearer {}", 443, TRUE},
+      {"http://a.example", "", "Authorization", "Bearer {}", 80, FALSE},
+      {"https://a.example/", "secret_header = X-Key: {}\n", "X-Key", "{}", 443, TRUE},
+      {"https://a.example:8443", "secret_header = X-Key:a {} b\n", "X-Key", "a {} b", 8443, TRUE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text =
+        g_strdup_printf (ALLOWED "allow = a.example *.b.example\nsecret_host = %s\n%ssecret_file = /key\n",
+                         rows[i].host, rows[i].header);
+    struct profile *profile = own_profile (place, text);
+    struct network_rules *rules = profile_network_rules (profile);
+    g_assert_cmpstr (rules->profile, ==, "mine");
+    g_assert_cmpint (rules->mode, ==, NETWORK_ALLOW);
+    g_assert_cmpuint (rules->hosts->len, ==, 2);
+    const struct network_secret *secret = rules->secret;
+    g_assert_cmpstr (secret->host.text, ==, "a.example");
+    g_assert_cmpuint (secret->port, ==, rows[i].port);
+    g_assert_cmpint (secret->tls, ==, rows[i].tls);
+    g_assert_cmpstr (secret->header, ==, rows[i].name);
+    g_assert_cmpstr (secret->value, ==, rows[i].value);
+    g_assert_cmpstr (secret->file, ==, "/key");
+    g_assert_null (secret->variable);
+    network_rules_unref (rules);
+    profile_free (profile);
+  }
+  struct profile *none = own_profile (place, "[network]\nmode = none\n");
+  g_assert_null (profile_network_rules (none));
+  profile_free (none);
+  /* A list that is empty is no network either, but it is one that says so. */
+  struct profile *nobody = own_profile (place, ALLOWED);
+  struct network_rules *rules = profile_network_rules (nobody);
+  g_assert_cmpuint (rules->hosts->len, ==, 0);
+  g_assert_null (rules->secret);
+  g_assert_cmpint (network_rules_shape (rules), ==, NETWORK_NONE);
+  network_rules_unref (rules);
+  profile_free (nobody);
+}
+
+static void
+test_profile_workdir (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  static const struct {
+    const char *most;
+    enum workdir_mode allowed, refused;
+    const char *word;
+  } rows[] = {
+      {"none", WORKDIR_NONE, WORKDIR_READ, "the profile mine allows no work directory"},
+      {"read", WORKDIR_READ, WORKDIR_OVERLAY, "as \"read\" at most, and \"overlay\" is asked for"},
+      {"overlay", WORKDIR_REVIEW, WORKDIR_WRITE, "as \"overlay\" at most, and \"rw\" is asked for"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *text = g_strdup_printf ("[workdir]\nmode = %s\n", rows[i].most);
+    struct profile *profile = own_profile (place, text);
+    g_assert_true (profile_allows_workdir (profile, rows[i].allowed, NULL));
+    g_assert_false (profile_allows_workdir (profile, rows[i].refused, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED);
+    g_assert_nonnull (strstr (error->message, rows[i].word));
+    profile_free (profile);
+  }
+  struct profile *standard = own_profile (place, "");
+  g_assert_true (profile_allows_workdir (standard, WORKDIR_WRITE, NULL));
+  profile_free (standard);
+}
+
+/* A wildcard takes along nothing that looks like a secret; a name that is said in full does. */
+static void
+test_profile_variables (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  char *environment[] = {(char *)"LANG",        (char *)"LC_TIME",
+                         (char *)"LC_TOKEN",    (char *)"APP_MODE",
+                         (char *)"APP_API_KEY", (char *)"MY_SECRET",
+                         (char *)"APP_A",       (char *)"app_passwd",
+                         (char *)"APP_COOKIE",  NULL};
+  static const struct {
+    const char *variables, *picked;
+  } rows[] = {
+      {"", ""},
+      {"variables = LANG\n", "LANG"},
+      {"variables = LC_* APP_*\n", "LC_TIME APP_MODE APP_A"},
+      {"variables = APP_? a*\n", "APP_A"},
+      {"variables = MY_SECRET LC_*\n", "LC_TIME MY_SECRET"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strconcat ("[workdir]\n", rows[i].variables, NULL);
+    struct profile *profile = own_profile (place, text);
+    g_auto (GStrv) picked = profile_pick_variables (profile, environment);
+    g_autofree char *joined = g_strjoinv (" ", picked);
+    g_assert_cmpstr (joined, ==, rows[i].picked);
+    profile_free (profile);
+  }
+}
+
+/* Who asks for a longer time gets as much of a processor, within what the profile allows. */
+static void
+test_profile_cpu (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  static const struct {
+    const char *limits;
+    guint64 wall_ms, cpu_ms;
+  } rows[] = {
+      {"[limits]\nwall_ms = 5s\ncpu_ms = 5s\n", 4000, 0},
+      {"[limits]\nwall_ms = 5s\ncpu_ms = 5s\n", 9000, 9000},
+      {"[limits]\nwall_ms = 5s\ncpu_ms = 5s\n[maxima]\ncpu_ms = 7s\n", 9000, 7000},
+      {"[limits]\nwall_ms = 5s\ncpu_ms = 1s\n", 9000, 0},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    struct profile *profile = own_profile (place, rows[i].limits);
+    g_assert_cmpuint (profile_cpu_ms (profile, rows[i].wall_ms), ==, rows[i].cpu_ms);
+    profile_free (profile);
+  }
 }
 
 /* What was said comes back by its group, what was not as null. */
@@ -424,6 +648,12 @@ UNIT_SUITE (common_config)
   ADD ("/profile/own", test_own_profile);
   ADD ("/profile/bad", test_bad_profiles);
   ADD ("/profile/problems", test_all_problems);
+  ADD ("/profile/problems-bound", test_problems_bound);
+  ADD ("/profile/bounds", test_profile_bounds);
+  ADD ("/profile/network", test_profile_network);
+  ADD ("/profile/workdir", test_profile_workdir);
+  ADD ("/profile/variables", test_profile_variables);
+  ADD ("/profile/cpu", test_profile_cpu);
   ADD ("/profile/shown", test_profile_shown);
   ADD ("/profile/unknown", test_unknown_profile);
   ADD ("/paths/runtime", test_runtime_dir);

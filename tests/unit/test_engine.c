@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the engine that need no sandbox: verdicts, messages, frames, names. */
+#include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #include "engine/processor.h"
 #include "engine/request.h"
 #include "engine/result.h"
+#include "engine/session.h"
 #include "suite.h"
 
 /* ---- outcomes ---- */
@@ -200,8 +202,8 @@ test_all_facts (void)
   struct limits limits = limits_default ();
   g_autoptr (json_t) python_error = json_pack ("{s:s, s:s, s:n, s:n, s:n}", "type", "MemoryError", "message",
                                                "", "traceback", "line", "hint");
-  for (guint bits = 0; bits < 1 << 7; bits++)
-    for (int stop = STOP_NONE; stop <= STOP_PROTOCOL; stop++)
+  for (guint bits = 0; bits < 1 << 9; bits++)
+    for (int stop = STOP_NONE; stop <= STOP_INTERRUPT; stop++)
       for (gsize exit = 0; exit < G_N_ELEMENTS (exits); exit++) {
         const struct facts facts = {
             .stop = (enum stop)stop,
@@ -211,7 +213,8 @@ test_all_facts (void)
             .result_out_of_memory = (bits & 12) == 12,
             .has_exit = (bits & 16) != 0,
             .exit = exits[exit],
-            .zygote_ended = (bits & 16) == 0,
+            .zygote_ended = (bits & 16) == 0 && (bits & 128) == 0,
+            .contained = (bits & 256) != 0,
             .oom_kills = (bits >> 5) & 1,
             .cpu_us = bits & 64 ? SECOND : 0,
             .cpu_limit_us = SECOND,
@@ -241,6 +244,101 @@ test_outcome_names (void)
     g_assert_nonnull (adder_outcome_name ((AdderOutcome)i));
 }
 
+/* What people are told of the ways in which a sandbox goes away. */
+static void
+test_ends_in_words (void)
+{
+  static const struct {
+    struct facts facts;
+    const char *type, *message, *hint;
+  } rows[] = {
+      {{.has_exit = TRUE, .exit = KILLED (SIGSEGV)}, "Crashed", "signal 11", "Native code failed"},
+      {{.has_exit = TRUE, .exit = KILLED (SIGXFSZ)}, "Crashed", "signal 25", "file_bytes"},
+      /* One that no table has. */
+      {{.has_exit = TRUE, .exit = KILLED (40)}, "Crashed", "signal 40", NULL},
+      {{.zygote_ended = TRUE}, "Failed", "the zygote of the environment science ended", "another zygote"},
+      {{.zygote_ended = TRUE, .contained = TRUE},
+       "Failed",
+       "the container of the run ended",
+       "another container"},
+      {{.stop = STOP_INTERRUPT}, "Cancelled", "did not end when it was interrupted", NULL},
+      {{.stop = STOP_CANCELLED}, "Cancelled", "the run was cancelled", NULL},
+      {{.stop = STOP_NONE}, "Failed", "was killed and its end was not reported", NULL},
+  };
+  struct limits limits = limits_default ();
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    struct verdict verdict = outcome_decide (&rows[i].facts);
+    g_autoptr (json_t) error = explain_verdict (&verdict, &rows[i].facts, &limits, &limits, "science", NULL);
+    const char *hint = json_string_value (json_object_get (error, "hint"));
+    g_test_message ("%s", json_string_value (json_object_get (error, "message")));
+    g_assert_cmpstr (json_string_value (json_object_get (error, "type")), ==, rows[i].type);
+    g_assert_nonnull (strstr (json_string_value (json_object_get (error, "message")), rows[i].message));
+    if (rows[i].hint)
+      g_assert_nonnull (strstr (hint, rows[i].hint));
+    else
+      g_assert_null (hint);
+  }
+  g_assert_cmpstr (explain_signal (SIGSEGV), ==, "SIGSEGV");
+  g_assert_cmpstr (explain_signal (40), ==, "SIGNAL");
+  g_assert_null (explain_signal (0));
+}
+
+/* Why a session ended, as each of its later cells is told. */
+static void
+test_sessions_in_words (void)
+{
+  static const struct {
+    struct verdict verdict;
+    enum stop stop;
+    guint64 cell;
+    const char *reason;
+  } rows[] = {
+      {{.cause = CAUSE_STOP}, STOP_MEMORY, 2, "it needed more memory than 1 GiB (memory_bytes) in cell 2"},
+      {{.cause = CAUSE_OOM_KILL},
+       STOP_NONE,
+       0,
+       "it needed more memory than 1 GiB (memory_bytes) between cells"},
+      {{.cause = CAUSE_MEMORY_ERROR},
+       STOP_NONE,
+       3,
+       "it needed more memory than 1 GiB (memory_bytes) in cell 3"},
+      {{.cause = CAUSE_STOP}, STOP_PROTOCOL, 2, "it sent a message that Adder does not know in cell 2"},
+      {{.cause = CAUSE_STOP},
+       STOP_DEADLINE,
+       2,
+       "it used up its time (wall_ms) in cell 2 and did not stop when it was interrupted"},
+      {{.cause = CAUSE_STOP},
+       STOP_CPU,
+       2,
+       "it used up its processor time (cpu_ms) in cell 2 and did not stop when it was interrupted"},
+      {{.cause = CAUSE_STOP},
+       STOP_OUTPUT,
+       2,
+       "it printed or showed too much in cell 2 and did not stop when it was interrupted"},
+      {{.cause = CAUSE_STOP},
+       STOP_DISPLAYS,
+       2,
+       "it printed or showed too much in cell 2 and did not stop when it was interrupted"},
+      {{.cause = CAUSE_STOP}, STOP_CANCELLED, 2, "it did not stop when it was interrupted in cell 2"},
+      {{.cause = CAUSE_SIGNAL, .signal = SIGSEGV}, STOP_NONE, 2, "it crashed (SIGSEGV) in cell 2"},
+      {{.cause = CAUSE_EXITED, .exit_code = 7},
+       STOP_NONE,
+       0,
+       "its process left by itself (os._exit, code 7) between cells"},
+      {{.cause = CAUSE_ZYGOTE}, STOP_NONE, 0, "the zygote of the environment science ended between cells"},
+      {{.cause = CAUSE_CPU}, STOP_NONE, 1, "its sandbox was killed in cell 1"},
+      {{.cause = CAUSE_NO_END}, STOP_NONE, 1, "its sandbox was killed in cell 1"},
+      {{.cause = CAUSE_RESULT}, STOP_NONE, 1, "its sandbox was killed in cell 1"},
+      {{.cause = CAUSE_GUARD}, STOP_NONE, 1, "its sandbox was killed in cell 1"},
+  };
+  const struct session session = {.environment = (char *)"science", .limits = limits_default ()};
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const struct facts facts = {.stop = rows[i].stop};
+    g_autofree char *reason = session_reason (&session, &rows[i].verdict, &facts, rows[i].cell);
+    g_assert_cmpstr (reason, ==, rows[i].reason);
+  }
+}
+
 static void
 test_limit_in_words (void)
 {
@@ -261,6 +359,11 @@ test_limit_in_words (void)
 }
 
 /* ---- messages ---- */
+
+#define LONG    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define SIXTEEN "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"
+#define MANY_NAMES                                                                                           \
+  "\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\",\"t\""
 
 static const struct {
   const char *text;
@@ -475,6 +578,68 @@ test_denials_have_hints (void)
   g_assert_cmpuint (json_array_size (none), ==, 0);
 }
 
+/* What a sandbox says of its code, by which it is known again. */
+static void
+test_attempts (void)
+{
+  static const struct {
+    const char *text;
+    gboolean good;
+  } rows[] = {
+      {"{\"digest\":\"d\",\"near\":[]}", TRUE},
+      {"{\"digest\":\"d\",\"near\":[0,4294967295],\"more\":1}", TRUE},
+      {"{\"digest\":\"" LONG "\",\"near\":[]}", TRUE},
+      {"{\"digest\":\"" LONG "x\",\"near\":[]}", FALSE},
+      {"{\"digest\":1,\"near\":[]}", FALSE},
+      {"{\"digest\":\"d\",\"near\":{}}", FALSE},
+      {"{\"digest\":\"d\",\"near\":[-1]}", FALSE},
+      {"{\"digest\":\"d\",\"near\":[4294967296]}", FALSE},
+      {"{\"digest\":\"d\",\"near\":[\"1\"]}", FALSE},
+      {"{\"digest\":\"d\",\"near\":[" SIXTEEN "," SIXTEEN "," SIXTEEN "," SIXTEEN "]}", TRUE},
+      {"{\"digest\":\"d\",\"near\":[" SIXTEEN "," SIXTEEN "," SIXTEEN "," SIXTEEN ",1]}", FALSE},
+      {"[]", FALSE},
+      {"", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (json_t) attempt = message_read_attempt (rows[i].text, strlen (rows[i].text));
+    g_test_message ("%s", rows[i].text);
+    g_assert_cmpint (attempt != NULL, ==, rows[i].good);
+    g_assert_cmpuint (json_object_size (attempt), ==, rows[i].good ? 2 : 0);
+  }
+}
+
+/* Names of threads are the code's to choose: few of them, short, and each one line. */
+static void
+test_threads (void)
+{
+  static const struct {
+    const char *list, *first; /* NULL: the message is refused */
+    guint count;
+  } rows[] = {
+      {"[]", "", 0},
+      {"[\"a\\nb\",\"c\"]",
+       "a\xef\xbf\xbd"
+       "b",
+       2},
+      {"{}", NULL, 0},
+      {"[1]", NULL, 0},
+      {"[" MANY_NAMES "," MANY_NAMES "]", "t", 16},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    struct message_result result = {0};
+    g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+    g_autofree char *text = g_strdup_printf (
+        "{\"exit_code\":0,\"value\":null,\"error\":null,\"warnings\":[],\"threads\":%s}", rows[i].list);
+    gboolean good = message_read_result (text, strlen (text), 65536, &result, warnings);
+    g_test_message ("%s", rows[i].list);
+    g_assert_cmpint (good, ==, rows[i].first != NULL);
+    g_assert_cmpuint (result.threads ? g_strv_length (result.threads) : 0, ==, rows[i].count);
+    if (rows[i].count > 0)
+      g_assert_cmpstr (result.threads[0], ==, rows[i].first);
+    message_result_clear (&result);
+  }
+}
+
 static void
 test_displays (void)
 {
@@ -497,6 +662,9 @@ test_displays (void)
       {"{\"text/plain\":\"a\",\"adder\":{\"metadata\":[]}}", FALSE, NULL, FALSE},
       {"{\"text/plain\":\"a\",\"adder\":{\"other\":1}}", FALSE, NULL, FALSE},
       {"{\"text/plain\":\"a\",\"adder\":1}", FALSE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"display_id\":\"x\",\"other\":1}}", FALSE, NULL, FALSE},
+      {"{\"text/plain\":\"a\",\"adder\":{\"display_id\":\"" LONG LONG LONG LONG LONG "\"}}", FALSE, NULL,
+       FALSE},
   };
   struct message_display display;
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -609,6 +777,151 @@ test_request_check (void)
     g_assert_false (request_check (request, &error));
     g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
     g_assert_cmpstr (error->message, ==, bad[i].said);
+    request_free (request);
+  }
+}
+
+static void
+of_a_shell (struct run_request *request)
+{
+  request->environment = g_strdup ("shell");
+}
+
+static void
+in_a_session (struct run_request *request)
+{
+  request->session = g_strdup ("s");
+}
+
+static void
+with_bad_argument (struct run_request *request)
+{
+  request->arguments = g_strsplit ("a \xff", " ", -1);
+}
+
+static void
+with_bad_name (struct run_request *request)
+{
+  g_hash_table_insert (request->variables, g_strdup ("\xff"), g_strdup ("1"));
+}
+
+static void
+with_bad_value (struct run_request *request)
+{
+  g_hash_table_insert (request->variables, g_strdup ("A"), g_strdup ("\xff"));
+}
+
+static void
+with_equals (struct run_request *request)
+{
+  g_hash_table_insert (request->variables, g_strdup ("A=B"), g_strdup ("1"));
+}
+
+static void
+without_variable_name (struct run_request *request)
+{
+  g_hash_table_insert (request->variables, g_strdup (""), g_strdup ("1"));
+}
+
+static void
+over_the_most (struct run_request *request)
+{
+  request->limits.value[LIMIT_PIDS] = limit_table[LIMIT_PIDS].maximum + 1;
+}
+
+static void
+over_the_profile (struct run_request *request)
+{
+  request->maxima.value[LIMIT_PIDS] = 10;
+  request->limits.value[LIMIT_PIDS] = 11;
+}
+
+static void
+under_the_least (struct run_request *request)
+{
+  request->limits.value[LIMIT_WALL] = 0;
+}
+
+static void
+with_directory_in_session (struct run_request *request)
+{
+  in_a_session (request);
+  request->workdir.fd = open ("/", O_PATH | O_CLOEXEC);
+}
+
+static void
+with_analysis_in_session (struct run_request *request)
+{
+  in_a_session (request);
+  request->analysis = json_object ();
+}
+
+static void
+of_a_guarded_shell (struct run_request *request)
+{
+  of_a_shell (request);
+  request->profile = g_strdup ("careful");
+  request->blocked.modules = g_strsplit ("os", " ", -1);
+}
+
+static void
+of_a_shell_with_values (struct run_request *request)
+{
+  of_a_shell (request);
+  request->values = json_object ();
+}
+
+static void
+of_a_shell_with_much (struct run_request *request)
+{
+  of_a_shell (request);
+  g_free (request->code);
+  request->code_length = 128 << 10;
+  request->code = g_strnfill (request->code_length, ' ');
+}
+
+static void
+found_out_before (struct run_request *request)
+{
+  g_set_error (&request->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "something else");
+}
+
+static void
+test_request_check_more (void)
+{
+  static const struct {
+    void (*spoil) (struct run_request *request);
+    const char *said; /* NULL: it is good all the same */
+  } rows[] = {
+      {of_a_shell, NULL},
+      {in_a_session, NULL},
+      {with_bad_argument, "an argument is not UTF-8"},
+      {with_bad_name, "a variable is not UTF-8"},
+      {with_bad_value, "a variable is not UTF-8"},
+      {with_equals, "the name of a variable is empty or has an equals sign"},
+      {without_variable_name, "the name of a variable is empty or has an equals sign"},
+      {over_the_most, "pids = 4097 is over its maximum, 4096"},
+      {over_the_profile, "pids = 11 is over its maximum in the profile, 10"},
+      {under_the_least, "wall_ms = 0 ms is under its minimum, 1 ms"},
+      {with_directory_in_session, "a cell of a session cannot have a work directory"},
+      {with_analysis_in_session, "an analysis is a run of its own: leave out the session"},
+      {of_a_guarded_shell,
+       "the profile careful has rules for Python's code, so the environment shell is not for "
+       "it: use the profile shell"},
+      {of_a_shell_with_values, "values are for Python: give a shell variables or arguments"},
+      {of_a_shell_with_much,
+       "the command has more than 128 KiB, the longest that the kernel hands to a shell"},
+      {found_out_before, "something else"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    struct run_request *request = request_new ();
+    request->code = g_strdup ("1");
+    request->code_length = 1;
+    request->name = g_strdup ("main.py");
+    rows[i].spoil (request);
+    g_assert_cmpint (request_check (request, &error), ==, rows[i].said == NULL);
+    g_assert_cmpstr (error ? error->message : NULL, ==, rows[i].said);
     request_free (request);
   }
 }
@@ -864,6 +1177,11 @@ UNIT_SUITE (engine)
   g_test_add_func ("/engine/message/answers", test_answers);
   g_test_add_func ("/engine/message/request", test_request_text);
   g_test_add_func ("/engine/request/check", test_request_check);
+  g_test_add_func ("/engine/request/check-more", test_request_check_more);
+  g_test_add_func ("/engine/outcome/ends-in-words", test_ends_in_words);
+  g_test_add_func ("/engine/outcome/sessions-in-words", test_sessions_in_words);
+  g_test_add_func ("/engine/message/attempts", test_attempts);
+  g_test_add_func ("/engine/message/threads", test_threads);
   g_test_add_func ("/engine/channel/receives", test_channel_receives);
   g_test_add_func ("/engine/channel/refuses", test_channel_refuses);
   g_test_add_func ("/engine/channel/sends", test_channel_sends);

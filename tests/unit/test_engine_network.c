@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses, names of hosts, and lists of what may be reached. */
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "adder.h"
@@ -267,6 +268,21 @@ test_requests (void)
       {"GET http://a.org/ HTTP/1.1\r\nX: \x01\r\n\r\n", "control"},
       {"GET http://a.org/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.0"},
       {"GET http://a.org/ HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", "number"},
+      {"GET http://a.org/#x HTTP/1.1\r\n\r\n", "fragment"},
+      {"GET http://u@a.org/ HTTP/1.1\r\n\r\n", "user"},
+      {"TRACE http://a.org/ HTTP/1.1\r\n\r\n", "TRACE"},
+      {"track http://a.org/ HTTP/1.1\r\n\r\n", "TRACE"},
+      {"AVERYLONGMETHODNAMETHATNOBODYHASANDNOBODYWILL http://a.org/ HTTP/1.1\r\n\r\n", "method"},
+      {"G(T http://a.org/ HTTP/1.1\r\n\r\n", "method"},
+      {"GET  HTTP/1.1\r\n\r\n", "address"},
+      {"CONNECT a.org:443 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "body"},
+      {"CONNECT a.org:443 HTTP/1.1\r\nContent-Length: 0\r\n\r\n", NULL},
+      {"GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", "Transfer-Encoding"},
+      {"GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+       "Transfer-Encoding"},
+      {"GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", "both"},
+      {"GET http://a.org/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "more than one Host"},
+      {"GET http://a.org/ HTTP/1.1", NULL},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     struct proxy_request request;
@@ -280,6 +296,150 @@ test_requests (void)
   }
 }
 
+/* What goes on to the host, in one meaning. */
+static void
+test_heads (void)
+{
+  static const struct {
+    const char *text, *dropped, *head;
+  } rows[] = {
+      {"GET http://a.org HTTP/1.1\r\n\r\n", NULL, "GET / HTTP/1.1\r\nHost: a.org\r\nConnection: close\r\n"},
+      {"GET http://a.org:8080?q HTTP/1.0\r\n\r\n", NULL,
+       "GET /?q HTTP/1.1\r\nHost: a.org:8080\r\nConnection: close\r\n"},
+      {"GET http://[::1]:81/x HTTP/1.1\r\nX:\t a b \t\r\n\r\n", NULL,
+       "GET /x HTTP/1.1\r\nX: a b\r\nHost: [::1]:81\r\nConnection: close\r\n"},
+      {"GET http://a.org/ HTTP/1.1\r\nA:\r\nConnection: B, c\r\nb: 1\r\nC: 2\r\nKey: k\r\n\r\n", "key",
+       "GET / HTTP/1.1\r\nA: \r\nHost: a.org\r\nConnection: close\r\n"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    struct proxy_request request;
+    g_assert_null (proxy_request_parse (rows[i].text, strlen (rows[i].text), rows[i].dropped, &request));
+    g_assert_cmpstr (request.head->str, ==, rows[i].head);
+    proxy_request_clear (&request);
+  }
+}
+
+/* Where a body ends; -1: it is none of the kind that was said. */
+static void
+test_bodies (void)
+{
+  static const struct {
+    enum proxy_body_kind kind;
+    guint64 length;
+    const char *text;
+    gssize taken;
+    gboolean whole;
+  } rows[] = {
+      {PROXY_BODY_NONE, 0, "x", 0, TRUE},
+      {PROXY_BODY_LENGTH, 0, "x", 0, TRUE},
+      {PROXY_BODY_LENGTH, 2, "x", 1, FALSE},
+      {PROXY_BODY_LENGTH, 2, "xyz", 2, TRUE},
+      {PROXY_BODY_CHUNKED, 0, "2\r\nxy\r\n0\r\n\r\nz", 12, TRUE},
+      {PROXY_BODY_CHUNKED, 0, "2\r\nx", 4, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "0\r\n\r\n", 5, TRUE},
+      {PROXY_BODY_CHUNKED, 0, "0000001a\r\n", 10, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "000000001\r\n", -1, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "\r\n", -1, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "1;a=b\r\n", -1, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "1\nx", -1, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "1\r\nxy", -1, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "1\r\nx\rx", -1, FALSE},
+      {PROXY_BODY_CHUNKED, 0, "0\r\nX: y\r\n", -1, FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const struct proxy_request request = {.body = rows[i].kind, .length = rows[i].length};
+    struct proxy_body body;
+    g_test_message ("%s", rows[i].text);
+    proxy_body_init (&body, &request);
+    g_assert_cmpint (proxy_body_take (&body, rows[i].text, strlen (rows[i].text)), ==, rows[i].taken);
+    g_assert_cmpint (body.whole, ==, rows[i].whole);
+    /* It makes no difference where it is cut. */
+    gssize taken = 0;
+    proxy_body_init (&body, &request);
+    for (const char *at = rows[i].text; *at && !body.whole && taken >= 0; at++) {
+      gssize one = proxy_body_take (&body, at, 1);
+      taken = one < 0 ? -1 : taken + one;
+    }
+    g_assert_cmpint (taken, ==, rows[i].taken);
+  }
+}
+
+static void
+test_wrong_words (void)
+{
+  static const char *const wrong[] = {
+      "",     "a b",    "*.",           "*x",           "*.1.2.3.4",        "a.org:0",      "[::1/64",
+      "[]/8", "::1/64", "10.0.0.0/8:0", "10.0.0.0/8:x", "10.0.0.0/8:65536", "[10.0.0.0]/8", "10.0.0.1/8",
+      "/8",   "[/8",    "a.org/8",      "\xff.org",
+  };
+  struct network_rules *rules = network_rules_new ();
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autoptr (GError) error = NULL;
+    g_test_message ("%s", wrong[i]);
+    g_assert_false (network_rules_add (rules, wrong[i], &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  }
+  g_assert_cmpuint (rules->hosts->len, ==, 0);
+  g_assert_cmpstr (rules->text, ==, "");
+  network_rules_unref (rules);
+}
+
+/* ---- the key ---- */
+
+static void
+test_keys (void)
+{
+  static const struct {
+    const char *content;
+    guint mode;
+    const char *value, *wrong;
+  } rows[] = {
+      {"k3y", 0600, "Bearer k3y!", NULL},
+      {"  k3y\n", 0400, "Bearer k3y!", NULL},
+      {"", 0600, NULL, "the key for a.org is empty or not one line of text"},
+      {"\n\n", 0600, NULL, "the key for a.org is empty or not one line of text"},
+      {"a\r\nX: y", 0600, NULL, "the key for a.org is empty or not one line of text"},
+      {"a\x7f", 0600, NULL, "the key for a.org is empty or not one line of text"},
+      {"k3y", 0640, NULL, "can be read by others than its owner: chmod 600"},
+      {"k3y", 0604, NULL, "can be read by others than its owner: chmod 600"},
+      {NULL, 0600, NULL, "is too long"},
+  };
+  g_autofree char *folder = g_dir_make_tmp ("adder-key-XXXXXX", NULL);
+  g_autofree char *file = g_build_filename (folder, "key", NULL);
+  struct network_secret secret = {.value = (char *)"Bearer {}!", .file = file};
+  g_autofree char *much = g_strnfill (100000, 'x');
+  g_assert_true (host_name_parse ("a.org", 5, &secret.host));
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_true (g_file_set_contents_full (file, rows[i].content ? rows[i].content : much, -1,
+                                             G_FILE_SET_CONTENTS_CONSISTENT, (int)rows[i].mode, NULL));
+    char *value = network_secret_read (&secret, &error);
+    g_assert_cmpstr (value, ==, rows[i].value);
+    network_secret_wipe (value);
+    if (!rows[i].wrong)
+      continue;
+    g_assert_true (g_str_has_suffix (error->message, rows[i].wrong));
+    g_assert_null (strstr (error->message, "k3y"));
+  }
+  g_autoptr (GError) gone = NULL, directory = NULL, unset = NULL;
+  g_assert_cmpint (g_unlink (file), ==, 0);
+  g_assert_null (network_secret_read (&secret, &gone));
+  g_assert_true (g_str_has_suffix (gone->message, "No such file or directory"));
+  secret.file = folder;
+  g_assert_null (network_secret_read (&secret, &directory));
+  g_assert_true (g_str_has_suffix (directory->message, "is no regular file"));
+  secret.file = NULL;
+  secret.variable = (char *)"ADDER_TEST_KEY";
+  g_assert_null (network_secret_read (&secret, &unset));
+  g_assert_cmpstr (unset->message, ==, "the daemon has no variable ADDER_TEST_KEY with the key");
+  g_setenv ("ADDER_TEST_KEY", "v4r", TRUE);
+  char *value = network_secret_read (&secret, NULL);
+  g_assert_cmpstr (value, ==, "Bearer v4r!");
+  network_secret_wipe (value);
+  g_unsetenv ("ADDER_TEST_KEY");
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
 UNIT_SUITE (engine_network)
 {
   g_test_init (&argc, &argv, NULL);
@@ -289,5 +449,9 @@ UNIT_SUITE (engine_network)
   g_test_add_func ("/engine/network/hosts", test_hosts);
   g_test_add_func ("/engine/network/lists", test_lists);
   g_test_add_func ("/engine/network/requests", test_requests);
+  g_test_add_func ("/engine/network/heads", test_heads);
+  g_test_add_func ("/engine/network/bodies", test_bodies);
+  g_test_add_func ("/engine/network/wrong-words", test_wrong_words);
+  g_test_add_func ("/engine/network/keys", test_keys);
   return g_test_run ();
 }

@@ -393,6 +393,76 @@ test_take_abyss (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_true (is_warned (fixture, "(files_depth)"));
 }
 
+/* A tree whose parts are moved about meanwhile would have no end: so many names are looked at. */
+static void
+test_take_many (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  for (int i = 0; i < 10; i++) {
+    g_autofree char *name = g_strdup_printf ("work/f%d.pyc", i);
+    make (fixture, name, "x");
+  }
+  make (fixture, "work/z", "x");
+  fixture->limits.value[LIMIT_WORKSPACE_FILES] = 5;
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 0);
+  g_assert_true (is_warned (fixture, "files come back (files)"));
+}
+
+/* What a session did with a file since is not what the result speaks of. */
+static void
+test_changed_since (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  static const struct {
+    const char *command, *said;
+  } rows[] = {
+      {"true", NULL},
+      {"printf longer >%s", "a.txt is not as it was: its session has changed it since"},
+      {"touch -d @1000 %s", "a.txt is not as it was: its session has changed it since"},
+      {"rm %s && mkdir %s", "a.txt is not as it was: its session has changed it since"},
+      {"rm %s && mkfifo %s", "a.txt is not as it was: its session has changed it since"},
+      {"rm %s", "cannot open a.txt: No such file or directory"},
+      {"rm %s && ln -s /etc/passwd %s", "cannot open a.txt: Too many levels of symbolic links"},
+  };
+  g_autofree char *path = g_build_filename (fixture->path, "work", "a.txt", NULL);
+  autoclose int to = open (fixture->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL, again = NULL;
+    g_remove (path);
+    make (fixture, "work/a.txt", "12345");
+    g_autoptr (GPtrArray) artifacts = collect (fixture);
+    g_autoptr (GString) command = g_string_new (rows[i].command);
+    g_string_replace (command, "%s", path, 0);
+    char *shell[] = {(char *)"/bin/sh", (char *)"-c", command->str, NULL};
+    g_assert_true (g_spawn_sync (NULL, shell, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL));
+    autoclose int file = artifact_open (fixture->root_fd, artifacts->pdata[0], &error);
+    g_assert_cmpint (file >= 0, ==, rows[i].said == NULL);
+    g_assert_cmpstr (error ? error->message : NULL, ==, rows[i].said);
+    g_assert_cmpint (artifact_save (fixture->root_fd, artifacts->pdata[0], to, &again), ==,
+                     rows[i].said == NULL);
+    g_assert_cmpstr (again ? again->message : NULL, ==, rows[i].said);
+  }
+}
+
+/* Caches that libraries leave, and nothing else that is called so. */
+static void
+test_take_caches (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  static const char *const made[] = {
+      "work/.git/config",     "work/.env",           "work/__pycache__/a.txt",
+      "work/a.pyc",           "work/matplotlib-x/a", "tmp/matplotlib-x/a",
+      "tmp/fontlist.json",    "work/fontlist.json",  "tmp/.X1",
+      "work/__pycache__.txt",
+  };
+  static const char *const names[] = {".env", "matplotlib-x/a", "fontlist.json", "__pycache__.txt"};
+  for (gsize i = 0; i < G_N_ELEMENTS (made); i++)
+    make (fixture, made[i], "x");
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, G_N_ELEMENTS (names));
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    g_assert_nonnull (find (artifacts, names[i]));
+  g_assert_cmpuint (fixture->warnings->len, ==, 0);
+}
+
 /* Names that no file elsewhere could have are shortened, and paths that nobody could open stay. */
 static void
 test_take_long_names (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
@@ -550,6 +620,9 @@ static const struct {
     {"/artifact/sparse", test_take_sparse},
     {"/artifact/long-names", test_take_long_names},
     {"/artifact/cancelled", test_take_cancelled},
+    {"/artifact/many", test_take_many},
+    {"/artifact/caches", test_take_caches},
+    {"/artifact/changed-since", test_changed_since},
     {"/artifact/save", test_save},
     {"/artifact/save-full", test_save_full},
 };

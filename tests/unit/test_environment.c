@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "adder.h"
+#include "common/json.h"
 #include "engine/environment.h"
 #include "engine/environment_private.h"
 #include "environment_place.h"
@@ -89,6 +90,45 @@ test_system (struct place *place, gconstpointer data)
   environment_free (environment);
 }
 
+/* What an interpreter says when it is asked for its packages, and what is made of that. */
+static void
+test_packages (struct place *place, gconstpointer data)
+{
+  (void)data;
+  static const struct {
+    const char *arm, *says; /* SAYS: NULL, it is a list */
+    gboolean ipython;
+  } rows[] = {
+      {"echo noise; echo '{}' >&2; echo '{\"packages\": [{\"name\": \"IPython\"}, 1, {}]}'", NULL, TRUE},
+      {"echo '{\"packages\": [{\"name\": \"ipython2\"}]}'", NULL, FALSE},
+      {"echo '{\"packages\": {}}'", "lists no packages", FALSE},
+      {"echo '{'", "the list of packages", FALSE},
+      {"echo 'no list'", "cannot list its packages", FALSE},
+      {"echo '{\"packages\": []}'; exit 1", "cannot list its packages", FALSE},
+      {"echo '{}' >&2", "cannot list its packages", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *script = g_strdup_printf ("#!/bin/sh\n%s\n", rows[i].arm);
+    g_autofree char *name = g_strdup_printf ("python-%zu", i);
+    g_autofree char *python = write_file (place->root, name, script, 0755);
+    char *none[] = {NULL};
+    const struct environment environment = {
+        .name = (char *)"own", .python = python, .version = (char *)"3.12.1", .modules = none, .roots = none};
+    g_autoptr (json_t) described = environment_describe (&environment, &error);
+    g_test_message ("%s", rows[i].arm);
+    g_assert_cmpint (described != NULL, ==, rows[i].says == NULL);
+    if (rows[i].says)
+      g_assert_nonnull (strstr (error->message, rows[i].says));
+    else
+      g_assert_cmpint (json_is_true (json_object_get (described, "ipython")), ==, rows[i].ipython);
+  }
+  g_autoptr (GError) error = NULL;
+  const struct environment shell = {.name = (char *)"shell", .shell = TRUE};
+  g_assert_null (environment_describe (&shell, &error));
+  assert_error (&error, ADDER_ERROR_UNSUPPORTED, "the environment shell is no Python");
+}
+
 static void
 test_not_found (struct place *place, gconstpointer data)
 {
@@ -153,6 +193,10 @@ test_unusable (struct place *place, gconstpointer data)
       {", \"minor\": 8, \"version\": \"3.8.18\"", "it is Python 3.8.18"},
       {", \"free_threaded\": true", "free-threaded"},
       {", \"executable\": \"\"", "its own version and path"},
+      {", \"executable\": \"python\"", "its own version and path"},
+      {", \"executable\": null", "its own version and path"},
+      {", \"implementation\": null", "its own version and path"},
+      {", \"version\": 3", "its own version and path"},
       {", \"needed\": [\"/home\"]", "it needs /home"},
       {", \"needed\": [\"/tmp\"]", "private directory"},
       {", \"packages\": [\"/etc\"]", "more than the interpreter"},
@@ -196,6 +240,50 @@ test_roots (struct place *place, gconstpointer data)
   for (gsize i = 0; facts->roots[i]; i++)
     g_assert_cmpstr (facts->roots[i], !=, "/");
   facts_unref (facts);
+}
+
+/* What holds others stands for them; what is no path is nothing. */
+static void
+test_wider_root (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prefix = g_build_filename (place->root, "wide", "prefix", NULL);
+  g_autofree char *wide = g_path_get_dirname (prefix);
+  g_free (write_file (prefix, "lib/python3.12/site-packages/one.py", "", 0644));
+  g_autofree char *whole = answer_for ("/usr/bin/python3", prefix, "");
+  g_autoptr (json_t) answer = json_loads (whole, 0, NULL);
+  json_object_set_new (answer, "wanted", json_pack ("[i, s, n, s]", 1, "relative", wide));
+  g_autofree char *text = json_to_text (answer);
+  g_autofree char *python = write_interpreter (place, "python", text);
+  struct facts *facts = facts_of (python, &error);
+  g_assert_no_error (error);
+  g_assert_true (g_strv_contains ((const char *const *)facts->roots, wide));
+  g_assert_false (g_strv_contains ((const char *const *)facts->roots, prefix));
+  g_assert_false (g_strv_contains ((const char *const *)facts->roots, "relative"));
+  facts_unref (facts);
+}
+
+static void
+test_other_programs (struct place *place, gconstpointer data)
+{
+  (void)data;
+  static const struct {
+    const char *script, *says;
+  } rows[] = {
+      {"exit 0", "it said nothing"},
+      {"echo 'usage: other' >&2; exit 2", "does not answer as Python 3.9 or later does: usage: other"},
+      {"printf '%1000s' x >&2; exit 1", "it is some other program"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *name = g_strdup_printf ("python%zu", i);
+    g_autofree char *script = g_strdup_printf ("#!/bin/sh\n%s\n", rows[i].script);
+    g_autofree char *python = write_file (place->root, name, script, 0755);
+    g_assert_null (facts_of (python, &error));
+    assert_error (&error, ADDER_ERROR_UNSUPPORTED, rows[i].says);
+    g_assert_null (facts_packages (python));
+  }
 }
 
 static void
@@ -344,10 +432,13 @@ UNIT_SUITE (environment)
 #define ADD(path, function)                                                                                  \
   g_test_add ("/environment/" path, struct place, NULL, place_set_up, function, place_tear_down)
   ADD ("system", test_system);
+  ADD ("packages", test_packages);
   ADD ("not-found", test_not_found);
   ADD ("manifest", test_manifest);
   ADD ("unusable", test_unusable);
   ADD ("roots", test_roots);
+  ADD ("wider-root", test_wider_root);
+  ADD ("other-programs", test_other_programs);
   ADD ("home-prefix", test_home_prefix);
   ADD ("remembered", test_remembered);
   ADD ("threads", test_threads);

@@ -160,7 +160,11 @@ test_create_refused (struct place *place, gconstpointer data)
     const char *says;
   } rows[] = {
       {{.name = "../x"}, ADDER_ERROR_INVALID, "cannot be the name"},
+      {{.name = NULL}, ADDER_ERROR_INVALID, "cannot be the name"},
       {{.name = "system"}, ADDER_ERROR_INVALID, "cannot be made"},
+      {{.name = "shell"}, ADDER_ERROR_INVALID, "is the host's shell as it is"},
+      {{.name = "x", .python = "no-such-python"}, ADDER_ERROR_NOT_FOUND, "no interpreter no-such-python"},
+      {{.name = "x", .python = "/usr"}, ADDER_ERROR_NOT_FOUND, "no interpreter /usr"},
       {{.name = "x", .requirements = "/nowhere.txt"}, ADDER_ERROR_NOT_FOUND, "/nowhere.txt"},
       {{.name = "x", .python = "/nowhere/python"}, ADDER_ERROR_NOT_FOUND, "/nowhere/python"},
       {{.name = "x", .python = "/bin/false"}, ADDER_ERROR_UNSUPPORTED, "/bin/false"},
@@ -173,6 +177,97 @@ test_create_refused (struct place *place, gconstpointer data)
     g_assert_false (environment_create (&rows[i].recipe, NULL, &error));
     assert_error (&error, rows[i].code, rows[i].says);
   }
+}
+
+/* An interpreter that does its part of each step as ARMS says, and leaves the rest to Python. */
+static char *
+write_python (const struct place *place, const char *name, const char *arms)
+{
+  g_autofree char *text = g_strdup_printf (
+      "#!/bin/sh\n"
+      "case \"$*\" in\n"
+      "%s"
+      "*'import venv, ensurepip'*) exit 0 ;;\n"
+      "*'-m venv '*) for venv; do :; done; mkdir -p \"$venv/bin\" && cp \"$0\" \"$venv/bin/python\"; exit "
+      ";;\n"
+      "*'-m pip '*|*'-m compileall '*|*matplotlib*) exit 0 ;;\n"
+      "esac\n"
+      "/usr/bin/python3 \"$@\" | sed 's|\"executable\": *\"[^\"]*\"|\"executable\": \"'\"$0\"'\"|'\n",
+      arms);
+  return write_file (place->root, name, text, 0755);
+}
+
+/* Whichever step fails, its own words say why, and nothing is left. */
+static void
+test_failing_steps (struct place *place, gconstpointer data)
+{
+  (void)data;
+  static const struct {
+    const char *arms;
+    int code;
+    const char *says;
+  } rows[] = {
+      {"*'import venv, ensurepip'*) exit 1 ;;\n", ADDER_ERROR_UNSUPPORTED,
+       "cannot make virtual environments: its module venv or ensurepip is missing"},
+      {"*'-m venv '*) echo; echo 'the disk is full' >&2; exit 1 ;;\n", ADDER_ERROR_FAILED,
+       "cannot make a virtual environment: the disk is full"},
+      {"*'-m pip '*) echo 'noise'; echo 'ERROR: no such package'; echo '  more' >&2; exit 1 ;;\n",
+       ADDER_ERROR_FAILED, "wanted.txt: no such package"},
+      {"*'-m pip '*) echo 'noise' >&2; exit 1 ;;\n", ADDER_ERROR_FAILED,
+       "wanted.txt: it ended without a word"},
+      {"*'-c import json') echo 'first' >&2; echo 'the last line' >&2; exit 1 ;;\n", ADDER_ERROR_FAILED,
+       "cannot load json ahead: the last line"},
+  };
+  const char *const modules[] = {"json", NULL};
+  g_autofree char *requirements = write_file (place->root, "wanted.txt", "adderdemo\n", 0644);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *name = g_strdup_printf ("python-%zu", i);
+    g_autofree char *python = write_python (place, name, rows[i].arms);
+    const struct environment_recipe recipe = {
+        .name = "made", .python = python, .requirements = requirements, .modules = modules};
+    g_assert_false (environment_create (&recipe, NULL, &error));
+    assert_error (&error, rows[i].code, rows[i].says);
+    assert_no_folder (place, "made");
+  }
+}
+
+/* Each package is told as it comes; a list with a digest must have all of them; what libraries prepare is
+ * kept. */
+static void
+test_told_steps (struct place *place, gconstpointer data)
+{
+  (void)data;
+  static const char arms[] =
+      "*'-m pip '*--require-hashes*) echo 'Collecting adderdemo==1.0 (from -r wanted.txt)'; exit 0 ;;\n"
+      "*'-m pip '*) exit 1 ;;\n"
+      "*matplotlib*) touch \"$MPLCONFIGDIR/fontlist.json\"; exit 0 ;;\n";
+  g_autoptr (GError) error = NULL;
+  g_autofree char *python = write_python (place, "python", arms);
+  g_autofree char *requirements =
+      write_file (place->root, "wanted.txt", "adderdemo==1.0 --hash=sha256:00\n", 0644);
+  g_autofree char *log = g_build_filename (place->root, "log", NULL);
+  const struct environment_recipe recipe = {.name = "told", .python = python, .requirements = requirements};
+  FILE *progress = fopen (log, "we");
+  gboolean created = environment_create (&recipe, progress, &error);
+  fclose (progress);
+  g_assert_no_error (error);
+  g_assert_true (created);
+  static const char *const lines[] = {"\n  adderdemo==1.0\n", "\n1 packages installed\n",
+                                      "\nlist of fonts made\n", "environment told is ready"};
+  g_autofree char *said = NULL;
+  g_assert_true (g_file_get_contents (log, &said, NULL, NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
+    g_assert_nonnull (strstr (said, lines[i]));
+  struct environment *environment = environment_find ("told", &error);
+  g_assert_no_error (error);
+  g_autofree char *copy = g_build_filename (environment->directory, "requirements.txt", NULL);
+  g_autofree char *kept = NULL;
+  g_assert_true (g_file_get_contents (copy, &kept, NULL, NULL));
+  g_assert_cmpstr (kept, ==, "adderdemo==1.0 --hash=sha256:00\n");
+  environment_free (environment);
+  g_assert_true (environment_remove ("told", &error));
+  assert_no_folder (place, "told");
 }
 
 static void
@@ -227,6 +322,10 @@ test_left_by_crash (struct place *place, gconstpointer data)
   assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment \"mine\"");
   g_assert_false (environment_remove ("system", &error));
   assert_error (&error, ADDER_ERROR_INVALID, "stays");
+  g_assert_false (environment_remove ("shell", &error));
+  assert_error (&error, ADDER_ERROR_INVALID, "stays");
+  g_assert_false (environment_remove ("../mine", &error));
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "no environment");
 }
 
 /* Removing follows no links: what they lead to stays. */
@@ -253,6 +352,8 @@ UNIT_SUITE (environment_create)
   ADD ("create", test_create);
   ADD ("create-fails-whole", test_create_fails_whole);
   ADD ("create-refused", test_create_refused);
+  ADD ("failing-steps", test_failing_steps);
+  ADD ("told-steps", test_told_steps);
   ADD ("adopt", test_adopt);
   ADD ("left-by-crash", test_left_by_crash);
   ADD ("remove-follows-no-links", test_remove_follows_no_links);

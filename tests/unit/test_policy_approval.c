@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Approvals: what a yes is for, whose it is, how long it holds, and the bounds. */
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "common/json.h"
@@ -231,6 +233,13 @@ test_always_needs_conversation (void)
 
 /* ---- who may decide ---- */
 
+static gboolean
+is_known (struct approvals *approvals, const char *id)
+{
+  g_autoptr (json_t) whole = approvals_show (approvals, "uid:1", id, NULL);
+  return whole != NULL;
+}
+
 static void
 test_others_ids (void)
 {
@@ -351,6 +360,18 @@ carry_out (gpointer data, const char *owner, const char *review_id, const char *
   return TRUE;
 }
 
+/* The subject of the review r1, of which SHOWN is told. */
+static struct approval_subject
+changes_of (json_t *shown)
+{
+  return (struct approval_subject){.kind = APPROVAL_OF_CHANGES,
+                                   .owner = "uid:1",
+                                   .digest = "changes",
+                                   .place = "p",
+                                   .review_id = "r1",
+                                   .shown = shown};
+}
+
 static void
 test_changes (void)
 {
@@ -359,12 +380,7 @@ test_changes (void)
   struct carried carried = {.fails = TRUE, .approvals = approvals};
   struct approval_answer answer = {0};
   g_autoptr (json_t) shown = json_pack ("{s:i}", "files", 3);
-  const struct approval_subject subject = {.kind = APPROVAL_OF_CHANGES,
-                                           .owner = "uid:1",
-                                           .digest = "changes",
-                                           .place = "p",
-                                           .review_id = "r1",
-                                           .shown = shown};
+  const struct approval_subject subject = changes_of (shown);
   approvals_set_carry_out (approvals, carry_out, &carried);
   g_assert_true (approvals_decide (approvals, &subject, NULL, &answer, NULL));
   g_autofree char *id = answer.id;
@@ -381,6 +397,82 @@ test_changes (void)
   g_assert_cmpint (carried.calls, ==, 2);
   g_assert_true (carried.yes);
   g_assert_null (approvals_show (approvals, "uid:1", id, NULL));
+  approvals_unref (approvals);
+}
+
+/* While changes are made nobody else decides about them, and they neither expire nor are forgotten. */
+static gboolean
+carry_out_slowly (gpointer data, const char *owner, const char *review_id, const char *digest, gboolean yes,
+                  json_t **ret_outcome, GError **error)
+{
+  struct carried *carried = data;
+  const struct approver person = {.owner = owner};
+  g_autoptr (GError) also_yes = NULL, also_no = NULL;
+  (void)digest;
+  (void)ret_outcome;
+  carried->calls++;
+  carried->yes = yes;
+  g_assert_null (approvals_approve (carried->approvals, &person, review_id, FALSE, &also_yes));
+  g_assert_error (also_yes, ADDER_ERROR, ADDER_ERROR_BUSY);
+  g_assert_null (approvals_deny (carried->approvals, &person, review_id, NULL, &also_no));
+  g_assert_error (also_no, ADDER_ERROR, ADDER_ERROR_BUSY);
+  approvals_forget (carried->approvals, owner, review_id);
+  /* Until it had expired, were it not for this. */
+  g_usleep (30 * 1000);
+  g_assert_cmpuint (approvals_waiting (carried->approvals), ==, 1);
+  if (carried->fails)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the disk is full");
+  return !carried->fails;
+}
+
+static void
+test_one_decides (void)
+{
+  const struct approver person = {.owner = "uid:1"};
+  g_autofree struct config *config = make_config ();
+  config->approval_expire_ms = 20;
+  g_autoptr (json_t) shown = json_object ();
+  const struct approval_subject subject = changes_of (shown);
+  for (int fails = 0; fails < 2; fails++) {
+    struct approvals *approvals = make_with (config);
+    struct carried carried = {.fails = fails, .approvals = approvals};
+    struct approval_answer answer = {0};
+    g_autoptr (GError) error = NULL;
+    approvals_set_carry_out (approvals, carry_out_slowly, &carried);
+    g_assert_true (approvals_decide (approvals, &subject, NULL, &answer, NULL));
+    g_autofree char *id = answer.id;
+    g_autoptr (json_t) whole = approvals_deny (approvals, &person, id, "not now", &error);
+    g_assert_true ((whole == NULL) == fails);
+    g_assert_cmpint (carried.calls, ==, 1);
+    g_assert_false (carried.yes);
+    if (fails)
+      g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+    else
+      g_assert_cmpstr (json_string_value (json_object_get (whole, "reason")), ==, "not now");
+    approvals_unref (approvals);
+  }
+}
+
+/* A review that was decided by other means waits for nobody; a run's approval is none of a review. */
+static void
+test_decided_elsewhere (void)
+{
+  struct approvals *approvals = make ();
+  struct approval_answer answer = {0};
+  g_autoptr (json_t) shown = json_object ();
+  const struct approval_subject subject = {
+      .kind = APPROVAL_OF_CHANGES, .digest = "changes", .place = "p", .review_id = "r1", .shown = shown};
+  g_assert_true (approvals_decide (approvals, &subject, NULL, &answer, NULL));
+  g_assert_cmpstr (answer.id, ==, "r1");
+  g_clear_pointer (&answer.id, g_free);
+  g_autofree char *run = ASK (approvals, 0);
+  approvals_forget (approvals, "uid:1", run);
+  approvals_forget (approvals, "uid:1", "r1");
+  approvals_forget (approvals, NULL, "no such");
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 2);
+  approvals_forget (approvals, NULL, "r1");
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 1);
+  g_assert_null (approvals_show (approvals, NULL, "r1", NULL));
   approvals_unref (approvals);
 }
 
@@ -423,6 +515,54 @@ test_wait_until_expiry (void)
   approvals_unref (approvals);
 }
 
+static gpointer
+hang_up (gpointer data)
+{
+  close (GPOINTER_TO_INT (data));
+  return NULL;
+}
+
+static void
+test_wait_until_gone (void)
+{
+  struct approvals *approvals = make ();
+  g_autoptr (GError) error = NULL;
+  int ends[2];
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ==, 0);
+  g_autofree char *id = ASK (approvals, 0);
+  GThread *thread = g_thread_new ("hang up", hang_up, GINT_TO_POINTER (ends[1]));
+  g_assert_null (approvals_wait (approvals, "uid:1", id, ends[0], 60 * 1000, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED);
+  g_thread_join (thread);
+  close (ends[0]);
+  /* It waits on for others. */
+  g_assert_cmpuint (approvals_waiting (approvals), ==, 1);
+  approvals_unref (approvals);
+}
+
+/* ---- bounds of what is over ---- */
+
+static void
+test_denials_bound (void)
+{
+  g_autofree struct config *config = make_config ();
+  config->max_approvals_bytes = 1 << 20;
+  struct approvals *approvals = make_with (config);
+  g_autofree char *first = ASK (approvals, .digest = "first");
+  deny (approvals, first, NULL);
+  for (int i = 0; i < 1100; i++) {
+    g_autofree char *digest = g_strdup_printf ("d%d", i);
+    g_autofree char *id = ASK (approvals, .digest = digest);
+    deny (approvals, id, NULL);
+    if (i == 500)
+      g_assert_true (is_known (approvals, first));
+  }
+  g_assert_false (is_known (approvals, first));
+  g_autoptr (json_t) list = approvals_list (approvals, "uid:1");
+  g_assert_cmpuint (json_array_size (json_object_get (list, "approvals")), <=, 1024);
+  approvals_unref (approvals);
+}
+
 UNIT_SUITE (policy_approval)
 {
   static const struct {
@@ -444,6 +584,10 @@ UNIT_SUITE (policy_approval)
       {"changes", test_changes},
       {"wait", test_wait},
       {"wait-until-expiry", test_wait_until_expiry},
+      {"wait-until-gone", test_wait_until_gone},
+      {"one-decides", test_one_decides},
+      {"decided-elsewhere", test_decided_elsewhere},
+      {"denials-bound", test_denials_bound},
   };
   g_test_init (&argc, &argv, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (tests); i++) {

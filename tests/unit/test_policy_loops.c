@@ -64,6 +64,8 @@ test_what_counts (void)
       {ADDER_OUTCOME_REFUSED, "Loop", 1},       {ADDER_OUTCOME_CANCELLED, "Cancelled", 1},
       {ADDER_OUTCOME_BUSY, "Busy", 1},          {ADDER_OUTCOME_FAILED, "Failed", 1},
       {ADDER_OUTCOME_APPROVAL_REQUIRED, "", 0}, {ADDER_OUTCOME_OK, "", 0},
+      {ADDER_OUTCOME_CPU_LIMIT, "", 2},         {ADDER_OUTCOME_MEMORY_LIMIT, "", 2},
+      {ADDER_OUTCOME_OUTPUT_LIMIT, "", 2},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     struct loops *loops = make (8, 8, 60000);
@@ -82,6 +84,39 @@ test_without_report (void)
   struct loops *loops = make (8, 8, 60000);
   loops_ended (loops, "a", "c", 1, &end);
   g_assert_cmpuint (failures (loops, "a", "c", 1), ==, 0);
+  loops_unref (loops);
+}
+
+/* Code that never ran, for want of a yes, has not succeeded; nor is whose nobody knows another's. */
+static void
+test_asked_first (void)
+{
+  const struct request_end end = {ADDER_OUTCOME_APPROVAL_REQUIRED, NULL, NULL};
+  struct loops *loops = make (8, 8, 60000);
+  fail (loops, NULL, "c", 1);
+  loops_ended (loops, NULL, "c", 1, &end);
+  g_assert_cmpuint (failures (loops, NULL, "c", 1), ==, 1);
+  loops_unref (loops);
+}
+
+/* A run that a signal ended has no error of Python's: how it ended stands for one. */
+static void
+test_without_error (void)
+{
+  g_autoptr (json_t) attempt = json_pack ("{s:s}", "digest", "d");
+  const struct request_end crashed = {ADDER_OUTCOME_CRASHED, NULL, attempt};
+  const struct request_end late = {ADDER_OUTCOME_TIMEOUT, NULL, attempt};
+  struct loops *loops = make (8, 8, 60000);
+  loops_ended (loops, "a", "c", 1, &crashed);
+  loops_ended (loops, "a", "c", 1, &crashed);
+  loops_ended (loops, "a", "c", 1, &late);
+  g_autoptr (json_t) attempts = loops_attempts (loops, "a", "c", 1);
+  json_int_t keys[3];
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    keys[i] = json_integer_value (
+        json_object_get (json_array_get (json_object_get (attempts, "failed"), i), "error"));
+  g_assert_cmpint (keys[0], ==, keys[1]);
+  g_assert_cmpint (keys[0], !=, keys[2]);
   loops_unref (loops);
 }
 
@@ -137,11 +172,16 @@ test_error_keys (void)
       {"", "x", FALSE},
       {"1.5 and 2", "22.75 and 1234567", TRUE},
       {"0x", "0", TRUE},
+      {"issue #5", "issue #17", TRUE},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
     g_assert_cmpint (loops_error_key ("E", rows[i].left) == loops_error_key ("E", rows[i].right), ==,
                      rows[i].same);
   g_assert_cmpuint (loops_error_key ("E", "m"), !=, loops_error_key ("F", "m"));
+  /* So much of a message tells; what a program put behind it does not. */
+  g_autofree char *most = g_strnfill (100000, 'x');
+  g_autofree char *more = g_strconcat (most, "y", NULL);
+  g_assert_cmpuint (loops_error_key ("E", most), ==, loops_error_key ("E", more));
 }
 
 UNIT_SUITE (policy_loops)
@@ -150,6 +190,8 @@ UNIT_SUITE (policy_loops)
   g_test_add_func ("/loops/of-whom", test_of_whom);
   g_test_add_func ("/loops/what-counts", test_what_counts);
   g_test_add_func ("/loops/without-report", test_without_report);
+  g_test_add_func ("/loops/asked-first", test_asked_first);
+  g_test_add_func ("/loops/without-error", test_without_error);
   g_test_add_func ("/loops/bounds", test_bounds);
   g_test_add_func ("/loops/forgotten", test_forgotten);
   g_test_add_func ("/loops/switched-off", test_switched_off);

@@ -132,6 +132,7 @@ test_life (void)
   g_assert_nonnull (strstr (text, digest));
 
   g_assert_true (tokens_file_change (world.file, drop, (gpointer) "alice", &problem));
+  g_assert_cmpuint (tokens_count (tokens), ==, 1);
   assert_owner (tokens, alice, NULL);
   assert_owner (tokens, bob, "token:bob");
   /* What is given up changes nothing. */
@@ -200,6 +201,68 @@ test_trust (void)
   world_end (&world);
 }
 
+/* What the file may be, and what it must not. */
+static void
+test_what_it_is (void)
+{
+  struct world world;
+  world_begin (&world, "");
+  const struct {
+    const char *command, *word;
+    gboolean as_root;
+  } rows[] = {
+      {"mkdir '%s'", "is no regular file: name another one", FALSE},
+      /* Without waiting for somebody who writes. */
+      {"mkfifo '%s'", "is no regular file: name another one", FALSE},
+      {"ln -s '%s' '%s'", "cannot open the file of tokens", FALSE},
+      {"truncate -s 65M '%s'", "is too long: remove tokens", FALSE},
+      {"touch '%s'", "cannot be understood", FALSE},
+      {"touch '%s' && chown 1:1 '%s'", "belongs to another user: chown it", TRUE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) problem = NULL;
+    if (rows[i].as_root && geteuid () != 0)
+      continue;
+    g_autoptr (GString) script = g_string_new (rows[i].command);
+    g_string_prepend (script, "umask 077 && ");
+    g_string_replace (script, "%s", world.file, 0);
+    char *shell[] = {(char *)"/bin/sh", (char *)"-c", script->str, NULL};
+    gint status = -1;
+    g_assert_true (g_spawn_sync (NULL, shell, NULL, 0, NULL, NULL, NULL, NULL, &status, NULL));
+    g_assert_cmpint (status, ==, 0);
+    g_test_message ("%s", rows[i].command);
+    g_assert_null (tokens_new (world.config, &problem));
+    g_test_message ("%s", problem->message);
+    g_assert_nonnull (strstr (problem->message, rows[i].word));
+    /* Nobody makes a token in it either. */
+    g_assert_false (tokens_file_change (world.file, drop, (gpointer) "a", NULL));
+    g_assert_cmpint (g_remove (world.file), ==, 0);
+  }
+  world_end (&world);
+}
+
+static void
+test_names (void)
+{
+  static const struct {
+    const char *name;
+    gboolean good;
+  } rows[] = {
+      {"a", TRUE},    {"Build-1.2_x", TRUE}, {"", FALSE},     {"1a", FALSE}, {"_a", FALSE},
+      {"a b", FALSE}, {"a:b", FALSE},        {"\xff", FALSE}, {"ä", FALSE},  {"a\n", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) problem = NULL;
+    g_assert_cmpint (token_check_name (rows[i].name, &problem), ==, rows[i].good);
+    if (!rows[i].good)
+      g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
+  }
+  g_autofree char *longest = g_strnfill (TOKEN_NAME_MOST, 'a'),
+                  *longer = g_strnfill (TOKEN_NAME_MOST + 1, 'a');
+  g_assert_true (token_check_name (longest, NULL));
+  g_assert_false (token_check_name (longer, NULL));
+}
+
 static void
 test_parse (void)
 {
@@ -233,6 +296,31 @@ test_parse (void)
     g_assert_null (tokens_parse (bad[i], strlen (bad[i]), &problem));
     g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   }
+  /* Each member must be there, and be what it is. */
+  static const struct {
+    const char *member, *value;
+  } members[] = {
+      {"name", "1"},          {"name", "null"},     {"digest", "null"},     {"created_ms", "-1"},
+      {"expires_ms", "1.5"},  {"role", "\"root\""}, {"role", "1"},          {"toolset", "1"},
+      {"profiles", "\"a\""},  {"profiles", "[1]"},  {"roots", "{}"},        {"read_only", "1"},
+      {"may_decide", "null"}, {"rate", "\"1\""},    {"concurrent", "null"}, {"concurrent", NULL},
+      {"toolset", NULL},
+  };
+  const char *row = ROW ("a", DIGEST, "");
+  for (gsize i = 0; i < G_N_ELEMENTS (members); i++) {
+    g_autoptr (GError) problem = NULL;
+    json_t *value = members[i].value ? json_loads (members[i].value, JSON_DECODE_ANY, NULL) : NULL;
+    g_autoptr (json_t) token = json_loads (row, 0, NULL);
+    if (value)
+      json_object_set_new (token, members[i].member, value);
+    else
+      json_object_del (token, members[i].member);
+    g_autoptr (json_t) file = json_pack ("{s:i, s:[O]}", "schema_version", 1, "tokens", token);
+    g_autofree char *text = json_to_text (file);
+    g_assert_null (tokens_parse (text, strlen (text), &problem));
+    g_autofree char *wanted = g_strdup_printf ("of its token 1, wrong: %s", members[i].member);
+    g_assert_cmpstr (problem->message, ==, wanted);
+  }
   g_autoptr (GError) problem = NULL;
   const char *good = FILE_OF (ROW ("b", OTHER, "") ", " ROW ("a", DIGEST, ""));
   g_autoptr (GPtrArray) tokens = tokens_parse (good, strlen (good), &problem);
@@ -257,6 +345,18 @@ add_many (GPtrArray *tokens, gpointer data, GError **error)
     g_ptr_array_add (tokens, token);
   }
   return TRUE;
+}
+
+static void
+test_too_many (void)
+{
+  struct world world;
+  world_begin (&world, "");
+  g_autoptr (GError) problem = NULL;
+  g_assert_false (tokens_file_change (world.file, add_many, GUINT_TO_POINTER (TOKENS_MOST + 1), &problem));
+  g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_assert_false (g_file_test (world.file, G_FILE_TEST_EXISTS));
+  world_end (&world);
 }
 
 /* That a token is found takes no longer with many of them; the bound is far from what it takes. */
@@ -372,6 +472,11 @@ test_concurrency (void)
   assert_enter (rates, "a", 2, now_us, RATES_YES);
   assert_enter (rates, "a", 2, now_us, RATES_TOO_MANY);
   rates_leave (rates, "nobody");
+  /* Who left once more often than he came gets no more for it. */
+  rates_leave (rates, "b");
+  rates_leave (rates, "b");
+  assert_enter (rates, "b", 1, now_us, RATES_YES);
+  assert_enter (rates, "b", 1, now_us, RATES_TOO_MANY);
   rates_free (rates);
 }
 
@@ -396,6 +501,17 @@ test_bounded (void)
   assert_enter (rates, "c", 1, now_us, RATES_TOO_MANY);
   rates_leave (rates, "a");
   assert_enter (rates, "c", 1, now_us, RATES_YES);
+  rates_free (rates);
+
+  /* Whoever has all that he may have is as if he had never come. */
+  rates = rates_new (2, RATES_MINUTE_US);
+  guint wait_s;
+  assert_enter (rates, "a", 0, now_us, RATES_YES);
+  assert_enter (rates, "b", 0, now_us, RATES_YES);
+  g_assert_true (rates_has_left (rates, "a", now_us, &wait_s));
+  assert_enter (rates, "c", 0, now_us + G_TIME_SPAN_HOUR, RATES_YES);
+  g_assert_cmpuint (rates_kept (rates), ==, 1);
+  g_assert_true (rates_has_left (rates, "never", now_us, &wait_s));
   rates_free (rates);
 }
 
@@ -461,19 +577,35 @@ test_roots (void)
   g_assert_cmpuint (json_array_size (json_object_get (list, "roots")), ==, 3);
   g_autoptr (json_t) none = roots_list (world.config, other);
   g_assert_cmpuint (json_array_size (json_object_get (none, "roots")), ==, 0);
+  g_assert_true (root_exists (world.config, "most"));
+  g_assert_false (root_exists (world.config, "gone"));
+  /* What became of it after the start is told without where it was. */
+  g_autofree char *moved = g_strconcat (data, ".moved", NULL);
+  g_autoptr (GError) gone = NULL;
+  g_assert_cmpint (g_rename (data, moved), ==, 0);
+  g_assert_cmpint (root_open (world.config, who, "data", "in", "read", &shown, &gone), ==, -1);
+  g_assert_cmpstr (gone->message, ==, "the root data cannot be opened");
+  g_assert_cmpint (g_rename (moved, data), ==, 0);
   principal_unref (who);
   principal_unref (other);
   world_end (&world);
 
-  static const char *const bad[] = {"roots = data\n",           "roots = data=srv:read\n",
-                                    "roots = data=/tmp\n",      "roots = data=/tmp:all\n",
-                                    "roots = 1=/tmp:read\n",    "roots = d=/tmp:read d=/tmp:rw\n",
-                                    "roots = d=/no/such:read\n"};
+  static const char *const bad[] = {"roots = data\n",
+                                    "roots = data=srv:read\n",
+                                    "roots = data=/tmp\n",
+                                    "roots = data=/tmp:all\n",
+                                    "roots = 1=/tmp:read\n",
+                                    "roots = d=/tmp:read d=/tmp:rw\n",
+                                    "roots = d=/no/such:read\n",
+                                    "roots = a:b=/tmp\n",
+                                    "roots = d.e=/tmp:read\n",
+                                    "roots = \"d\n"};
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) wrong = NULL;
     world_begin (&world, bad[i]);
     g_assert_false (roots_check (world.config, &wrong));
     g_assert_nonnull (wrong);
+    g_assert_false (root_exists (world.config, "data"));
     world_end (&world);
   }
   g_autofree char *command = g_strdup_printf ("rm -rf '%s'", data);
@@ -486,7 +618,10 @@ UNIT_SUITE (policy_tokens)
   g_test_add_func ("/policy/tokens/life", test_life);
   g_test_add_func ("/policy/tokens/expiry", test_expiry);
   g_test_add_func ("/policy/tokens/trust", test_trust);
+  g_test_add_func ("/policy/tokens/what-it-is", test_what_it_is);
+  g_test_add_func ("/policy/tokens/names", test_names);
   g_test_add_func ("/policy/tokens/parse", test_parse);
+  g_test_add_func ("/policy/tokens/too-many", test_too_many);
   g_test_add_func ("/policy/tokens/many", test_many);
   g_test_add_func ("/policy/tokens/writers", test_writers);
   g_test_add_func ("/policy/rates/rate", test_rate);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runner/join.h against launchers of all kinds, and what runner/container.h refuses outside of a container.
- * Each case is a process of its own, for joining closes every descriptor. */
+/* runner/join.h against launchers of all kinds, and what runner/container.h refuses outside of a container
+ * and in one that lacks something. Each case is a process of its own, for joining closes every descriptor. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <net/if.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,6 +22,8 @@
 #include "base/fd.h"
 #include "runner/container.h"
 #include "runner/join.h"
+#include "runner/wire.h"
+#include "sandbox/capabilities.h"
 #include "suite.h"
 
 #define MOST_FDS 5
@@ -184,6 +190,135 @@ test_verify (void)
   g_assert_cmpint (in_child (verify), ==, 0);
 }
 
+/* ---- in a container, as far as namespaces make one ---- */
+
+#define LACKING 77 /* an exit status: the host has no user namespaces, or masks /proc */
+
+/* Leaves all namespaces but that of processes, for which the next child does, as an ordinary user. */
+static gboolean
+leave (void)
+{
+  uid_t uid = geteuid ();
+  gid_t gid = getegid ();
+  autoclose int proc = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  return unshare (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP |
+                  CLONE_NEWNET) == 0 &&
+         namespaces_map (proc, "self", 1000, uid, 1000, gid, NULL) == 0 &&
+         mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+         mount ("none", "/run", "tmpfs", 0, NULL) == 0;
+}
+
+static int
+make_workspace (void)
+{
+  struct fault fault = {0};
+  if (!leave ())
+    return LACKING;
+  if (container_make_workspace (&fault) != -ENOENT || !strstr (fault.step, "cannot open /run/workspace"))
+    return 1;
+  /* What was lent is there already, and so is all of it a second time. */
+  if (g_mkdir_with_parents ("/run/workspace/work", 0755) < 0 || container_make_workspace (&fault) < 0 ||
+      container_make_workspace (&fault) < 0)
+    return 2;
+  if (!g_file_test ("/run/workspace/tmp/output", G_FILE_TEST_IS_DIR))
+    return 3;
+  if (g_rmdir ("/run/workspace/tmp/output") < 0 || g_rmdir ("/run/workspace/tmp") < 0 ||
+      !g_file_set_contents ("/run/workspace/tmp", "", 0, NULL))
+    return 4;
+  return container_make_workspace (&fault) == -ENOTDIR &&
+                 strcmp (fault.step, "cannot make tmp/output in /run/workspace") == 0
+             ? 0
+             : 5;
+}
+
+/* Whether verifying ends with STEP, or well when that is NULL, and finds MECHANISMS, and no LACKING_ONES. */
+static gboolean
+verifies (const struct namespaces_seen *outside, const char *step, uint32_t mechanisms, uint32_t lacking_ones)
+{
+  struct fault fault = {0};
+  uint32_t found = 0;
+  int r = container_verify (outside, &found, &fault);
+  if (step ? r == -EPERM && strcmp (fault.step, step) == 0 : r == 0)
+    return (found & mechanisms) == mechanisms && !(found & lacking_ones);
+  fprintf (stderr, "%s, and not %s\n", fault.step, step ? step : "fine");
+  return FALSE;
+}
+
+static gboolean
+raise_loopback (void)
+{
+  struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+  autoclose int fd = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return ioctl (fd, SIOCSIFFLAGS, &request) == 0;
+}
+
+/* As pid 1. Each step is one that an engine may have left out. */
+static int
+verify_steps (const struct namespaces_seen *outside)
+{
+  static const struct {
+    enum namespace shared;
+    const char *step;
+    uint32_t lacking;
+  } rows[] = {
+      {NAMESPACE_MOUNT, "the container's file tree is shared or can be written to", WIRE_MOUNT_NAMESPACE},
+      {NAMESPACE_PID, "the container's processes are shared", WIRE_PID_NAMESPACE},
+      {NAMESPACE_NET, "the container's network is shared or leads somewhere", WIRE_NET_NAMESPACE},
+      {NAMESPACE_IPC, "the container's ipc objects are shared", WIRE_IPC_NAMESPACE},
+      {NAMESPACE_UTS, NULL, WIRE_UTS_NAMESPACE},
+      {NAMESPACE_CGROUP, NULL, WIRE_CGROUP_NAMESPACE},
+  };
+  static const uint32_t all = WIRE_MOUNT_NAMESPACE | WIRE_PID_NAMESPACE | WIRE_FRESH_PROC |
+                              WIRE_NET_NAMESPACE | WIRE_IPC_NAMESPACE | WIRE_UTS_NAMESPACE |
+                              WIRE_CGROUP_NAMESPACE;
+  struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+  struct fault fault = {0};
+  if (!verifies (outside, "the container's file tree is shared or can be written to", 0, all))
+    return 1;
+  if (mount_setattr (AT_FDCWD, "/", 0, &read_only, sizeof read_only) < 0 ||
+      !verifies (outside, "the container's processes are shared", WIRE_MOUNT_NAMESPACE, WIRE_PID_NAMESPACE))
+    return 2;
+  if (mount ("proc", "/proc", "proc", 0, NULL) < 0)
+    return LACKING;
+  if (!verifies (outside, "capability 0 is left in the bounding set", all, 0))
+    return 3;
+  /* The loopback device may be up in a container, and in a zygote may not. */
+  if (!namespaces_net_is_empty (false) || !raise_loopback () || namespaces_net_is_empty (false))
+    return 4;
+  if (capabilities_drop (&fault) < 0 || !verifies (outside, NULL, all, 0))
+    return 5;
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    struct namespaces_seen shared = *outside;
+    shared.inode[rows[i].shared] = namespaces_look ().inode[rows[i].shared];
+    if (!verifies (&shared, rows[i].step, rows[i].step ? 0 : all & ~rows[i].lacking, rows[i].lacking))
+      return 10 + (int)i;
+  }
+  return 0;
+}
+
+static int
+verify_contained (void)
+{
+  struct namespaces_seen outside = namespaces_look ();
+  if (!leave ())
+    return LACKING;
+  pid_t pid = fork ();
+  if (pid == 0)
+    _exit (verify_steps (&outside));
+  int status;
+  return waitpid (pid, &status, 0) == pid && WIFEXITED (status) ? WEXITSTATUS (status) : 6;
+}
+
+static void
+test_contained (gconstpointer call)
+{
+  int status = in_child ((int (*) (void))call);
+  if (status == LACKING)
+    g_test_skip ("no user namespaces, or no new /proc in one");
+  else
+    g_assert_cmpint (status, ==, 0);
+}
+
 /* What a child of the zygote, which has the same user id, could have of it. */
 static int
 hide (void)
@@ -226,6 +361,8 @@ UNIT_SUITE (runner_join)
   g_test_add_func ("/join/messages", test_join);
   g_test_add_func ("/join/nobody", test_nobody);
   g_test_add_func ("/container/verify", test_verify);
+  g_test_add_data_func ("/container/workspace", make_workspace, test_contained);
+  g_test_add_data_func ("/container/verify-contained", verify_contained, test_contained);
   g_test_add_func ("/container/hide", test_hide);
   return g_test_run ();
 }

@@ -59,6 +59,7 @@ static const char *const fine[] = {
     "if grep -q x y; then echo a; elif [ -f z ]; then :; else exit 1; fi",
     "case $x in a|b) echo 1 ;; (*) echo 2;; esac | cat",
     "case x in\nesac",
+    "case x in a) ls ; esac",
     "f() { echo $1; }; f a; g() ( f b )\ng",
     "later() { first; }; first() { echo; }; later",
     "{ echo a; echo b; } | sort; ( cd /tmp && ls )",
@@ -198,6 +199,7 @@ static const struct row refused[] = {
      "1:1 not_literal r*; 1:7 not_literal r?; 1:13 not_literal [r]m; 1:21 not_literal ~/rm"},
     {"env $x rm", "1:5 not_literal $x"},
     {"xargs -n $x ls; xargs -n \"$x\" rm", "1:10 not_literal $x; 1:31 refused rm"},
+    {"env A=\"${@}\" ls", "1:5 not_literal A=\"${@}\""},
     {"env A=$x ls; env A=\"$x\" A=\"$@\" ls", "1:5 not_literal A=$x; 1:25 not_literal A=\"$@\""},
     {"timeout $x rm; timeout \"$x\" rm", "1:9 not_literal $x; 1:29 refused rm"},
     {"/tmp/x; ./x; ../bin/ls", "1:1 not_listed /tmp/x; 1:9 not_listed ./x; 1:14 not_listed ../bin/ls"},
@@ -209,6 +211,11 @@ static const struct row refused[] = {
     {"LD_PRELOAD=x ls; export LD_LIBRARY_PATH=y ENV",
      "1:1 variable LD_PRELOAD=x; 1:25 variable LD_LIBRARY_PATH=y; 1:43 variable ENV"},
     {"for PATH in x; do :; done", "1:5 variable PATH"},
+    {"for i; do rm; done", "1:11 refused rm"},
+    {"find . -exec \\; -exec rm \\;", "1:23 refused rm"},
+    {"nohup --x rm; command --x rm", "1:11 refused rm; 1:27 refused rm"},
+    {"env \"-$x\" rm; nice \"-n$x\" rm", "1:5 not_literal \"-$x\"; 1:20 not_literal \"-n$x\""},
+    {"echo ${#} ${#x} ${##}; rm", "1:24 refused rm"},
     {"read PATH; : ${PATH:=x}; env PATH=x ls", "1:6 variable PATH; 1:16 variable PATH; 1:30 variable PATH=x"},
     {"export $x; export \"A$x\"; export A=$x", "1:8 not_literal $x; 1:19 not_literal \"A$x\""},
     {"echo 'a", "1:6 syntax 'a"},
@@ -236,6 +243,13 @@ static const struct row refused[] = {
     {"echo $(cat <<E)", "1:8 syntax cat <<E)"},
     {"cat <<E $(ls\nrm)\nE", "1:13 syntax "},
     {"echo \"${x:-'a'}\"", "1:12 syntax 'a'}\""},
+    {"echo ${#x:-y}", "1:6 syntax ${#x:-y}"},
+    {"echo \"`echo \\\"a\\\"`\"", "1:7 syntax `echo \\\"a\\\"`\""},
+    {"case x in a) ls ;& esac", "1:18 syntax & esac"},
+    {"case x in a) ls ;;& esac", "1:19 syntax & esac"},
+    {"cat <<'a\nb'\nx\na\nb", "1:7 syntax 'a"},
+    {"cat <<$x\na\n$x", "1:7 syntax $x"},
+    {"cat <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A <<A", "1:71 syntax A"},
 };
 
 static void
@@ -269,6 +283,25 @@ test_depth (void)
   }
 }
 
+/* A command in backquotes is looked at, however deep it is, or the whole is refused. */
+static void
+test_depth_of_backquotes (void)
+{
+  static struct check check;
+  const char *rule = "";
+  for (int depth = 0; depth < 200; depth++) {
+    g_autoptr (GString) text = g_string_new ("echo `rm`");
+    for (int i = 0; i < depth; i++) {
+      g_string_prepend (text, "( ");
+      g_string_append (text, ")");
+    }
+    g_assert_false (check_script (&check, text->str, text->len));
+    rule = check.violations[0].rule;
+    g_assert_true (depth > 20 || g_str_equal (rule, "refused"));
+  }
+  g_assert_cmpstr (rule, ==, "syntax");
+}
+
 static void
 test_many_violations (void)
 {
@@ -281,6 +314,8 @@ test_many_violations (void)
   g_string_free (text, TRUE);
 }
 
+#define SIXTY "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz01234567"
+
 static void
 test_host (void)
 {
@@ -290,6 +325,9 @@ test_host (void)
       {"curl --version; curl file:///tmp/x.txt", ""},
       {"env curl \"https://$x.example.com\"", "curl https://.example.com"},
       {"echo https://example.com", ""},
+      /* cut to what there is room for */
+      {"curl a." SIXTY SIXTY ".example.com",
+       "curl a." SIXTY "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"},
   };
   static struct check check;
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -427,6 +465,7 @@ UNIT_SUITE (runner_script)
   g_test_add_func ("/script/refused", test_refused);
   g_test_add_func ("/script/zero_byte", test_zero_byte);
   g_test_add_func ("/script/depth", test_depth);
+  g_test_add_func ("/script/depth/backquotes", test_depth_of_backquotes);
   g_test_add_func ("/script/many_violations", test_many_violations);
   g_test_add_func ("/script/host", test_host);
   g_test_add_func ("/script/programs", test_programs);

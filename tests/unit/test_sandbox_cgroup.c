@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three back ends of sandbox/cgroup.h: v2 on a directory that looks like a group, v1 for real where we
- * may, none. */
+/* The three back ends of sandbox/cgroup.h: v1 and v2 on directories that look like groups and for real where
+ * we may, none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -143,6 +143,12 @@ test_v2_run (void)
   g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
   g_assert_cmpuint (usage.peak_bytes, ==, 7340032);
 
+  uint64_t bytes;
+  g_assert_cmpint (cgroup_read_memory (group, &bytes), ==, -ENOENT);
+  write_file (path, "memory.current", "8192\n");
+  g_assert_cmpint (cgroup_read_memory (group, &bytes), ==, 0);
+  g_assert_cmpuint (bytes, ==, 8192);
+
   write_file (path, "cgroup.events", "populated 0\nfrozen 0\n");
   g_assert_cmpint (cgroup_kill (group, &fault), ==, 0);
   assert_file (path, "cgroup.kill", "1");
@@ -179,7 +185,28 @@ test_v2_refused (void)
   g_strchomp (self);
   assert_file (supervisor, "cgroup.procs", self);
   cgroup_node_close (node);
+  /* A second time its place is there already; something else in that place is in the way. */
+  write_file (used, "cgroup.subtree_control", "");
+  g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, CGROUP_MOVE_SELF, &node, &fault), ==, 0);
+  cgroup_node_close (node);
+  remove_tree (supervisor);
+  write_file (used, "supervisor", "");
+  write_file (used, "cgroup.subtree_control", "");
+  g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, CGROUP_MOVE_SELF, &node, &fault), ==, -ENOTDIR);
+  g_assert_cmpstr (fault.step, ==, "cannot move to the control group supervisor");
+  /* Nobody is in it. */
+  write_file (used, "cgroup.procs", "");
+  g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, 0, &node, &fault), ==, 0);
+  cgroup_node_close (node);
   remove_tree (used);
+
+  g_autofree char *fixed = fake_new ("memory pids\n");
+  g_autofree char *control = g_build_filename (fixed, "cgroup.subtree_control", NULL);
+  g_assert_cmpint (g_unlink (control), ==, 0);
+  g_assert_cmpint (g_mkdir (control, 0755), ==, 0);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V2, fixed, 0, &node, &fault), ==, -EISDIR);
+  g_assert_cmpstr (fault.step, ==, "cannot give controllers to control groups below the own one");
+  remove_tree (fixed);
 
   g_autofree char *shared = fake_new ("memory pids\n");
   write_file (shared, "cgroup.type", "domain\n");
@@ -189,6 +216,401 @@ test_v2_refused (void)
   remove_tree (shared);
 
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, "/there/is/none", 0, &node, &fault), ==, -ENOENT);
+}
+
+/* What was switched on before stays as it is, and then processes in the group are no obstacle. */
+static void
+test_v2_enabled (void)
+{
+  struct fault fault = {0};
+  struct cgroup_node *node = NULL;
+  g_autofree char *whole = fake_new ("memory pids\n");
+  write_file (whole, "cgroup.type", "domain\n");
+  write_file (whole, "cgroup.procs", "1\n2\n");
+  write_file (whole, "cgroup.subtree_control", "cpu memory pids\n");
+  g_assert_cmpint (cgroup_node_open (CGROUP_V2, whole, CGROUP_MOVE_SELF, &node, &fault), ==, 0);
+  assert_file (whole, "cgroup.subtree_control", "cpu memory pids\n");
+  g_autofree char *supervisor = g_build_filename (whole, "supervisor", NULL);
+  g_assert_false (g_file_test (supervisor, G_FILE_TEST_EXISTS));
+  cgroup_node_close (node);
+  remove_tree (whole);
+}
+
+/* Runs CALL, which asserts, in a child that has no rights over other people's files. */
+static void
+as_nobody (void (*call) (void))
+{
+  pid_t pid = fork ();
+  if (pid == 0) {
+    if (geteuid () == 0 && (setresgid (65534, 65534, 65534) < 0 || setresuid (65534, 65534, 65534) < 0))
+      _exit (1);
+    call ();
+    _exit (0);
+  }
+  int status;
+  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+  g_assert_cmpint (status, ==, 0);
+}
+
+static void
+open_undelegated (void)
+{
+  static const char *const files[] = {"", "cgroup.procs", "cgroup.subtree_control"};
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++) {
+    struct fault fault = {0};
+    struct cgroup_node *node = NULL;
+    g_autofree char *root = fake_new ("memory pids\n");
+    g_autofree char *path = g_build_filename (root, files[i], NULL);
+    g_assert_cmpint (g_chmod (path, 0555), ==, 0);
+    g_assert_cmpint (cgroup_node_open (CGROUP_V2, root, 0, &node, &fault), ==, -EACCES);
+    g_assert_null (node);
+    g_assert_cmpstr (fault.step, ==, "the own control group is not delegated");
+    g_assert_cmpint (g_chmod (root, 0755), ==, 0);
+    remove_tree (root);
+  }
+}
+
+static void
+test_v2_undelegated (void)
+{
+  as_nobody (open_undelegated);
+}
+
+/* ---- v1 trees of plain files ---- */
+
+static const char *const v1_controllers[] = {"memory", "pids", "cpuacct", "cpu", NULL};
+
+static char *
+fake_v1_new (const char *const *controllers)
+{
+  char *root = g_dir_make_tmp ("adder-cgroup-XXXXXX", NULL);
+  g_assert_nonnull (root);
+  for (; *controllers; controllers++) {
+    g_autofree char *path = g_build_filename (root, *controllers, NULL);
+    g_assert_cmpint (g_mkdir (path, 0755), ==, 0);
+  }
+  return root;
+}
+
+/* Where the group run-1 of the one node in ROOT has its files of CONTROLLER. */
+static char *
+find_v1_group (const char *root, const char *controller)
+{
+  g_autofree char *parent = g_build_filename (root, controller, NULL);
+  g_autofree char *node = find_node (parent);
+  g_assert_nonnull (node);
+  return g_build_filename (node, "run-1", NULL);
+}
+
+static void
+test_v1_run (void)
+{
+  g_autofree char *root = fake_v1_new (v1_controllers);
+  struct fault fault = {0};
+  struct cgroup_node *node = NULL;
+  struct cgroup *group = NULL;
+  struct cgroup_usage usage;
+  uint64_t bytes;
+  struct cgroup_limits limits = {.memory_bytes = 64 << 20, .pids = 10, .cpu_percent = 150};
+
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, root, 0, &node, &fault), ==, 0);
+  g_assert_cmpint (cgroup_node_mode (node), ==, CGROUP_V1);
+  g_assert_cmpint (cgroup_create (node, "run-1", &limits, &group, &fault), ==, 0);
+  g_autofree char *memory = find_v1_group (root, "memory");
+  g_autofree char *pids = find_v1_group (root, "pids");
+  g_autofree char *cpuacct = find_v1_group (root, "cpuacct");
+  g_autofree char *cpu = find_v1_group (root, "cpu");
+  assert_file (memory, "memory.limit_in_bytes", "67108864");
+  assert_file (memory, "memory.memsw.limit_in_bytes", "67108864");
+  assert_file (pids, "pids.max", "10");
+  assert_file (cpu, "cpu.cfs_period_us", "100000");
+  assert_file (cpu, "cpu.cfs_quota_us", "150000");
+
+  g_assert_cmpint (cgroup_attach (group, 4711, &fault), ==, 0);
+  assert_file (memory, "cgroup.procs", "4711");
+  assert_file (pids, "cgroup.procs", "4711");
+  assert_file (cpuacct, "cgroup.procs", "4711");
+  assert_file (cpu, "cgroup.procs", "4711");
+
+  limits = (struct cgroup_limits){.pids = 3};
+  g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, 0);
+  assert_file (memory, "memory.limit_in_bytes", "-1");
+  assert_file (memory, "memory.memsw.limit_in_bytes", "-1");
+  assert_file (pids, "pids.max", "3");
+  assert_file (cpu, "cpu.cfs_quota_us", "-1");
+  limits.pids = 0;
+  g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, 0);
+  assert_file (pids, "pids.max", "max");
+
+  g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, -ENOENT);
+  g_assert_cmpstr (fault.step, ==, "cannot read the peak of memory");
+  write_file (memory, "memory.max_usage_in_bytes", "7340032\n");
+  g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
+  g_assert_false (usage.memory_known || usage.cpu_known);
+  write_file (memory, "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+  write_file (pids, "pids.events", "max 4\n");
+  write_file (cpuacct, "cpuacct.usage", "1234567890\n");
+  g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
+  g_assert_true (usage.memory_known && usage.cpu_known);
+  g_assert_cmpuint (usage.peak_bytes, ==, 7340032);
+  g_assert_cmpuint (usage.oom_kills, ==, 2);
+  g_assert_cmpuint (usage.pids_refused, ==, 4);
+  g_assert_cmpuint (usage.cpu_us, ==, 1234567);
+  g_assert_cmpint (cgroup_read_memory (group, &bytes), ==, -ENOENT);
+  write_file (memory, "memory.usage_in_bytes", "8192\n");
+  g_assert_cmpint (cgroup_read_memory (group, &bytes), ==, 0);
+  g_assert_cmpuint (bytes, ==, 8192);
+
+  autoclose int watch = cgroup_watch_memory (group);
+  g_assert_cmpint (watch, >=, 0);
+  g_autofree char *event_path = g_build_filename (memory, "cgroup.event_control", NULL);
+  g_autofree char *event = NULL;
+  g_autofree char *event_start = g_strdup_printf ("%d ", watch);
+  g_assert_true (g_file_get_contents (event_path, &event, NULL, NULL));
+  g_assert_true (g_str_has_prefix (event, event_start));
+  g_assert_cmpint (g_unlink (event_path), ==, 0);
+  g_assert_cmpint (g_mkdir (event_path, 0755), ==, 0);
+  g_assert_cmpint (cgroup_watch_memory (group), ==, -1);
+  g_autofree char *control = g_build_filename (memory, "memory.oom_control", NULL);
+  g_assert_cmpint (g_unlink (control), ==, 0);
+  g_assert_cmpint (cgroup_watch_memory (group), ==, -1);
+
+  write_file (memory, "cgroup.procs", "");
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, -ENOTEMPTY);
+  g_assert_cmpstr (fault.step, ==, "cannot remove the control group run-1");
+  cgroup_node_close (node);
+  remove_tree (root);
+}
+
+/* A name that one hierarchy has already is taken in none of them. */
+static void
+test_v1_name_taken (void)
+{
+  g_autofree char *root = fake_v1_new (v1_controllers);
+  g_autofree char *first = g_strdup_printf ("adder-%d-0", (int)getpid ());
+  g_autofree char *second = g_strdup_printf ("adder-%d-1", (int)getpid ());
+  g_autofree char *taken = g_build_filename (root, "pids", first, NULL);
+  g_autofree char *half = g_build_filename (root, "memory", first, NULL);
+  g_autofree char *whole = g_build_filename (root, "cpu", second, NULL);
+  struct fault fault = {0};
+  struct cgroup_node *node = NULL;
+  g_assert_cmpint (g_mkdir (taken, 0755), ==, 0);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, root, 0, &node, &fault), ==, 0);
+  g_assert_false (g_file_test (half, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (whole, G_FILE_TEST_IS_DIR));
+  cgroup_node_close (node);
+  g_assert_false (g_file_test (whole, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (taken, G_FILE_TEST_IS_DIR));
+  remove_tree (root);
+}
+
+/* Hosts whose processor hierarchies are missing, or one under two names. */
+static void
+test_v1_hierarchies (void)
+{
+  static const char *const no_memory[] = {"pids", NULL}, *const no_pids[] = {"memory", NULL},
+                           *const no_time[] = {"memory", "pids", "cpu", NULL},
+                           *const bare[] = {"memory", "pids", NULL},
+                           *const one[] = {"memory", "pids", "cpuacct", NULL};
+  struct fault fault = {0};
+  struct cgroup_node *node = NULL;
+  struct cgroup *group = NULL;
+  struct cgroup_usage usage;
+  const struct cgroup_limits unlimited = {.pids = 10}, limited = {.pids = 10, .cpu_percent = 50};
+
+  g_autofree char *lacking = fake_v1_new (no_memory);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, lacking, 0, &node, &fault), ==, -ENOENT);
+  g_assert_nonnull (strstr (fault.step, "/memory"));
+  remove_tree (lacking);
+  g_autofree char *lacking_pids = fake_v1_new (no_pids);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, lacking_pids, 0, &node, &fault), ==, -ENOENT);
+  g_assert_nonnull (strstr (fault.step, "/pids"));
+  remove_tree (lacking_pids);
+
+  g_autofree char *untimed = fake_v1_new (no_time);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, untimed, 0, &node, &fault), ==, 0);
+  g_assert_cmpint (cgroup_create (node, "run-1", &limited, &group, &fault), ==, 0);
+  g_autofree char *quota = find_v1_group (untimed, "cpu");
+  assert_file (quota, "cpu.cfs_quota_us", "50000");
+  cgroup_remove (group, NULL);
+  cgroup_node_close (node);
+  remove_tree (untimed);
+
+  g_autofree char *root = fake_v1_new (bare);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, root, 0, &node, &fault), ==, 0);
+  g_assert_cmpint (cgroup_create (node, "run-1", &unlimited, &group, &fault), ==, 0);
+  g_autofree char *memory = find_v1_group (root, "memory");
+  write_file (memory, "memory.max_usage_in_bytes", "1\n");
+  g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
+  g_assert_false (usage.cpu_known);
+  cgroup_remove (group, NULL);
+  group = NULL;
+  g_assert_cmpint (cgroup_create (node, "run-2", &limited, &group, &fault), ==, -EOPNOTSUPP);
+  g_assert_null (group);
+  g_assert_cmpstr (fault.step, ==, "cannot limit the processor to 50 %");
+  cgroup_node_close (node);
+  remove_tree (root);
+
+  g_autofree char *joint = fake_v1_new (one);
+  g_autofree char *link = g_build_filename (joint, "cpu", NULL);
+  g_assert_cmpint (symlink ("cpuacct", link), ==, 0);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, joint, 0, &node, &fault), ==, 0);
+  g_assert_cmpint (cgroup_create (node, "run-1", &limited, &group, &fault), ==, 0);
+  g_autofree char *cpu = find_v1_group (joint, "cpuacct");
+  assert_file (cpu, "cpu.cfs_quota_us", "50000");
+  cgroup_remove (group, NULL);
+  cgroup_node_close (node);
+  g_unlink (link);
+  remove_tree (joint);
+}
+
+/* ---- v1 and v2 ---- */
+
+static struct cgroup *
+create_fake (enum cgroup_mode mode, const char *root, struct cgroup_node **ret_node)
+{
+  const struct cgroup_limits limits = {.memory_bytes = 4096, .pids = 10, .cpu_percent = 50};
+  struct cgroup *group = NULL;
+  g_assert_cmpint (cgroup_node_open (mode, root, 0, ret_node, NULL), ==, 0);
+  g_assert_cmpint (cgroup_create (*ret_node, "run-1", &limits, &group, NULL), ==, 0);
+  return group;
+}
+
+/* A limit that cannot be set is said by its name: a directory stands where the file should be. */
+static void
+test_limits_refused (void)
+{
+  static const struct {
+    enum cgroup_mode mode;
+    const char *controller, *file, *step;
+  } cases[] = {
+      {CGROUP_V2, NULL, "memory.max", "cannot limit memory to 4096 bytes"},
+      {CGROUP_V2, NULL, "memory.swap.max", "cannot switch off swap for a control group"},
+      {CGROUP_V2, NULL, "memory.oom.group", "cannot switch off swap for a control group"},
+      {CGROUP_V2, NULL, "pids.max", "cannot limit processes to 10"},
+      {CGROUP_V2, NULL, "cpu.max", "cannot limit the processor to 50 %"},
+      {CGROUP_V1, "memory", "memory.limit_in_bytes", "cannot limit memory to 4096 bytes"},
+      {CGROUP_V1, "memory", "memory.memsw.limit_in_bytes", "cannot limit memory to 4096 bytes"},
+      {CGROUP_V1, "pids", "pids.max", "cannot limit processes to 10"},
+      {CGROUP_V1, "cpu", "cpu.cfs_period_us", "cannot limit the processor to 50 %"},
+      {CGROUP_V1, "cpu", "cpu.cfs_quota_us", "cannot limit the processor to 50 %"},
+  };
+  const struct cgroup_limits limits = {.memory_bytes = 4096, .pids = 10, .cpu_percent = 50};
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *root =
+        cases[i].mode == CGROUP_V2 ? fake_new ("memory pids cpu\n") : fake_v1_new (v1_controllers);
+    g_autofree char *parent = g_build_filename (root, cases[i].controller, NULL);
+    struct fault fault = {0};
+    struct cgroup_node *node = NULL;
+    struct cgroup *group = create_fake (cases[i].mode, root, &node);
+    g_autofree char *path = find_node (parent);
+    g_autofree char *file = g_build_filename (path, "run-1", cases[i].file, NULL);
+    /* Of the first hierarchy, so that no other is told of a process: removal would kill it. */
+    g_autofree char *first =
+        cases[i].mode == CGROUP_V2 ? g_build_filename (path, "run-1", NULL) : find_v1_group (root, "memory");
+    g_autofree char *processes = g_build_filename (first, "cgroup.procs", NULL);
+    g_assert_cmpint (g_unlink (file), ==, 0);
+    g_assert_cmpint (g_mkdir (file, 0755), ==, 0);
+    g_assert_cmpint (g_mkdir (processes, 0755), ==, 0);
+    g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, -EISDIR);
+    g_assert_cmpstr (fault.step, ==, cases[i].step);
+    g_assert_cmpint (cgroup_attach (group, 4711, &fault), ==, -EISDIR);
+    g_assert_cmpstr (fault.step, ==, "cannot move process 4711 into the control group run-1");
+    if (cases[i].mode == CGROUP_V2) {
+      g_autofree char *switch_path = g_build_filename (path, "run-1", "cgroup.kill", NULL);
+      g_assert_cmpint (g_mkdir (switch_path, 0755), ==, 0);
+      g_assert_cmpint (cgroup_kill (group, &fault), ==, -EISDIR);
+      g_assert_cmpstr (fault.step, ==, "cannot kill the processes of a control group");
+      g_assert_cmpint (cgroup_remove (group, &fault), ==, -EISDIR);
+    } else {
+      cgroup_remove (group, NULL);
+    }
+    cgroup_node_close (node);
+    remove_tree (root);
+  }
+}
+
+/* Takes files that the kernel may lack, FILES, out of GROUP, and makes it a directory in which none can be
+ * made. */
+static void
+make_old (const char *group, const char *const *files)
+{
+  for (; *files; files++) {
+    g_autofree char *path = g_build_filename (group, *files, NULL);
+    g_assert_cmpint (g_unlink (path), ==, 0);
+  }
+  g_assert_cmpint (g_chmod (group, 0555), ==, 0);
+}
+
+static void
+set_old_v1 (void)
+{
+  static const char *const no_swap[] = {"memory.memsw.limit_in_bytes", NULL};
+  static const char *const no_quota[] = {"cpu.cfs_quota_us", "cpu.cfs_period_us", NULL};
+  g_autofree char *root = fake_v1_new (v1_controllers);
+  struct fault fault = {0};
+  struct cgroup_node *node = NULL;
+  struct cgroup *group = create_fake (CGROUP_V1, root, &node);
+  g_autofree char *memory = find_v1_group (root, "memory");
+  g_autofree char *cpu = find_v1_group (root, "cpu");
+  make_old (memory, no_swap);
+  make_old (cpu, no_quota);
+  struct cgroup_limits limits = {.memory_bytes = 8192, .pids = 3};
+  g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, 0);
+  assert_file (memory, "memory.limit_in_bytes", "8192");
+  limits.cpu_percent = 10;
+  g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, -EOPNOTSUPP);
+  g_assert_cmpstr (fault.step, ==, "cannot limit the processor to 10 %");
+  g_chmod (memory, 0755);
+  g_chmod (cpu, 0755);
+  cgroup_remove (group, NULL);
+  cgroup_node_close (node);
+  remove_tree (root);
+}
+
+static void
+set_old_v2 (void)
+{
+  static const char *const files[] = {"memory.swap.max", "memory.oom.group", "cpu.max", NULL};
+  g_autofree char *root = fake_new ("memory pids cpu\n");
+  struct fault fault = {0};
+  struct cgroup_node *node = NULL;
+  struct cgroup *group = create_fake (CGROUP_V2, root, &node);
+  g_autofree char *node_path = find_node (root);
+  g_autofree char *path = g_build_filename (node_path, "run-1", NULL);
+  pid_t pid = fork ();
+  if (pid == 0) {
+    pause ();
+    _exit (0);
+  }
+  g_autofree char *processes = g_strdup_printf ("0\n%d\n", (int)pid);
+  write_file (path, "cgroup.procs", processes);
+  make_old (path, files);
+  struct cgroup_limits limits = {.memory_bytes = 8192, .pids = 3};
+  g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, 0);
+  assert_file (path, "memory.max", "8192");
+  assert_file (path, "pids.max", "3");
+  limits.cpu_percent = 10;
+  g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, -EOPNOTSUPP);
+  g_assert_cmpstr (fault.step, ==, "cannot limit the processor to 10 %");
+
+  /* Without cgroup.kill each process is killed by its pid; 0 is one of another pid namespace. */
+  int status;
+  g_assert_cmpint (cgroup_kill (group, &fault), ==, 0);
+  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+  g_assert_true (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL);
+  g_chmod (path, 0755);
+  cgroup_remove (group, NULL);
+  cgroup_node_close (node);
+  remove_tree (root);
+}
+
+/* A kernel that lacks files of today's. */
+static void
+test_old_kernel (void)
+{
+  as_nobody (set_old_v1);
+  as_nobody (set_old_v2);
 }
 
 /* What a dead daemon left goes; what a living one holds stays. */
@@ -294,6 +716,102 @@ test_adopt (struct engine_bed *bed, gconstpointer data)
   assert_file (scope, "memory.max", "268435456\n");
 }
 
+/* In a container the hierarchy is mounted from its own group on, which may be above, beside or below. */
+static void
+test_adopt_mounted (struct engine_bed *bed, gconstpointer data)
+{
+  (void)data;
+  struct fault fault = {0};
+  struct cgroup *group = NULL;
+  struct cgroup_limits limits;
+  g_autofree char *mounts = g_strdup_printf ("30 23 0:26 /outer %s rw - cgroup2 cgroup2 rw\n", bed->tree);
+  write_below (bed->proc, "self/mountinfo", mounts);
+  write_below (bed->proc, "17/cgroup", "0::/outer/system/one.scope/container\n");
+  write_below (bed->proc, "self/cgroup", "0::/outer/system/adder.service\n");
+  g_assert_cmpint (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault), ==, 0);
+  g_assert_cmpuint (limits.memory_bytes, ==, 268435456);
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+
+  /* A caller that is elsewhere counts as being at the top. And the processor may be without a limit. */
+  write_below (bed->tree, "system/one.scope/cpu.max", "max 100000\n");
+  write_below (bed->proc, "self/cgroup", "0::/outermost\n");
+  g_assert_cmpint (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault), ==, 0);
+  g_assert_cmpuint (limits.memory_bytes, ==, 268435456);
+  g_assert_cmpuint (limits.cpu_percent, ==, 0);
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+
+  write_below (bed->tree, "system/one.scope/cpu.max", "50000 0\n");
+  g_assert_cmpint (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault), ==, 0);
+  g_assert_cmpuint (limits.cpu_percent, ==, 0);
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+
+  static const struct {
+    const char *group, *step;
+  } rows[] = {
+      {"0::/outermost/system/one.scope\n", "the control group of process 17 is not mounted"},
+      {"0::/elsewhere\n", "the control group of process 17 is not mounted"},
+      {"0::/outer\n", "no control group limits its memory alone"},
+      {"", "no control groups v2 are mounted"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    write_below (bed->proc, "17/cgroup", rows[i].group);
+    group = NULL;
+    g_assert_cmpint (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault), ==, -ENOENT);
+    g_assert_null (group);
+    g_assert_cmpstr (fault.step, ==, rows[i].step);
+  }
+  g_assert_cmpint (cgroup_adopt_from (bed->proc, 18, &group, &limits, &fault), ==, -ENOENT);
+  g_assert_cmpint (cgroup_adopt_from ("/there/is/none", 17, &group, &limits, &fault), ==, -ENOENT);
+  g_assert_cmpstr (fault.step, ==, "no control groups v2 are mounted");
+}
+
+/* v1: memory decides; the others may be missing, or without limits. */
+static void
+test_adopt_v1 (struct engine_bed *bed, gconstpointer data)
+{
+  (void)data;
+  struct fault fault = {0};
+  struct cgroup *group = NULL;
+  struct cgroup_limits limits;
+  g_autofree char *mounts = g_strdup_printf ("30 23 0:26 / %s/memory rw - cgroup cgroup rw,memory\n"
+                                             "31 23 0:27 / %s/pids rw - cgroup cgroup rw,pids\n"
+                                             "32 23 0:28 / %s/cpu rw - cgroup cgroup rw,cpu\n",
+                                             bed->tree, bed->tree, bed->tree);
+  write_below (bed->proc, "self/mountinfo", mounts);
+  write_below (bed->proc, "self/cgroup", "4:memory:/adder\n0::/\n");
+  write_below (bed->proc, "17/cgroup", "4:memory:/one/container\n5:pids:/one\n6:cpu:/one\n0::/\n");
+  write_below (bed->tree, "memory/one/memory.limit_in_bytes", "268435456\n");
+  write_below (bed->tree, "memory/one/container/memory.limit_in_bytes", "9223372036854771712\n");
+  write_below (bed->tree, "pids/one/pids.max", "64\n");
+  write_below (bed->tree, "cpu/one/cpu.cfs_quota_us", "50000\n");
+  write_below (bed->tree, "cpu/one/cpu.cfs_period_us", "100000\n");
+  if (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault) < 0)
+    g_error ("%s: %s", fault.step, strerror (fault.err));
+  g_assert_cmpuint (limits.memory_bytes, ==, 268435456);
+  g_assert_cmpuint (limits.pids, ==, 64);
+  g_assert_cmpuint (limits.cpu_percent, ==, 50);
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+
+  write_below (bed->proc, "17/cgroup", "4:memory:/one\n5:pids:/gone\n6:cpu:/one\n");
+  write_below (bed->tree, "cpu/one/cpu.cfs_quota_us", "-1\n");
+  g_assert_cmpint (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault), ==, 0);
+  g_assert_cmpuint (limits.pids, ==, 0);
+  g_assert_cmpuint (limits.cpu_percent, ==, 0);
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+
+  /* A quota without a period says nothing. */
+  write_below (bed->tree, "cpu/one/cpu.cfs_quota_us", "50000\n");
+  write_below (bed->tree, "cpu/one/cpu.cfs_period_us", "0\n");
+  g_assert_cmpint (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault), ==, 0);
+  g_assert_cmpuint (limits.cpu_percent, ==, 0);
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+  g_autofree char *quota = g_build_filename (bed->tree, "cpu", "one", "cpu.cfs_quota_us", NULL);
+  g_assert_cmpint (g_unlink (quota), ==, 0);
+  g_assert_cmpint (cgroup_adopt_from (bed->proc, 17, &group, &limits, &fault), ==, 0);
+  g_assert_cmpuint (limits.cpu_percent, ==, 0);
+  g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
+}
+
 /* A limit that holds the caller as well is not that process's own, and its group must not be killed. */
 static void
 test_adopt_none (struct engine_bed *bed, gconstpointer data)
@@ -301,6 +819,8 @@ test_adopt_none (struct engine_bed *bed, gconstpointer data)
   (void)data;
   static const char *const groups[] = {
       "0::/system/loose.scope\n",
+      "0::/system/bare.scope\n",
+      "0::/loose.slice\n",
       "0::/system/adder.service\n",
       "0::/system\n",
       "0::/\n",
@@ -310,6 +830,8 @@ test_adopt_none (struct engine_bed *bed, gconstpointer data)
       "4:memory:/system/one.scope\n",
   };
   write_below (bed->tree, "system/loose.scope/memory.max", "max\n");
+  write_below (bed->tree, "system/bare.scope/cgroup.procs", "");
+  write_below (bed->tree, "loose.slice/memory.max", "max\n");
   for (gsize i = 0; i < G_N_ELEMENTS (groups); i++) {
     struct fault fault = {0};
     struct cgroup *group = NULL;
@@ -452,12 +974,22 @@ test_none (void)
   struct cgroup *group = NULL;
   struct cgroup_limits limits = {.memory_bytes = 1 << 20, .pids = 1, .cpu_percent = 10};
   struct cgroup_usage usage;
+  static const char *const no_names[] = {"", ".hidden", "..", "a/b"};
+  uint64_t bytes = 1;
+  g_assert_cmpint (cgroup_mode_check (CGROUP_NONE, 0, &fault), ==, 0);
   g_assert_cmpint (cgroup_node_open (CGROUP_NONE, NULL, 0, &node, &fault), ==, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS (no_names); i++)
+    g_assert_cmpint (cgroup_create (node, no_names[i], &limits, &group, &fault), ==, -EINVAL);
+  g_autofree char *long_name = g_strnfill (NAME_MAX + 1, 'x');
+  g_assert_cmpint (cgroup_create (node, long_name, &limits, &group, &fault), ==, -EINVAL);
   g_assert_cmpint (cgroup_create (node, "run-1", &limits, &group, &fault), ==, 0);
   g_assert_cmpint (cgroup_attach (group, getpid (), &fault), ==, 0);
   g_assert_cmpint (cgroup_set_limits (group, &limits, &fault), ==, 0);
   g_assert_cmpint (cgroup_read_usage (group, &usage, &fault), ==, 0);
   g_assert_false (usage.memory_known || usage.cpu_known);
+  g_assert_cmpint (cgroup_read_memory (group, &bytes), ==, 0);
+  g_assert_cmpuint (bytes, ==, 0);
+  g_assert_cmpint (cgroup_watch_memory (group), ==, -1);
   g_assert_cmpint (cgroup_kill (group, &fault), ==, 0);
   g_assert_cmpint (cgroup_remove (group, &fault), ==, 0);
   cgroup_node_close (node);
@@ -483,6 +1015,7 @@ test_host_memory (void)
   autoclose int own = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   g_assert_cmpint (own, >=, 0);
   g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, G_MAXUINT64);
+  g_assert_cmpuint (host_memory_limit (-1, "memory.max"), ==, G_MAXUINT64);
   /* A group without the file, or without a limit, says nothing; the tightest one on the way up counts. */
   write_in (root, "memory.max", "5000000\n");
   g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, 5000000);
@@ -504,8 +1037,18 @@ UNIT_SUITE (sandbox_cgroup)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/cgroup/v2/run", test_v2_run);
   g_test_add_func ("/cgroup/v2/refused", test_v2_refused);
+  g_test_add_func ("/cgroup/v2/enabled", test_v2_enabled);
+  g_test_add_func ("/cgroup/v2/undelegated", test_v2_undelegated);
   g_test_add_func ("/cgroup/v2/sweep", test_v2_sweep);
+  g_test_add_func ("/cgroup/v1/run", test_v1_run);
+  g_test_add_func ("/cgroup/v1/name-taken", test_v1_name_taken);
+  g_test_add_func ("/cgroup/v1/hierarchies", test_v1_hierarchies);
+  g_test_add_func ("/cgroup/limits-refused", test_limits_refused);
+  g_test_add_func ("/cgroup/old-kernel", test_old_kernel);
   g_test_add ("/cgroup/adopt/v2", struct engine_bed, NULL, engine_set_up, test_adopt, engine_tear_down);
+  g_test_add ("/cgroup/adopt/mounted", struct engine_bed, NULL, engine_set_up, test_adopt_mounted,
+              engine_tear_down);
+  g_test_add ("/cgroup/adopt/v1", struct engine_bed, NULL, engine_set_up, test_adopt_v1, engine_tear_down);
   g_test_add ("/cgroup/adopt/none", struct engine_bed, NULL, engine_set_up, test_adopt_none,
               engine_tear_down);
   g_test_add_data_func ("/cgroup/v2/real", GINT_TO_POINTER (CGROUP_V2), test_real);

@@ -96,10 +96,11 @@ runner_copy (void)
   g_autofree char *built = g_build_filename (directory, "..", "..", "src", "runner", NULL);
   g_autofree char *zygote = g_build_filename (built, "adder-zygote", NULL);
   g_autofree char *init = g_build_filename (built, "adder-init", NULL);
+  g_autofree char *shell = g_build_filename (built, "adder-shell", NULL);
   g_autofree char *extension = g_build_filename (built, "_adder.abi3.so", NULL);
   runner = g_strdup ("/var/tmp/adder-chain-XXXXXX");
   g_assert_nonnull (g_mkdtemp_full (runner, 0755));
-  spawn_quietly ((const char *[]){"cp", "--", zygote, init, extension, runner, NULL});
+  spawn_quietly ((const char *[]){"cp", "--", zygote, init, shell, extension, runner, NULL});
 }
 
 static void
@@ -158,12 +159,11 @@ fill_plan (struct plan *plan, struct plan_step *steps, const struct way *way)
   }
   steps[n++] = (struct plan_step){PLAN_COPY, "/etc/ld.so.cache", "/etc/ld.so.cache"};
   steps[n++] = (struct plan_step){PLAN_COPY, "/etc/there-is-no-such-file", "/etc/nothing"};
-  steps[n++] = (struct plan_step){PLAN_TREE, "/etc/alternatives", "/etc/alternatives"};
+  steps[n++] = (struct plan_step){PLAN_TREE, "/etc/alternatives", "/etc/alternatives//"};
   steps[n++] = (struct plan_step){PLAN_BIND_MAYBE, "/there/is/no/such/directory", "/nothing"};
   steps[n++] = (struct plan_step){PLAN_DEVICE, "/dev/null", "/dev/null"};
   steps[n++] = (struct plan_step){PLAN_DEVICE, "/dev/urandom", "/dev/urandom"};
   steps[n++] = (struct plan_step){PLAN_LINK, "/proc/self/fd", "/dev/fd"};
-  steps[n++] = (struct plan_step){PLAN_DIRECTORY, "", "/empty"};
   steps[n++] = (struct plan_step){PLAN_BIND, runner, "/runner"};
   steps[n++] = (struct plan_step){PLAN_TEXT, zygote_program, "/program.py"};
   *plan = (struct plan){
@@ -488,10 +488,10 @@ static const char look_around[] =
     "  'no chown': fails(lambda: os.setuid(0)) == 'EPERM',\n"
     "  'no setns': call('setns', 0, 0) == 'EPERM',\n"
     "  'copied': os.path.exists('/etc/ld.so.cache') and not os.path.exists('/etc/nothing'),\n"
-    "  'skipped': not os.path.exists('/nothing') and os.path.isdir('/empty'),\n"
+    "  'skipped': not os.path.exists('/nothing'),\n"
     "}\n"
     "root = found.pop('root')\n"
-    "extra = set(root) - set('bin lib lib64 sbin usr etc dev proc tmp work workspace empty runner "
+    "extra = set(root) - set('bin lib lib64 sbin usr etc dev proc tmp work workspace runner "
     "program.py'.split()) - ({'session'} if session else set())\n"
     "result = sorted(name for name, good in found.items() if not good) + sorted(extra)\n";
 
@@ -799,46 +799,154 @@ static void
 test_refused (const void *data)
 {
   const struct way *way = data;
-  struct plan_step steps[32];
-  struct plan plan;
-  fill_plan (&plan, steps, way);
-  steps[0].source = "/there/is/no/such/usr";
-  struct daemon *daemon = daemon_launch (&plan, way);
+  g_autofree char *loop = g_build_filename (runner, "loop", NULL);
+  g_autofree char *many = g_strnfill (NAME_MAX + 1, 'x'), *more = g_strnfill (PATH_MAX, 'x');
+  g_autofree char *long_name = g_strconcat ("/", many, NULL), *long_path = g_strconcat ("/", more, NULL);
+  g_autofree char *long_parent = g_strconcat ("/", many, "/x", NULL);
+  const struct {
+    struct plan_step step;
+    int err;
+    const char *told; /* how it begins */
+  } cases[] = {
+      {{PLAN_BIND, "/there/is/no/such/usr", "/usr"}, ENOENT, "cannot bind /there/is/no/such/usr"},
+      {{PLAN_BIND_MAYBE, loop, "/usr"}, ELOOP, "cannot bind /var/tmp/adder-chain-"},
+      {{PLAN_COPY, loop, "/etc/copy"}, ELOOP, "cannot open /var/tmp/adder-chain-"},
+      {{PLAN_TREE, loop, "/etc/tree"}, ELOOP, "cannot open /var/tmp/adder-chain-"},
+      {{PLAN_LINK, "x", "/usr"}, EEXIST, "cannot make the link /usr"},
+      {{PLAN_TEXT, "x", "/program.py"}, EEXIST, "cannot make the file program.py"},
+      {{PLAN_TEXT, "x", "/program.py/x"}, ENOTDIR, "cannot open the parent of /program.py/x in the new tree"},
+      {{PLAN_TEXT, "x", long_path}, ENAMETOOLONG, "cannot place xxx"},
+      {{PLAN_TEXT, "x", long_parent}, ENAMETOOLONG, "cannot make /xxx"},
+      {{PLAN_BIND, "/usr", long_name}, ENAMETOOLONG, "cannot make the directory xxx"},
+      {{PLAN_DEVICE, "/dev/null", long_name}, ENAMETOOLONG, "cannot make the file xxx"},
+  };
+  g_assert_cmpint (symlink ("loop", loop), ==, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    struct plan_step steps[32];
+    struct plan plan;
+    fill_plan (&plan, steps, way);
+    /* The last, so that others are open when it fails. */
+    steps[plan.step_count++] = cases[i].step;
+    struct daemon *daemon = daemon_launch (&plan, way);
 
-  struct wire_control_header launched;
-  struct wire_refused refused;
-  size_t count;
-  g_assert_cmpint (receive_control (daemon, &launched, sizeof launched, &daemon->zygote_fd, 1, &count), ==,
-                   sizeof launched);
-  g_assert_cmpuint (launched.kind, ==, WIRE_LAUNCHED);
-  wait_readable (daemon->control_fd);
-  g_assert_cmpint (fd_receive (daemon->control_fd, &refused, sizeof refused, NULL, 0, &count), ==,
-                   sizeof refused);
-  g_assert_cmpuint (refused.header.kind, ==, WIRE_REFUSED);
-  g_assert_cmpint (refused.fault.err, ==, ENOENT);
-  g_assert_cmpstr (refused.fault.step, ==, "cannot bind /there/is/no/such/usr");
-  int status;
-  waitpid (daemon->launcher, NULL, 0);
-  g_assert_cmpint (waitpid (pid_of (daemon->zygote_fd), &status, __WALL), >, 0);
-  g_assert_cmpint (WEXITSTATUS (status), ==, 125);
-  g_free (daemon);
+    struct wire_control_header launched;
+    struct wire_refused refused;
+    size_t count;
+    g_assert_cmpint (receive_control (daemon, &launched, sizeof launched, &daemon->zygote_fd, 1, &count), ==,
+                     sizeof launched);
+    g_assert_cmpuint (launched.kind, ==, WIRE_LAUNCHED);
+    wait_readable (daemon->control_fd);
+    g_assert_cmpint (fd_receive (daemon->control_fd, &refused, sizeof refused, NULL, 0, &count), ==,
+                     sizeof refused);
+    g_assert_cmpuint (refused.header.kind, ==, WIRE_REFUSED);
+    g_assert_cmpint (refused.fault.err, ==, cases[i].err);
+    if (!g_str_has_prefix (refused.fault.step, cases[i].told))
+      g_error ("%s, and not %s", refused.fault.step, cases[i].told);
+    int status;
+    waitpid (daemon->launcher, NULL, 0);
+    g_assert_cmpint (waitpid (pid_of (daemon->zygote_fd), &status, __WALL), >, 0);
+    g_assert_cmpint (WEXITSTATUS (status), ==, 125);
+    close (daemon->control_fd);
+    close (daemon->message_fd);
+    close (daemon->zygote_fd);
+    g_free (daemon);
+  }
+  g_assert_cmpint (unlink (loop), ==, 0);
 }
 
 /* A spawn that cannot be understood is refused, and the zygote serves on. */
 static void
 test_bad_request (const void *data)
 {
+  static const struct {
+    uint32_t kind, version, flags;
+    size_t fds, cut; /* bytes that are left out */
+  } requests[] = {
+      {WIRE_SPAWN, WIRE_VERSION, 0, WIRE_SPAWN_WORKSPACE, 1},
+      {WIRE_SPAWNED, WIRE_VERSION, 0, WIRE_SPAWN_WORKSPACE, 0},
+      {WIRE_SPAWN, WIRE_VERSION + 1, 0, WIRE_SPAWN_WORKSPACE, 0},
+      {WIRE_SPAWN, WIRE_VERSION, 0, WIRE_SPAWN_WORKSPACE - 1, 0},
+      {WIRE_SPAWN, WIRE_VERSION, 0, WIRE_SPAWN_WORKSPACE + 1, 0},
+      {WIRE_SPAWN, WIRE_VERSION, WIRE_SPAWN_LENT, WIRE_SPAWN_WORKSPACE, 0},
+      {WIRE_SPAWN, WIRE_VERSION, 0, 0, sizeof (struct wire_spawn) - 8},
+  };
   struct daemon *daemon = daemon_start (data);
-  struct wire_refused refused;
-  size_t count;
-  g_assert_cmpint (fd_send (daemon->control_fd, "nonsense", 8, NULL, 0), ==, 0);
-  wait_readable (daemon->control_fd);
-  g_assert_cmpint (fd_receive (daemon->control_fd, &refused, sizeof refused, NULL, 0, &count), ==,
-                   sizeof refused);
-  g_assert_cmpuint (refused.header.kind, ==, WIRE_REFUSED);
-  g_assert_cmpint (refused.fault.err, ==, EPROTO);
+  autoclose int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  const int fds[] = {null, null, null, null, null};
+  for (gsize i = 0; i < G_N_ELEMENTS (requests); i++) {
+    struct wire_spawn spawn = {.header = {requests[i].kind, requests[i].version}, .flags = requests[i].flags};
+    struct wire_refused refused;
+    size_t count;
+    g_assert_cmpint (
+        fd_send (daemon->control_fd, &spawn, sizeof spawn - requests[i].cut, fds, requests[i].fds), ==, 0);
+    wait_readable (daemon->control_fd);
+    g_assert_cmpint (fd_receive (daemon->control_fd, &refused, sizeof refused, NULL, 0, &count), ==,
+                     sizeof refused);
+    g_assert_cmpuint (refused.header.kind, ==, WIRE_REFUSED);
+    g_assert_cmpint (refused.fault.err, ==, EPROTO);
+    g_assert_nonnull (strstr (refused.fault.step, requests[i].version == WIRE_VERSION
+                                                      ? "cannot understand a request of the daemon"
+                                                      : "the daemon speaks version"));
+  }
   box_end (box_new (daemon));
   daemon_stop (daemon);
+}
+
+/* Programs of the runner say over their control socket what is wrong with their arguments, and with what they
+ * are to lend. */
+static void
+test_bad_arguments (const void *data)
+{
+  static const struct {
+    const char *program, *given; /* what is open beside the socket */
+    const char *arguments[7];
+    const char *step;
+  } cases[] = {
+      {"adder-zygote", "/", {"lend"}, "there are 0 arguments for lending"},
+      {"adder-zygote", "/", {"lend", "read", "1"}, "there are 2 arguments for lending"},
+      {"adder-zygote", "/", {"lend", "read", "1", "x", "2", "3"}, "x is no id"},
+      {"adder-zygote", "/dev/null", {"lend", "read"}, "cannot lend what is no directory"},
+      {"adder-zygote", "/", {"lend", "file"}, "cannot lend what is no regular file"},
+      {"adder-zygote", "/", {NULL}, "--map is missing"},
+      {"adder-shell", "/", {NULL}, "adder-shell does not understand its arguments"},
+      {"adder-shell", "/", {"--shell", "/bin/sh"}, "adder-shell does not understand its arguments"},
+      {"adder-shell",
+       "/",
+       {"--shell", "/bin/sh", "--isolation", "some"},
+       "adder-shell does not understand its arguments"},
+      {"adder-shell",
+       "/",
+       {"--isolation", "namespaces", "--odd", "x"},
+       "adder-shell does not understand its arguments"},
+  };
+  (void)data;
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *program = g_build_filename (runner, cases[i].program, NULL);
+    const char *argv[9] = {program};
+    memcpy (argv + 1, cases[i].arguments, sizeof cases[i].arguments);
+    int pair[2], status;
+    g_assert_cmpint (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), ==, 0);
+    autoclose int given = open (cases[i].given, O_RDONLY | O_CLOEXEC);
+    pid_t pid = fork ();
+    if (pid == 0) {
+      int control = fcntl (pair[1], F_DUPFD_CLOEXEC, 10), lent = fcntl (given, F_DUPFD_CLOEXEC, 10);
+      dup2 (given, STDERR_FILENO);
+      dup2 (control, WIRE_LAUNCH_CONTROL);
+      dup2 (lent, WIRE_LEND_FD);
+      dup2 (lent, WIRE_LAUNCH_INIT);
+      execv (program, (char **)(guintptr)argv);
+      _exit (1);
+    }
+    close (pair[1]);
+    struct wire_refused refused = {0};
+    size_t count;
+    g_assert_cmpint (fd_receive (pair[0], &refused, sizeof refused, NULL, 0, &count), ==, sizeof refused);
+    g_assert_cmpuint (refused.header.kind, ==, WIRE_REFUSED);
+    g_assert_cmpstr (refused.fault.step, ==, cases[i].step);
+    g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+    g_assert_true (WIFEXITED (status) && WEXITSTATUS (status) == 125);
+    close (pair[0]);
+  }
 }
 
 /* Where a container masks parts of /proc there can be no fresh one: everything else holds. */
@@ -883,6 +991,7 @@ static const struct {
     {"daemon-gone", test_daemon_gone},
     {"refused", test_refused},
     {"bad-request", test_bad_request},
+    {"bad-arguments", test_bad_arguments},
 };
 
 UNIT_SUITE (sandbox_chain)

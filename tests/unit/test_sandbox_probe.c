@@ -67,6 +67,7 @@ static const struct refusal_case {
      FILES (MOUNTS, MOUNTED, IDS, HOST_IDS, LIMIT, "100\n"),
      {ENOSPC, true, false},
      PROBE_USERNS_MAX},
+    {"none-left-before-4.9", FILES (MOUNTS, MOUNTED, IDS, HOST_IDS), {EUSERS, true, false}, PROBE_USERNS_MAX},
     {"switched-off",
      FILES (MOUNTS, MOUNTED, IDS, HOST_IDS, LIMIT, "0\n"),
      {EPERM, true, false},
@@ -128,6 +129,40 @@ test_refusal (gconstpointer data)
   host_free (root);
 }
 
+/* A root that something is mounted on hides a chroot; pid 1, in the same mount namespace, has another. */
+static void
+test_refused_chroot (void)
+{
+  static const char *const files[] =
+      FILES (MOUNTS, MOUNTED, IDS, HOST_IDS, "proc/1/root/x", "", "proc/self/x", "");
+  static const struct {
+    const char *own_namespace, *own_root;
+    enum probe_userns reason;
+  } rows[] = {
+      {"mnt:[1]", "../1/root", PROBE_USERNS_OTHER},
+      {"mnt:[1]", "/", PROBE_USERNS_CHROOT},
+      {"mnt:[1]", "/there/is/none", PROBE_USERNS_OTHER},
+      {"mnt:[2]", "/", PROBE_USERNS_OTHER},
+  };
+  const struct probe_refusal refusal = {EPERM, true, false};
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    char *root = host_new (files);
+    g_autofree char *own = g_build_filename (root, "proc", "self", "ns", NULL);
+    g_autofree char *first = g_build_filename (root, "proc", "1", "ns", NULL);
+    g_autofree char *own_namespace = g_build_filename (own, "mnt", NULL);
+    g_autofree char *first_namespace = g_build_filename (first, "mnt", NULL);
+    g_autofree char *own_root = g_build_filename (root, "proc", "self", "root", NULL);
+    g_assert_cmpint (g_mkdir (own, 0700), ==, 0);
+    g_assert_cmpint (g_mkdir (first, 0700), ==, 0);
+    g_assert_cmpint (symlink (rows[i].own_namespace, own_namespace), ==, 0);
+    g_assert_cmpint (symlink ("mnt:[1]", first_namespace), ==, 0);
+    g_assert_cmpint (symlink (rows[i].own_root, own_root), ==, 0);
+    g_assert_cmpint (probe_explain_userns (root, &refusal), ==, rows[i].reason);
+    g_assert_cmpint (g_unlink (own_root), ==, 0); /* leads out of what is to be removed */
+    host_free (root);
+  }
+}
+
 /* The settings for ordinary users explain nothing to root. */
 static void
 test_refused_root (void)
@@ -162,6 +197,7 @@ test_trees (gconstpointer data)
   char *root = host_new (files);
   g_assert_cmpuint (probe_cgroup_trees (root), ==, row->trees);
   host_free (root);
+  g_assert_cmpuint (probe_cgroup_trees ("/there/is/none"), ==, 0);
 }
 
 /* The whole probe on this very host: each fact has a word and a text, and what is not good has a remedy. */
@@ -238,6 +274,7 @@ UNIT_SUITE (sandbox_probe)
     g_autofree char *path = g_strconcat ("/probe/control-groups/", trees_cases[i].name, NULL);
     g_test_add_data_func (path, &trees_cases[i], test_trees);
   }
+  g_test_add_func ("/probe/refused/other-root", test_refused_chroot);
   g_test_add_func ("/probe/refused/root", test_refused_root);
   g_test_add_func ("/probe/host", test_host);
   g_test_add_func ("/mountinfo/mounts", test_mounts);

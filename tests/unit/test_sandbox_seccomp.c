@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -537,6 +538,23 @@ test_load_refused (void)
   autoclose int null = open ("/dev/null", O_RDONLY | O_CLOEXEC);
   g_assert_cmpint (filter_load (null, &program, &fault), ==, -EINVAL);
   g_assert_cmpint (filter_load (-1, &program, &fault), ==, -EBADF);
+  /* Nothing, a part of a step, more steps than the kernel takes; and the most that it takes. */
+  static const off_t sizes[] = {0, sizeof (struct sock_filter) + 1,
+                                (BPF_MAXINSNS + 1) * sizeof (struct sock_filter)};
+  autoclose int memory = memfd_create ("program", MFD_CLOEXEC);
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_assert_cmpint (ftruncate (memory, sizes[i]), ==, 0);
+    g_assert_cmpint (filter_load (memory, &program, &fault), ==, -EINVAL);
+    g_assert_cmpstr (fault.step, ==, "the seccomp program has an impossible size");
+  }
+  g_assert_cmpint (ftruncate (memory, BPF_MAXINSNS * sizeof (struct sock_filter)), ==, 0);
+  g_assert_cmpint (filter_load (memory, &program, &fault), ==, 0);
+  g_assert_cmpuint (program.length, ==, BPF_MAXINSNS);
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", memory);
+  autoclose int written = open (path, O_WRONLY | O_CLOEXEC);
+  g_assert_cmpint (filter_load (written, &program, &fault), ==, -EBADF);
+  g_assert_cmpstr (fault.step, ==, "cannot read the seccomp program");
+  free (program.filter);
 }
 
 UNIT_SUITE (sandbox_seccomp)

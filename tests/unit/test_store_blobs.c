@@ -93,7 +93,8 @@ test_read (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     guint64 offset;
     gsize length;
     const char *text;
-  } rows[] = {{0, 4, "0123"}, {4, 100, "456789"}, {9, 1, "9"}, {10, 5, ""}, {1000, 5, ""}, {3, 0, ""}};
+  } rows[] = {{0, 4, "0123"}, {4, 100, "456789"}, {9, 1, "9"},         {10, 5, ""},
+              {1000, 5, ""},  {3, 0, ""},         {G_MAXUINT64, 5, ""}};
   g_autofree char *key = blob_key ("digits");
   g_assert_true (blob_put (fixture->blobs, TRUE, key, "0123456789", 10, NULL));
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -157,6 +158,15 @@ test_names (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     g_autoptr (GError) error = NULL;
     g_assert_false (blob_put (fixture->blobs, TRUE, wrong[i], "x", 1, &error));
     blob_assert_code (error, ADDER_ERROR_INVALID);
+    for (guint reads = 0; reads < 4; reads++) {
+      char byte;
+      g_clear_error (&error);
+      g_assert_false (reads == 0   ? blobs_get (fixture->blobs, wrong[i], 1, NULL, &error) >= 0
+                      : reads == 1 ? blobs_read (fixture->blobs, wrong[i], 0, &byte, 1, &error) >= 0
+                      : reads == 2 ? blobs_stat (fixture->blobs, wrong[i], NULL, &error)
+                                   : blobs_remove (fixture->blobs, wrong[i], &error));
+      blob_assert_code (error, ADDER_ERROR_INVALID);
+    }
   }
   g_assert_true (blob_put (fixture->blobs, TRUE, good, "x", 1, NULL));
   blob_assert (fixture->blobs, good, "x", 1);
@@ -172,6 +182,7 @@ test_changed (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autoptr (GError) error = NULL;
   g_assert_false (blobs_put (fixture->blobs, key, fd, 6, sha256, "text/plain", &error));
   blob_assert_code (error, ADDER_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "changed while"));
   g_clear_error (&error);
   g_assert_false (blobs_put (fixture->blobs, key, fd, 7, sha256, "text/plain", &error));
   g_assert_nonnull (error);
@@ -457,6 +468,39 @@ test_open_to_others (void)
   g_assert_cmpint (rmdir (path), ==, 0);
 }
 
+/* Without its directory it says what to do. */
+static void
+test_gone (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = g_dir_make_tmp ("adder-blobs-XXXXXX", NULL);
+  g_autofree char *url = g_strconcat ("directory:", path, NULL);
+  g_autofree char *key = blob_key ("a");
+  struct blobs *blobs = blobs_open (url, path, 0, 1000, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (rmdir (path), ==, 0);
+  g_assert_false (blob_put (blobs, FALSE, key, "x", 1, &error));
+  g_assert_nonnull (strstr (error->message, "was removed; restart the daemon, which makes it again"));
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  blobs_close (blobs);
+}
+
+/* What is no file is neither read nor listed. */
+static void
+test_no_file (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *key = blob_key ("a"), *other = blob_key ("b");
+  g_assert_true (blob_put (fixture->blobs, TRUE, other, "x", 1, NULL));
+  g_autofree char *path = g_build_filename (fixture->path, "blobs", key, NULL);
+  g_assert_cmpint (mkfifo (path, 0600), ==, 0);
+  g_assert_cmpint (blobs_get (fixture->blobs, key, 0, NULL, &error), <, 0);
+  blob_assert_code (error, ADDER_ERROR_FAILED);
+  g_autoptr (GHashTable) keys = blob_list (fixture->blobs);
+  g_assert_cmpuint (g_hash_table_size (keys), ==, 1);
+  g_assert_cmpint (unlink (path), ==, 0);
+}
+
 struct test {
   const char *name;
   void (*run) (struct fixture *, gconstpointer);
@@ -472,6 +516,7 @@ static const struct test any_tests[] = {
 static const struct test directory_tests[] = {
     {"kept_once", test_kept_once}, {"created", test_created}, {"damaged", test_damaged},
     {"sweep", test_sweep},         {"sparse", test_sparse},   {"killed", test_killed},
+    {"no_file", test_no_file},
 };
 
 /* A test whose place the host does not have is skipped. */
@@ -512,5 +557,6 @@ UNIT_SUITE (store_blobs)
   add_tests (&store_world_blob_kinds[0], directory_tests, G_N_ELEMENTS (directory_tests));
   g_test_add_func ("/store/blobs/wrong_urls", test_wrong_urls);
   g_test_add_func ("/store/blobs/open_to_others", test_open_to_others);
+  g_test_add_func ("/store/blobs/gone", test_gone);
   return g_test_run ();
 }

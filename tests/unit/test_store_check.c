@@ -54,6 +54,38 @@ test_check_lost (gconstpointer pair)
   bed_clear (&bed);
 }
 
+/* However many are lost, some are named; whoever does not wait any more gets no answer. */
+static void
+test_check_many_lost (gconstpointer pair)
+{
+  struct bed bed;
+  if (!pair_has_directory (pair) || !bed_init (&bed, pair, ""))
+    return;
+  char id[ID_BYTES];
+  bed_put (&bed, "a", "text", "uid:1", id);
+  bed_run_sql (&bed,
+               "INSERT INTO files (id, state, kind, name, mime, sha256, bytes, blob, owner, node, writer, "
+               "created_ms, expires_ms) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+               "WHERE i < 210) SELECT 'lost ' || i, 1, kind, name, mime, sha256, bytes, 'nowhere/' || i, "
+               "owner, node, writer, created_ms, expires_ms FROM files CROSS JOIN n");
+  g_autoptr (json_t) found = bed_check (&bed, TRUE, FALSE);
+  g_assert_cmpint (number_in (found, "files"), ==, 211);
+  g_assert_cmpint (number_in (found, "lost_count"), ==, 210);
+  g_assert_cmpuint (json_array_size (json_object_get (found, "lost")), ==, 200);
+
+  struct interrupt interrupt;
+  g_autoptr (GError) error = NULL;
+  g_assert_true (interrupt_init (&interrupt, -1, NULL));
+  g_autoptr (json_t) waited = store_check (bed.store, &(struct check_options){0}, &interrupt, &error);
+  g_assert_no_error (error);
+  g_assert_true (json_equal (json_object_get (waited, "lost_count"), json_object_get (found, "lost_count")));
+  interrupt_cancel (&interrupt);
+  g_assert_null (store_check (bed.store, &(struct check_options){0}, &interrupt, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED);
+  interrupt_clear (&interrupt);
+  bed_clear (&bed);
+}
+
 static void
 test_check_unknown (gconstpointer pair)
 {
@@ -192,6 +224,7 @@ test_check_beside_writers (gconstpointer pair)
 
 static const struct bed_case cases[] = {
     {"lost", test_check_lost},
+    {"many-lost", test_check_many_lost},
     {"unknown", test_check_unknown},
     {"another-place", test_check_beside_another_place},
     {"many-unknown", test_check_leaves_many},

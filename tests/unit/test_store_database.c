@@ -105,6 +105,7 @@ static const struct spoken dialect[] = {
      0,
      "c;b;"},
     {"SELECT $1 || owner FROM rooms WHERE owner LIKE 'b%'", {{.kind = SQL_TEXT, .text = "x"}}, 1, 0, "xb;"},
+    {"SELECT 1 = 1, 1 = 2, CAST('1.5' AS NUMERIC), CAST('-3' AS NUMERIC)", {{0}}, 0, 0, "1;0;1.5;-3;"},
     {"DELETE FROM rooms WHERE files <= $1", {{.kind = SQL_INTEGER, .integer = 1}}, 1, 2, ""},
     {"DELETE FROM rooms WHERE files <= $1", {{.kind = SQL_INTEGER, .integer = 1}}, 1, 0, ""},
 };
@@ -467,6 +468,59 @@ test_endless_rows (gconstpointer data)
   database_close (database);
 }
 
+/* Whatever is asked how often, a connection remembers so many statements; what the database does not
+ * understand ends a transaction alone. */
+static void
+test_statements (gconstpointer data)
+{
+  g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
+  struct database *database = store_world_open (world, 60000);
+  for (gint64 round = 0; round < 2; round++) {
+    g_autoptr (GError) error = NULL;
+    struct transaction *transaction = database_begin (database, FALSE, &error);
+    g_assert_no_error (error);
+    for (gint64 i = 0; i < 300; i++) {
+      gint64 number = 0;
+      g_autofree char *sql = g_strdup_printf ("SELECT CAST($1 AS BIGINT) + %" G_GINT64_FORMAT, i);
+      transaction_run (transaction, sql, &SQL_INT (1000 * round), 1, take_number, &number, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (number, ==, 1000 * round + i);
+    }
+    static const char *const wrong[] = {"SELECT $1 FROM nowhere", "SELECT name FROM nowhere"};
+    g_assert_false (transaction_run (transaction, wrong[round], &SQL_INT (1), round == 0, take_number, NULL,
+                                     NULL, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+    transaction_end (transaction);
+  }
+  g_assert_cmpint (ask (database, "SELECT count(*) FROM settings"), ==, 0);
+  database_close (database);
+}
+
+static gboolean
+fail_silently (gpointer data, struct transaction *transaction, GError **error)
+{
+  (void)data, (void)error;
+  return put (transaction, "silent", "1", NULL) && FALSE;
+}
+
+/* A step that fails and does not say why is taken back all the same. */
+static void
+test_silent (gconstpointer data)
+{
+  g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
+  struct database *database = store_world_open (world, 60000);
+  g_autoptr (GError) error = NULL;
+  g_assert_false (database_commit (database, fail_silently, NULL, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==, "it could not be written to the database");
+  g_assert_cmpint (ask (database, "SELECT count(*) FROM settings"), ==, 0);
+  database_close (database);
+}
+
 /* Two who make the tables of an empty database at the same time. */
 static gpointer
 begin_first (gpointer data)
@@ -501,9 +555,10 @@ static const struct {
   const char *name;
   void (*test) (gconstpointer kind);
 } cases[] = {
-    {"dialect", test_dialect},   {"rows", test_rows},         {"take-back", test_take_back},
-    {"snapshot", test_snapshot}, {"together", test_together}, {"too-new", test_too_new},
-    {"endless", test_endless},   {"first", test_first},       {"endless-rows", test_endless_rows},
+    {"dialect", test_dialect},       {"rows", test_rows},         {"take-back", test_take_back},
+    {"snapshot", test_snapshot},     {"together", test_together}, {"too-new", test_too_new},
+    {"endless", test_endless},       {"first", test_first},       {"endless-rows", test_endless_rows},
+    {"statements", test_statements}, {"silent", test_silent},
 };
 
 UNIT_SUITE (store_database)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data sets: whole or not at all, with versions, and older databases that know of none. */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -292,6 +293,105 @@ test_lost (gconstpointer pair)
   bed_clear (&bed);
 }
 
+/* Whoever asks for one that is not there is told which there are. */
+static void
+test_told (gconstpointer pair)
+{
+  struct bed bed;
+  if (!bed_init (&bed, pair, ""))
+    return;
+  g_autoptr (GError) error = NULL;
+  g_assert_null (dataset_find (bed.store, OWNER, "nothing", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  g_assert_nonnull (strstr (error->message, "there is none yet"));
+  g_clear_error (&error);
+  dataset_free (put (&bed, "a0", "one", FALSE));
+  bed_run_sql (&bed, "INSERT INTO datasets (owner, name, version, created_ms, table_id, facts_id, row_count, "
+                     "bytes, complete) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+                     "i < 10) SELECT owner, 'a' || i, 1, created_ms, table_id, facts_id, row_count, bytes, "
+                     "complete FROM datasets CROSS JOIN n");
+  g_assert_null (dataset_find (bed.store, OWNER, "nothing", &error));
+  g_assert_nonnull (strstr (error->message, "there is a0, a1, a10, a2, a3, a4, a5, a6, a7, a8 ..."));
+  g_clear_error (&error);
+  static const char *const wrong[] = {"a1:", "a1:0", "a1:-1", "a1:1x", "a1:9223372036854775808"};
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_assert_false (dataset_remove (bed.store, OWNER, wrong[i], &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_nonnull (strstr (error->message, "is the number of a version"));
+    g_clear_error (&error);
+  }
+  g_assert_cmpint (version_of (&bed, OWNER, "a1:1"), ==, 1);
+  bed_clear (&bed);
+}
+
+/* What is no table, is too large or is one version too many is refused in one sentence, and leaves nothing.
+ */
+static void
+test_refused (gconstpointer pair)
+{
+  struct bed bed;
+  if (!bed_init (&bed, pair, "max_file_bytes = 1MiB\n"))
+    return;
+  g_autofree char *large = g_strnfill ((1 << 20) + 1, 'x'), *verbose = g_strnfill (8 << 20, 'x');
+  refuses (&bed, "tio2", large, "has more than 1 MiB, the most that a file may have");
+
+  int ends[2];
+  g_autoptr (GError) error = NULL;
+  struct dataset_new new = {.owner = OWNER, .name = "tio2"};
+  g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
+  new.table_fd = ends[0];
+  g_assert_null (dataset_put (bed.store, &new, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_assert_cmpstr (error->message, ==, "the table of the data set tio2 is no file");
+  g_clear_error (&error);
+  close (ends[0]);
+  close (ends[1]);
+  new.name = NULL;
+  g_assert_null (dataset_put (bed.store, &new, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_clear_error (&error);
+  new.name = "tio2";
+
+  g_autofree char *sha256 = NULL;
+  struct file_new table = bed_make_file ("x", "one", OWNER, &sha256);
+  g_autoptr (json_t) facts = json_pack ("{s:s}", "query", verbose);
+  new.table_fd = table.fd;
+  new.facts = facts;
+  g_assert_null (dataset_put (bed.store, &new, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_assert_cmpstr (error->message, ==, "what is known of the data set tio2 has more than 8 MiB");
+  g_clear_error (&error);
+  g_assert_cmpint (bed_count_rows (&bed), ==, 0);
+
+  /* Without facts of its own it has those that every one has. */
+  new.facts = NULL;
+  struct dataset *dataset = dataset_put (bed.store, &new, &error);
+  g_assert_no_error (error);
+  g_assert_false (dataset->complete);
+  g_autoptr (json_t) known = dataset_facts (bed.store, dataset, &error);
+  g_assert_no_error (error);
+  g_assert_true (json_is_false (json_object_get (known, "complete")));
+  g_assert_cmpstr (json_member_text (known, "sha256"), ==, sha256);
+  dataset_free (dataset);
+  close (table.fd);
+
+  bed_run_sql (&bed, "INSERT INTO datasets (owner, name, version, created_ms, table_id, facts_id, row_count, "
+                     "bytes, complete) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+                     "i < 99) SELECT owner, name, version + i, created_ms, table_id, facts_id, row_count, "
+                     "bytes, complete FROM datasets CROSS JOIN n");
+  refuses (&bed, "tio2", "two", "has 100 versions, the most that one may have");
+  g_assert_cmpint (version_of (&bed, OWNER, "tio2"), ==, 100);
+  recover (&bed);
+  g_assert_cmpint (bed_count_rows (&bed), ==, 2);
+  bed_close (&bed); /* its threads read the configuration */
+  g_free (bed.config->store_blobs);
+  bed.config->store_blobs = g_strdup ("none");
+  bed_open (&bed);
+  g_assert_null (put_with (&bed, "b", "two", FALSE, &error));
+  g_assert_cmpstr (error->message, ==, "the data set b cannot be kept: the configuration keeps no files");
+  bed_clear (&bed);
+}
+
 /* What version 2 of the tables brought is taken back, as a database of version 1 is; what it held stays. */
 static void
 test_upgrade (gconstpointer pair)
@@ -330,6 +430,7 @@ UNIT_SUITE (store_datasets)
   static const struct bed_case cases[] = {
       {"put", test_put},   {"versions", test_versions}, {"remove", test_remove}, {"stays", test_stays},
       {"room", test_room}, {"together", test_together}, {"lost", test_lost},     {"upgrade", test_upgrade},
+      {"told", test_told}, {"refused", test_refused},
   };
   return bed_main (argc, argv, "datasets", cases, G_N_ELEMENTS (cases), add_tests);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kept files: their way from a row to a blob and back, whoever breaks it off. */
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "adder.h"
+#include "base/fd.h"
 #include "store/file_name.h"
+#include "store/file_upload.h"
+#include "store/output_read.h"
 #include "store_bed.h"
 #include "suite.h"
 
@@ -35,6 +39,16 @@ test_names (void)
        "exe",
        "gpj._exe"},
       {"S\xc3\xa3o.csv", "S\xc3\xa3o.csv"},
+      {"a\xe2\x80\xa8"
+       "b\xe2\x80\xa9"
+       "c",
+       "a_b_c"},
+      {"a\xe2\x80\x8d"
+       "b\xe2\x80\x8c"
+       "c",
+       "a\xe2\x80\x8d"
+       "b\xe2\x80\x8c"
+       "c"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *clean = file_name_clean (rows[i].given);
@@ -58,6 +72,14 @@ test_long_names (void)
   g_autofree char *cut = file_name_clean (signs->str);
   g_assert_true (g_utf8_validate (cut, -1, NULL));
   g_assert_cmpuint (strlen (cut), <=, FILE_NAME_BYTES);
+  /* A character that the cut would tear goes as a whole, and a long ending is none. */
+  g_string_append (signs, ".csv");
+  g_autofree char *torn = file_name_clean (signs->str);
+  g_assert_true (g_utf8_validate (torn, -1, NULL));
+  g_assert_true (g_str_has_suffix (torn, "\xe2\x82\xac.csv"));
+  g_assert_cmpuint (strlen (torn), ==, FILE_NAME_BYTES - 2);
+  g_autofree char *dotted = g_strconcat ("a.", stem, NULL), *whole = file_name_clean (dotted);
+  g_assert_cmpmem (whole, strlen (whole), dotted, FILE_NAME_BYTES);
 }
 
 /* ---- keeping ---- */
@@ -100,6 +122,228 @@ test_keep (gconstpointer pair)
   bed_assert_whole (&bed);
   close (files[0].fd);
   close (files[1].fd);
+  bed_clear (&bed);
+}
+
+/* Files of several owners go together, each into its owner's room; without a type they are bytes. */
+static void
+test_owners (gconstpointer pair)
+{
+  struct bed bed;
+  if (!bed_init (&bed, pair, "max_files_per_owner = 10\n"))
+    return;
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  struct file_new files[24];
+  char *sha256[G_N_ELEMENTS (files)];
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++) {
+    files[i] = bed_make_file ("a", "text", i < 12 ? "uid:1" : "uid:2", &sha256[i]);
+    files[i].mime = NULL;
+  }
+  files_write (bed.store, files, G_N_ELEMENTS (files), warnings);
+  g_assert_cmpuint (warnings->len, ==, 1);
+  g_assert_true (
+      g_str_has_prefix (warnings->pdata[0], "4 files (a, a, a ...) were not kept: an owner may have 10 "));
+  g_assert_true (bed_keep (&bed, files, G_N_ELEMENTS (files), FALSE));
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++) {
+    g_assert_cmpint (files[i].written, ==, i % 12 < 10);
+    close (files[i].fd);
+    g_free (sha256[i]);
+  }
+  struct file_row *row = files_find (bed.store, "uid:2", files[12].id, NULL);
+  g_assert_cmpstr (row->mime, ==, "application/octet-stream");
+  file_row_free (row);
+  files_write (bed.store, files, 0, warnings); /* nothing is nothing */
+  files_abandon (bed.store, files, 0);
+  g_assert_cmpint (bed_count_rows (&bed), ==, 20);
+  bed_assert_whole (&bed);
+  bed_clear (&bed);
+}
+
+/* What others write at this moment makes no room, and is not counted as kept. */
+static void
+test_room_that_is_written (gconstpointer pair)
+{
+  struct bed bed;
+  if (!bed_init (&bed, pair, "max_files_per_owner = 10\n"))
+    return;
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  struct file_new files[12];
+  char *sha256[G_N_ELEMENTS (files)];
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++) {
+    files[i] = bed_make_file ("a", "text", "uid:1", &sha256[i]);
+    files_write (bed.store, &files[i], 1, warnings);
+    g_assert_true (files[i].written);
+  }
+  assert_no_warnings (warnings);
+  g_assert_true (bed_keep (&bed, files, G_N_ELEMENTS (files), FALSE));
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++) {
+    g_assert_true (bed_has (&bed, "uid:1", files[i].id));
+    close (files[i].fd);
+    g_free (sha256[i]);
+  }
+  bed_assert_whole (&bed);
+  bed_clear (&bed);
+}
+
+/* Whoever is taken for dead while he lives is told so, and keeps nothing. */
+static void
+test_taken_for_dead (gconstpointer pair)
+{
+  struct bed bed;
+  if (!bed_init (&bed, pair, ""))
+    return;
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *sha256 = NULL;
+  struct file_new file = bed_make_file ("a", "text", "uid:1", &sha256);
+  files_write (bed.store, &file, 1, warnings);
+  bed_run_sql (&bed, "DELETE FROM files");
+  g_assert_false (bed_keep (&bed, &file, 1, FALSE));
+  g_assert_false (bed_has (&bed, NULL, file.id));
+  files_abandon (bed.store, &file, 1);
+  close (file.fd);
+  bed_clear (&bed);
+}
+
+/* ---- putting in ---- */
+
+static void
+uploads (struct bed *bed, int fd, struct interrupt *interrupt, int code, const char *says)
+{
+  g_autoptr (GError) error = NULL;
+  char id[ID_BYTES];
+  const struct file_upload upload = {.owner = "uid:1", .name = "dir/data.csv", .fd = fd};
+  gboolean ok = file_upload (bed->store, &upload, interrupt, id, &error);
+  g_assert_true (ok == !says);
+  if (ok) {
+    g_assert_true (bed_has (bed, "uid:1", id));
+    g_assert_true (files_remove (bed->store, "uid:1", id, NULL));
+  } else {
+    g_assert_error (error, ADDER_ERROR, code);
+    if (!strstr (error->message, says))
+      g_error ("expected \"%s\" in: %s", says, error->message);
+  }
+  g_assert_cmpint (bed_count_rows (bed), ==, 0);
+}
+
+static void
+test_uploads (gconstpointer pair)
+{
+  struct bed bed;
+  int ends[2];
+  struct interrupt interrupt;
+  if (!bed_init (&bed, pair, ""))
+    return;
+  bed.config->store_file_bytes = 10;
+  g_autofree char *sha256 = NULL, *longer = NULL;
+  struct file_new ten = bed_make_file ("x", "0123456789", "", &sha256);
+  struct file_new eleven = bed_make_file ("x", "0123456789a", "", &longer);
+  g_assert_cmpint (lseek (ten.fd, 0, SEEK_SET), ==, 0);
+  uploads (&bed, ten.fd, NULL, 0, NULL);
+  uploads (&bed, eleven.fd, NULL, ADDER_ERROR_INVALID, "dir/data.csv has more than 10 ");
+  close (ten.fd);
+  close (eleven.fd);
+
+  /* How long a pipe is shows at its end alone. */
+  g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
+  g_assert_cmpint (write (ends[1], "0123456789a", 11), ==, 11);
+  uploads (&bed, ends[0], NULL, ADDER_ERROR_INVALID, "dir/data.csv has more than 10 ");
+  g_assert_true (interrupt_init (&interrupt, -1, NULL));
+  interrupt_cancel (&interrupt);
+  uploads (&bed, ends[0], &interrupt, ADDER_ERROR_CANCELLED, "putting in dir/data.csv was cancelled");
+  interrupt_clear (&interrupt);
+  g_assert_true (interrupt_init (&interrupt, -1, NULL));
+  g_assert_cmpint (write (ends[1], "end", 3), ==, 3);
+  close (ends[1]);
+  interrupt_wake (&interrupt); /* by whom it is of no interest */
+  uploads (&bed, ends[0], &interrupt, 0, NULL);
+  interrupt_clear (&interrupt);
+  close (ends[0]);
+
+  g_autofree char *path = g_build_filename (store_world_folder (bed.world), "written", NULL);
+  autoclose int written = open (path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  uploads (&bed, written, NULL, ADDER_ERROR_FAILED, "cannot read dir/data.csv");
+  autoclose int folder = open (store_world_folder (bed.world), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  uploads (&bed, folder, NULL, ADDER_ERROR_INVALID, "dir/data.csv is neither a file nor a pipe");
+  bed_assert_whole (&bed);
+  bed_clear (&bed);
+}
+
+/* ---- lines of outputs ---- */
+
+struct found {
+  json_int_t lines, first_line, first_offset, next;
+};
+
+static struct found
+grep (struct bed *bed, const struct file_row *row, guint64 offset, const char *pattern)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (json_t) answer =
+      output_grep (store_blobs (bed->store, NULL), row, offset, OUTPUT_PART_MOST, pattern, &error);
+  g_assert_no_error (error);
+  const json_t *lines = json_object_get (answer, "lines"), *first = json_array_get (lines, 0);
+  return (struct found){(json_int_t)json_array_size (lines), number_in (first, "line"),
+                        number_in (first, "offset"), number_in (answer, "next_offset")};
+}
+
+static void
+test_lines (gconstpointer pair)
+{
+  struct bed bed;
+  if (!bed_init (&bed, pair, ""))
+    return;
+  /* Line 1 is longer than a piece, of characters that a piece would tear; then many, and one of no text. */
+  g_autoptr (GString) text = g_string_new ("a");
+  for (guint i = 0; i < 8000; i++)
+    g_string_append (text, "\xe2\x82\xac");
+  g_string_append (text, "needle\n");
+  gsize second = text->len;
+  for (guint i = 0; i < 1100; i++)
+    g_string_append (text, "row\n");
+  gsize odd = text->len;
+  g_string_append (text, "\xff\xfe odd\n");
+  g_string_append (text, "end without a newline");
+  char id[ID_BYTES];
+  bed_put (&bed, "out", text->str, "uid:1", id);
+  struct file_row *row = files_find (bed.store, NULL, id, NULL);
+
+  struct found found = grep (&bed, row, 0, "needle$");
+  g_assert_cmpint (found.lines, ==, 1);
+  g_assert_cmpint (found.first_line, ==, 1);
+  found = grep (&bed, row, 0, "^row$");
+  g_assert_cmpint (found.lines, ==, 1000);
+  g_assert_cmpint (found.first_line, ==, 2);
+  g_assert_cmpint (found.first_offset, ==, (gint64)second);
+  g_assert_cmpint (found.next, ==, (gint64)second + 4000);
+  found = grep (&bed, row, (guint64)found.next, "^row$");
+  g_assert_cmpint (found.lines, ==, 100);
+  g_assert_cmpint (found.first_line, ==, 1002);
+  found = grep (&bed, row, 0, "odd");
+  g_assert_cmpint (found.lines, ==, 1);
+  g_assert_cmpint (found.first_line, ==, 1102);
+  g_assert_cmpint (found.first_offset, ==, (gint64)odd);
+  found = grep (&bed, row, 0, "newline$");
+  g_assert_cmpint (found.first_line, ==, 1103);
+  g_assert_cmpint (found.next, ==, (gint64)text->len);
+
+  static const struct {
+    guint64 offset, limit;
+    const char *pattern, *says;
+  } wrong[] = {
+      {100000, 1000, "x", "is beyond the end"},
+      {0, OUTPUT_PART_LEAST - 1, "x", "the limit is 64 to 1048576 bytes"},
+      {0, OUTPUT_PART_MOST + 1, "x", "the limit is 64 to 1048576 bytes"},
+      {0, 1000, "\xff", "the pattern is UTF-8"},
+      {0, 1000, "(", "\"(\" is not a pattern"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (output_grep (store_blobs (bed.store, NULL), row, wrong[i].offset, wrong[i].limit,
+                                wrong[i].pattern, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+    g_assert_nonnull (strstr (error->message, wrong[i].says));
+  }
+  file_row_free (row);
   bed_clear (&bed);
 }
 
@@ -416,11 +660,22 @@ test_urls (gconstpointer pair)
   bed_close (&bed);
   bed_open (&bed);
   g_assert_true (files_url_is_good (bed.store, id, expires, signature));
+  /* A key that is none signs nothing. */
+  bed_run_sql (&bed, "UPDATE settings SET value = 'short' WHERE name = 'file_url_key'");
+  bed_close (&bed);
+  bed_open (&bed);
+  g_assert_null (files_url (bed.store, id, "a"));
+  g_assert_false (files_url_is_good (bed.store, id, expires, signature));
   bed_clear (&bed);
 }
 
 static const struct bed_case cases[] = {
     {"keep", test_keep},
+    {"owners", test_owners},
+    {"room-written", test_room_that_is_written},
+    {"taken-for-dead", test_taken_for_dead},
+    {"uploads", test_uploads},
+    {"lines", test_lines},
     {"outputs", test_outputs},
     {"abandon", test_abandon},
     {"recover-flights", test_recover_leaves_flights},

@@ -118,6 +118,10 @@ test_use (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_false (blob_links_add (links, "uploaded/1_a.csv", 5, sha256, deeper, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   g_clear_error (&error);
+  /* What is a file already is no directory. */
+  g_assert_false (blob_links_add (links, "uploaded/1_a.csv", 5, sha256, "work/a.csv/b", &error));
+  g_assert_nonnull (strstr (error->message, "cannot make the directory of the link work/a.csv/b"));
+  g_clear_error (&error);
   blob_links_free (links);
   g_autofree char *folder = g_build_filename (fixture->path, "blobs/links", NULL);
   g_assert_cmpuint (count_files (folder), ==, 0);
@@ -137,6 +141,22 @@ test_removed (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   assert_reads (links, "work", "a", "content");
   blob_links_free (links);
   g_assert_cmpuint (count_files (fixture->path), ==, 0);
+}
+
+/* Where the folder of them cannot be, it is said so, and a sweep goes on without. */
+static void
+test_no_folder (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = g_build_filename (fixture->path, "blobs/links", NULL);
+  g_assert_true (g_file_set_contents (path, "", 0, NULL));
+  g_assert_null (blob_links_new (fixture->blobs, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "cannot make the folder"));
+  g_clear_error (&error);
+  g_assert_true (blobs_sweep (fixture->blobs, NULL, &error));
+  g_assert_cmpint (g_remove (path), ==, 0);
+  blob_links_free (new_links (fixture->blobs));
 }
 
 /* Of two processes one dies: its folder goes, the other's stays. */
@@ -212,6 +232,7 @@ UNIT_SUITE (store_links)
     void (*run) (struct fixture *fixture, gconstpointer data);
   } tests[] = {{"/store/links/use", test_use},
                {"/store/links/removed", test_removed},
+               {"/store/links/no-folder", test_no_folder},
                {"/store/links/dead", test_dead},
                {"/store/links/threads", test_threads}};
   g_test_init (&argc, &argv, NULL);

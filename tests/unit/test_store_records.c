@@ -267,15 +267,19 @@ test_filters (struct fixture *fixture)
       {"{\"since\": \"2026-09-21\", \"until\": \"2026-09-22 00:00\"}", 7},
       {"{\"since\": \"2099-01-01\"}", 0},
       {"{\"limit\": 2}", 2},
+      {"{\"limit\": null, \"tool\": null}", 7},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     gsize found = count (fixture, NULL, cases[i].filters);
     if (found != cases[i].found)
       g_error ("%s: %zu records, not %zu", cases[i].filters, found, cases[i].found);
   }
-  static const char *const wrong[] = {
+  g_autofree char *long_text = g_strnfill (1001, 'x');
+  g_autofree char *long_code = g_strdup_printf ("{\"code\": \"%s\"}", long_text);
+  const char *const wrong[] = {
       "{\"colour\": \"red\"}", "{\"outcome\": 1}",    "{\"since\": \"yesterdayish\"}", "{\"since\": \"5\"}",
       "{\"limit\": 0}",        "{\"limit\": 100000}", "{\"before\": \"x\"}",           "{\"before\": \"5:\"}",
+      "{\"limit\": \"2\"}",    "{\"outcome\": \"\"}", "{\"before\": \"5-x\"}",         long_code,
   };
   for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++) {
     g_autoptr (GError) error = NULL;
@@ -488,6 +492,10 @@ test_tampering (struct fixture *fixture)
        "', "
        "2, 0)",
        "head 300, changed 3"},
+      {"INSERT INTO anchors VALUES ('here', 2, 'x', 2, 0)", "anchor 0"},
+      {"UPDATE records SET digest = 'x' WHERE seq = 300", "changed 300, head 300"},
+      {"UPDATE chains SET digest = 'x'", "head 0"},
+      {"DELETE FROM records WHERE seq IN (100, 120, 299, 300)", "missing 100, missing 120, missing 299"},
   };
   add_some (fixture, 300);
   assert_problems (fixture, NULL, "");
@@ -506,11 +514,75 @@ test_tampering (struct fixture *fixture)
     tamper (fixture, "INSERT INTO chains SELECT * FROM saved_chains");
     assert_problems (fixture, NULL, "");
   }
+  /* Bytes that are no text have no form of their own. */
+  if (!store_world_is_server (fixture->world)) {
+    tamper (fixture, "UPDATE records SET code = CAST(code AS BLOB) WHERE seq = 5");
+    assert_problems (fixture, NULL, "changed 5");
+    tamper (fixture, "UPDATE records SET code = CAST(code AS TEXT) WHERE seq = 5");
+    assert_problems (fixture, NULL, "");
+  }
   /* Two rows that changed places. */
   tamper (fixture, "UPDATE records SET seq = 1000 WHERE seq = 50");
   tamper (fixture, "UPDATE records SET seq = 50 WHERE seq = 51");
   tamper (fixture, "UPDATE records SET seq = 51 WHERE seq = 1000");
   assert_problems (fixture, NULL, "changed 50, changed 51, changed 52");
+}
+
+/* However many are wrong, the answer is of a bounded size. */
+static void
+test_many_problems (struct fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+  add_some (fixture, 120);
+  tamper (fixture, "UPDATE records SET level = 9");
+  g_autoptr (json_t) answer = records_verify (fixture->store, NULL, &error);
+  g_assert_no_error (error);
+  const json_t *node = json_array_get (json_object_get (answer, "nodes"), 0);
+  g_assert_cmpint (json_integer_value (json_object_get (node, "problem_count")), ==, 120);
+  g_assert_cmpuint (json_array_size (json_object_get (node, "problems")), ==, 100);
+  g_assert_cmpint (json_integer_value (json_object_get (node, "records")), ==, 120);
+
+  tamper (fixture,
+          "INSERT INTO anchors (node, seq, digest, removed, removed_ms) WITH RECURSIVE n(i) AS (SELECT "
+          "1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT 'node ' || i, 1, 'x', 1, 0 FROM n");
+  g_assert_null (records_verify (fixture->store, NULL, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "names more than 10000 nodes"));
+}
+
+/* Where a database keeps a chain from being begun or gone on with, nothing is added, and it is said why. */
+static void
+test_head_that_stays (struct fixture *fixture)
+{
+  static const struct {
+    const char *sqlite, *server, *says;
+  } rows[] = {
+      {"CREATE TRIGGER stays BEFORE INSERT ON chains BEGIN SELECT RAISE(IGNORE); END",
+       "CREATE TRIGGER stays BEFORE INSERT ON chains FOR EACH ROW EXECUTE FUNCTION stay()",
+       "the records of node here have no head"},
+      {"CREATE TRIGGER stays BEFORE UPDATE OF digest ON chains BEGIN SELECT RAISE(IGNORE); END",
+       "CREATE TRIGGER stays BEFORE UPDATE ON chains FOR EACH ROW WHEN (new.digest <> old.digest) EXECUTE "
+       "FUNCTION stay()",
+       "the head of the records of node here cannot be moved"},
+  };
+  gboolean is_server = store_world_is_server (fixture->world);
+  char id[ID_BYTES];
+  const struct record record = make_record (fixture, id, "1");
+  struct adding adding = {fixture->store, &record, 1};
+  if (is_server)
+    tamper (fixture, "CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'");
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    tamper (fixture, is_server ? rows[i].server : rows[i].sqlite);
+    g_assert_false (database_commit (store_database (fixture->store, NULL), add_step, &adding, &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+    if (!strstr (error->message, rows[i].says))
+      g_error ("expected \"%s\" in: %s", rows[i].says, error->message);
+    g_assert_cmpuint (count (fixture, NULL, NULL), ==, 0);
+    tamper (fixture, is_server ? "DROP TRIGGER stays ON chains" : "DROP TRIGGER stays");
+  }
+  add_to (fixture->store, &record);
+  assert_problems (fixture, NULL, "");
 }
 
 /* Whoever can write everything can also make a shorter chain that is right in itself: what was written down
@@ -596,6 +668,24 @@ test_retention (struct fixture *fixture)
   assert_problems (fixture, NULL, "anchor 1200");
   tamper (fixture, "DELETE FROM anchors");
   assert_problems (fixture, NULL, "head 1203, missing 1");
+}
+
+/* Nothing goes of a chain whose head is damaged, nor where nothing is kept. */
+static void
+test_retention_refused (struct fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+  add_some (fixture, 3);
+  fixture->config->store_record_count = 1;
+  tamper (fixture, "UPDATE chains SET digest = 'x'");
+  g_assert_false (records_retain (fixture->store, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "the head of the records of node here is damaged"));
+  g_clear_error (&error);
+  g_assert_cmpuint (count (fixture, NULL, NULL), ==, 3);
+  g_free (fixture->config->store_records);
+  fixture->config->store_records = g_strdup ("none");
+  retain (fixture);
 }
 
 /* Machines that share a database have a chain each, and none removes what is another's. */
@@ -704,8 +794,11 @@ static const struct test_case {
     {"statistics", test_statistics},
     {"export", test_export},
     {"tampering", test_tampering},
+    {"many-problems", test_many_problems},
+    {"head-that-stays", test_head_that_stays},
     {"written-head", test_written_head},
     {"retention", test_retention},
+    {"retention-refused", test_retention_refused},
     {"nodes", test_nodes},
     {"many-writers", test_many_writers},
 };

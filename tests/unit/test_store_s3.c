@@ -266,7 +266,8 @@ test_damaged (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 
 #define GOT_BYTES 100 /* that a server is asked for */
 
-enum operation { PUT, GET, READ, STAT, REMOVE, LIST, OPERATIONS };
+/* Those behind OPERATIONS are tried where a test says so. */
+enum operation { PUT, GET, READ, STAT, REMOVE, LIST, OPERATIONS, LARGE, SWEEP };
 
 static gboolean
 ignore_key (G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED const char *key, G_GNUC_UNUSED guint64 bytes,
@@ -292,6 +293,17 @@ operate (struct blobs *blobs, enum operation operation, const char *key, GError 
     return blobs_stat (blobs, key, NULL, error);
   case REMOVE:
     return blobs_remove (blobs, key, error);
+  case LARGE: { /* in parts */
+    autoclose int fd = make_large (NULL, 65 * MIB);
+    g_autofree char *sha256 = blob_digest ("", 0);
+    return blobs_put (blobs, key, fd, 65 * MIB, sha256, "text/plain", error);
+  }
+  case SWEEP: {
+    guint removed = 0;
+    gboolean ok = blobs_sweep (blobs, &removed, error);
+    g_assert_cmpuint (removed, ==, 0);
+    return ok;
+  }
   default:
     return blobs_list (blobs, ignore_key, NULL, error);
   }
@@ -354,6 +366,8 @@ test_keys (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       {"", 0600, "there are no keys for S3 in /"},
       {"AWS_ACCESS_KEY_ID = adder\nAWS_SECRET_ACCESS_KEY = a b\n", 0600, "there are no keys for S3 in /"},
       {"aws_access_key_id=adder\naws_secret_access_key=" SECRET, 0644, "chmod 0600"},
+      {"aws_access_key_id=adder\naws_secret_access_key=" SECRET "\naws_session_token=a b", 0600,
+       "there are no keys for S3 in /"},
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *url = with_keys (fixture, rows[i].text, rows[i].mode);
@@ -562,20 +576,38 @@ static const struct answer {
     {"unknown", NO ("418 Teapot", "Teapot"), PUT, "418, some\\x07thing\\x0aelse"},
     {"not_found", NO ("404 No", "NoSuchKey"), GET, "there is no such file"},
     {"no_bytes", OK (""), READ, NULL},
+    {"expired", NO ("400 Bad", "ExpiredToken"), PUT, "the keys have expired"},
+    {"region", NO ("400 Bad", "AuthorizationHeaderMalformed"), PUT, "the region is wrong"},
+    {"word_alone", "HTTP/1.1 418 Teapot\r\n\r\n<Error><Code>Kettle</Code></Error>", PUT, "418, Kettle"},
+    {"no_word", "HTTP/1.1 418 Teapot\r\n\r\n<Error></Error>", PUT, "418, it does not say why"},
+    {"not_its_word", "HTTP/1.1 403 No\r\n\r\n<html><Code>SlowDown</Code></html>", PUT,
+     "the access key is wrong or has no right"},
+    {"bucket_gone", NO ("404 No", "NoSuchBucket"), GET, "the bucket does not exist"},
+    {"taken", NO ("412 No", "PreconditionFailed"), PUT, "there is one already"},
+    {"upload_no_xml", OK ("yes"), LARGE, "not that of an S3 server"},
+    {"upload_no_id", OK ("<InitiateMultipartUploadResult/>"), LARGE, "the answer names no upload"},
+    {"upload_refused", NO ("403 No", "AccessDenied"), LARGE, "no right to do that"},
+    {"sweep_no_xml", OK ("yes"), SWEEP, "not that of an S3 server"},
+    {"sweep_refused", NO ("403 No", "AccessDenied"), SWEEP, "no right to do that"},
+    {"sweep_odd_items",
+     OK ("<ListMultipartUploadsResult><Upload><UploadId>1</UploadId></Upload><Upload><Key>other/x</Key>"
+         "<UploadId>1</UploadId></Upload><Upload><Key>output/x</Key></Upload></ListMultipartUploadsResult>"),
+     SWEEP, NULL},
 };
 
 struct double_server {
   int fd;
   char *url;
   const char *reply;
-  gboolean trickles; /* goes on with blanks, one at a time, until nobody listens any more */
+  const char *const *script; /* instead: an answer for each connection, of which the last one stays */
+  gboolean trickles;         /* goes on with blanks, one at a time, until nobody listens any more */
   GThread *thread;
 };
 
 static gpointer
 answer_all (gpointer data)
 {
-  const struct double_server *server = data;
+  struct double_server *server = data;
   for (int fd; (fd = accept4 (server->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0; close (fd)) {
     char request[8192];
     gsize have = 0;
@@ -586,7 +618,10 @@ answer_all (gpointer data)
     }
     /* The keys' secret is sent to nobody. */
     g_assert_null (memmem (request, have, SECRET, strlen (SECRET)));
-    send (fd, server->reply, strlen (server->reply), MSG_NOSIGNAL);
+    const char *reply = server->script ? *server->script : server->reply;
+    if (server->script && server->script[1])
+      server->script++;
+    send (fd, reply, strlen (reply), MSG_NOSIGNAL);
     while (server->trickles && send (fd, " ", 1, MSG_NOSIGNAL) == 1)
       g_usleep (5000);
     shutdown (fd, SHUT_WR);
@@ -638,6 +673,126 @@ test_answer (struct fixture *fixture, gconstpointer data)
   }
   blobs_close (blobs);
   double_stop (&server);
+}
+
+/* Of a put whose answer was lost, the one after it finds the file there: it is ours when it has our digest.
+ */
+static void
+test_lost_answer (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autofree char *sha256 = blob_digest ("text", 4);
+  g_autofree char *ours = g_strconcat (
+      "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nx-amz-meta-adder-sha256: ", sha256, "\r\n\r\n", NULL);
+  g_autofree char *longer = g_strconcat (
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nx-amz-meta-adder-sha256: ", sha256, "\r\n\r\n", NULL);
+  const struct {
+    const char *found;
+    gboolean ok;
+  } rows[] = {
+      {ours, TRUE},
+      {longer, FALSE},
+      {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nx-amz-meta-adder-sha256: 00\r\n\r\n", FALSE},
+      {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", FALSE},
+      {"HTTP/1.1 404 No\r\n\r\n", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const char *const script[] = {"", NO ("412 No", "PreconditionFailed"), rows[i].found, NULL};
+    struct double_server server = {.script = script};
+    double_start (&server, fixture, NULL);
+    struct blobs *blobs = open_blobs (fixture, server.url, PATIENT_MS);
+    g_autofree char *key = blob_key ("key");
+    g_autoptr (GError) error = NULL;
+    g_assert_cmpint (operate (blobs, PUT, key, &error), ==, rows[i].ok);
+    if (!rows[i].ok)
+      assert_says (&error, "there is one already");
+    blobs_close (blobs);
+    double_stop (&server);
+  }
+}
+
+/* Parts of an upload go when they are a day old; those of others stay. */
+static void
+test_old_parts (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  static const char upload[] =
+      "<Upload><Key>%s</Key><UploadId>a b</UploadId><Initiated>%s</Initiated></Upload>";
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autofree char *young = g_date_time_format_iso8601 (now);
+  g_autoptr (GString) reply =
+      g_string_new (OK ("<ListMultipartUploadsResult><EncodingType>url</EncodingType>"));
+  g_string_append_printf (reply, upload, "output/old+and%20odd", "2026-01-01T00:00:00.000Z");
+  g_string_append_printf (reply, upload, "output/young", young);
+  g_string_append_printf (reply, upload, "of/others", "2026-01-01T00:00:00.000Z");
+  g_string_append_printf (reply, upload, "output/%zz", "2026-01-01T00:00:00.000Z");
+  g_string_append (reply, "</ListMultipartUploadsResult>");
+  struct double_server server = {0};
+  double_start (&server, fixture, reply->str);
+  struct blobs *blobs = open_blobs (fixture, server.url, PATIENT_MS);
+  g_autoptr (GError) error = NULL;
+  guint removed = 0;
+  blobs_sweep (blobs, &removed, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (removed, ==, 1);
+  blobs_close (blobs);
+  double_stop (&server);
+}
+
+/* A folder for copies that others may write to would be theirs. */
+static void
+test_no_copies (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  static const char url[] = "s3://bucket?endpoint=http://127.0.0.1:1";
+  g_autofree char *copies = g_build_filename (fixture->scratch, "copies", NULL);
+  g_autoptr (GError) error = NULL;
+  g_assert_cmpint (g_mkdir_with_parents (copies, 0700), ==, 0);
+  g_assert_cmpint (chmod (copies, 0770), ==, 0);
+  g_assert_null (blobs_open (url, fixture->scratch, CACHE_BYTES, HASTY_MS, &error));
+  assert_says (&error, "is not ours alone");
+  g_assert_cmpint (rmdir (copies), ==, 0);
+  g_assert_cmpint (symlink (fixture->path, copies), ==, 0);
+  g_assert_null (blobs_open (url, fixture->scratch, CACHE_BYTES, HASTY_MS, &error));
+  assert_says (&error, "cannot open the directory");
+  g_assert_cmpint (unlink (copies), ==, 0);
+  g_assert_true (g_file_set_contents (copies, "", 0, NULL));
+  g_assert_null (blobs_open (url, fixture->scratch, CACHE_BYTES, HASTY_MS, &error));
+  assert_says (&error, "cannot make the directory");
+}
+
+/* Without a file of keys they are the daemon's own. */
+static void
+test_environment (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  static const char *const names[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
+  static const struct {
+    const char *values[G_N_ELEMENTS (names)];
+    const char *says; /* NULL: the server is asked */
+  } rows[] = {
+      {{NULL, NULL, NULL}, "there are no keys for S3 in the environment of the daemon"},
+      {{"adder", NULL, NULL}, "there are no keys for S3 in the environment of the daemon"},
+      {{"adder", SECRET, "two words"}, "there are no keys for S3 in the environment of the daemon"},
+      {{"adder", SECRET, ""}, NULL},
+      {{"adder", SECRET, "token"}, NULL},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    for (gsize j = 0; j < G_N_ELEMENTS (names); j++)
+      if (rows[i].values[j])
+        g_setenv (names[j], rows[i].values[j], TRUE);
+      else
+        g_unsetenv (names[j]);
+    struct double_server server = {0};
+    double_start (&server, fixture, OK (""));
+    g_autofree char *url = g_strndup (server.url, strcspn (server.url, "&"));
+    struct blobs *blobs = open_blobs (fixture, url, HASTY_MS);
+    g_autofree char *key = blob_key ("key");
+    g_autoptr (GError) error = NULL;
+    g_assert_cmpint (operate (blobs, READ, key, &error), ==, rows[i].says == NULL);
+    if (rows[i].says)
+      assert_says (&error, rows[i].says);
+    blobs_close (blobs);
+    double_stop (&server);
+  }
+  for (gsize j = 0; j < G_N_ELEMENTS (names); j++)
+    g_unsetenv (names[j]);
 }
 
 /* A server that knows no ranges sends all. */
@@ -725,6 +880,7 @@ test_urls (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       {"s3://bu cket", "cannot be a bucket"},
       {"s3://bucket/../x", "cannot stand behind the bucket"},
       {"s3://bucket/a b", "cannot stand behind the bucket"},
+      {"s3://bucket/a//b", "cannot stand behind the bucket"},
       {"s3://bucket?endpoint=ftp://host", "must be https://HOST:PORT"},
       {"s3://bucket?endpoint=http://user:word@host", "must be https://HOST:PORT"},
       {"s3://bucket?endpoint=http://host/path", "must be https://HOST:PORT"},
@@ -762,11 +918,10 @@ static const struct test server_tests[] = {
     {"down", test_down},     {"frozen", test_frozen},       {"killed", test_killed},
 };
 
-static const struct test alone_tests[] = {{"no_ranges", test_no_ranges},
-                                          {"endless", test_endless},
-                                          {"trickle", test_trickle},
-                                          {"overlong", test_overlong},
-                                          {"urls", test_urls}};
+static const struct test alone_tests[] = {
+    {"no_ranges", test_no_ranges}, {"endless", test_endless},         {"trickle", test_trickle},
+    {"overlong", test_overlong},   {"environment", test_environment}, {"lost_answer", test_lost_answer},
+    {"no_copies", test_no_copies}, {"old_parts", test_old_parts},     {"urls", test_urls}};
 
 /* A test whose server the host does not have is skipped. */
 static void
