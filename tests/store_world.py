@@ -179,9 +179,12 @@ RIGHTS = {"adder": ["Admin", "Read", "Write", "List", "Tagging"], "reader": ["Re
 PORTS = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc")
 S3_SETTINGS = (
     "-filer", "-s3", "-s3.iam=false", "-s3.autoCreateBucket=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
-    "-master.volumeSizeLimitMB=256", "-volume.max=0", "-metricsPort=0",
+    "-master.volumeSizeLimitMB=256", "-volume.max=1000", "-metricsPort=0",
     "-master.electionTimeout=500ms", "-master.heartbeatInterval=100ms",
 )  # fmt: skip
+# Each bucket has volumes of its own: one, not seven. How many there may be is not computed from the room on the disk (-volume.max=0):
+# the tests hardly fill any, and on a disk with 60 GB left the buckets of one program had too few.
+S3_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}
 
 
 def weed():
@@ -243,7 +246,7 @@ class S3:
                  *(f"-{name}={number}" for name, number in self.ports.items())],
                 preexec_fn=become_ordinary,
                 cwd=self.data,
-                env={"PATH": "/usr/bin:/bin", "HOME": str(self.data)},
+                env={**S3_ENVIRONMENT, "HOME": str(self.data)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
