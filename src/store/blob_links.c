@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of links. Each belongs to one process, which holds a lock (flock) on it for as long as it needs it:
- * one that can be locked is left over. */
+ * one that can be locked is left over. Whoever makes one or tries its lock holds the lock of the folder that
+ * they are in, for as long as that takes, so that none is taken from who has not locked it yet. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,16 +20,23 @@
 /* Of directories below a folder: each is a descriptor while they are removed. */
 #define DEPTH_MOST 32
 
-/* How often a folder is made anew because another process swept it before it was locked. */
-#define ATTEMPTS 8
-
-#define INSIDE   (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define INSIDE     (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 struct blob_links {
   struct blobs *blobs;
   int parent_fd, folder_fd;
   char name[ID_BYTES];
 };
+
+static int
+lock (int fd, int how)
+{
+  int r;
+  do
+    r = flock (fd, how);
+  while (r < 0 && errno == EINTR);
+  return r < 0 ? -errno : 0;
+}
 
 /* ---- removing ---- */
 
@@ -55,6 +63,18 @@ remove_name (const struct blobs *blobs, int directory_fd, const char *name, guin
   unlinkat (directory_fd, name, AT_REMOVEDIR);
 }
 
+/* Opens the folder NAME and locks it; -1 where somebody needs it. */
+static int
+take_left_over (int parent_fd, const char *name)
+{
+  autoclose int fd = openat (parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 || lock (parent_fd, LOCK_EX) < 0)
+    return -1;
+  int r = lock (fd, LOCK_EX | LOCK_NB);
+  (void)lock (parent_fd, LOCK_UN);
+  return r < 0 ? -1 : fd_steal (&fd);
+}
+
 void
 blob_links_sweep (const struct blobs *blobs, guint *ret_removed)
 {
@@ -65,8 +85,8 @@ blob_links_sweep (const struct blobs *blobs, guint *ret_removed)
   for (const char *name; (name = fd_next_name (list));) {
     if (name[0] == '.')
       continue;
-    autoclose int fd = openat (parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) < 0)
+    autoclose int fd = take_left_over (parent_fd, name);
+    if (fd < 0)
       continue;
     remove_name (blobs, parent_fd, name, DEPTH_MOST + 1);
     (*ret_removed)++;
@@ -88,32 +108,26 @@ blob_links_free (struct blob_links *links)
 
 /* ---- making ---- */
 
-/* Whether the folder FD still has its name: a sweep may have come before its lock. */
-static gboolean
-is_there (const struct blob_links *links, int fd)
+static int
+make_locked (struct blob_links *links)
 {
-  struct stat here, there;
-  return fstat (fd, &here) == 0 &&
-         fstatat (links->parent_fd, links->name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-         here.st_ino == there.st_ino;
+  if (mkdirat (links->parent_fd, links->name, 0700) < 0)
+    return -errno;
+  links->folder_fd = openat (links->parent_fd, links->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return links->folder_fd < 0 ? -errno : lock (links->folder_fd, LOCK_EX | LOCK_NB);
 }
 
-/* -EAGAIN: somebody was in between. */
 static int
 make_folder (struct blob_links *links)
 {
   id_make (links->name);
-  if (mkdirat (links->parent_fd, links->name, 0700) < 0)
-    return -errno;
-  autoclose int fd = openat (links->parent_fd, links->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0)
-    return errno == ENOENT ? -EAGAIN : -errno;
-  if (flock (fd, LOCK_EX | LOCK_NB) < 0)
-    return errno == EWOULDBLOCK ? -EAGAIN : -errno;
-  if (!is_there (links, fd))
-    return -EAGAIN;
-  links->folder_fd = fd_steal (&fd);
-  return 0;
+  int r = lock (links->parent_fd, LOCK_EX);
+  if (r < 0)
+    return r;
+  r = make_locked (links);
+  /* Not left to closing: what was forked meanwhile has the descriptor as well. */
+  (void)lock (links->parent_fd, LOCK_UN);
+  return r;
 }
 
 struct blob_links *
@@ -125,13 +139,11 @@ blob_links_new (struct blobs *blobs, GError **error)
   struct blob_links *links = g_new (struct blob_links, 1);
   *links = (struct blob_links){.blobs = blobs, .folder_fd = -1};
   links->parent_fd = blobs->backend->links (blobs->self, error);
-  int r = links->parent_fd < 0 ? 0 : -EAGAIN;
-  for (guint attempt = 0; attempt < ATTEMPTS && r == -EAGAIN; attempt++)
-    r = make_folder (links);
-  if (r < 0)
-    error_from_errno (error, r, "cannot make a folder of links");
-  if (links->folder_fd >= 0)
+  int r = links->parent_fd < 0 ? -1 : make_folder (links);
+  if (r == 0)
     return links;
+  if (links->parent_fd >= 0)
+    error_from_errno (error, r, "cannot make a folder of links");
   blob_links_free (links);
   return NULL;
 }
