@@ -5,13 +5,7 @@
 #include <string.h>
 
 #include "adder.h"
-
-static void
-remove_tree (const char *path)
-{
-  const char *const argv[] = {"/bin/rm", "-rf", "--", path, NULL};
-  g_assert_true (g_spawn_sync ("/", (char **)argv, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL));
-}
+#include "suite.h"
 
 void
 place_set_up (struct place *place, gconstpointer data)
@@ -28,7 +22,7 @@ void
 place_tear_down (struct place *place, gconstpointer data)
 {
   (void)data;
-  remove_tree (place->root);
+  suite_remove (place->root);
   g_free (place->root);
   g_free (place->environments);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sandbox/probe.h"
+#include "suite.h"
 
 char *scratch;
 
@@ -28,8 +29,7 @@ support_begin (void)
 void
 support_end (void)
 {
-  const char *const argv[] = {"rm", "-rf", scratch, NULL};
-  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  suite_remove (scratch);
   g_free (scratch);
 }
 

@@ -9,6 +9,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "store/check.h"
+#include "suite.h"
 
 gboolean
 pair_has_directory (const struct pair *pair)
@@ -232,6 +233,6 @@ bed_main (int argc, char **argv, const char *program, const struct bed_case *cas
       made++;
     }
   int code = g_test_run ();
-  store_world_remove (state);
+  suite_remove (state);
   return code;
 }

@@ -3,12 +3,12 @@
  * are first wanted, and end when this process does, because their input ends then. */
 #include "store_world.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "suite.h"
 #include "tests-dir.h"
 
 struct store_world {
@@ -102,23 +102,10 @@ store_world_new (const struct store_world_kind *kind)
   return world;
 }
 
-static int
-remove_one (const char *path, const struct stat *st, int kind, struct FTW *walk)
-{
-  (void)st, (void)kind, (void)walk;
-  return remove (path);
-}
-
-void
-store_world_remove (const char *folder)
-{
-  (void)nftw (folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 void
 store_world_free (store_world *world)
 {
-  store_world_remove (world->folder);
+  suite_remove (world->folder);
   g_free (world->folder);
   g_free (world->url);
   g_free (world);

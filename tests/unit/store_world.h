@@ -42,6 +42,3 @@ char *store_world_blobs (const struct store_world_kind *kind, const char *folder
 
 /* As store_world_tell: "new", "down", "up", "freeze", "thaw". */
 char *store_world_tell_s3 (const char *command);
-
-/* Removes FOLDER with all that is in it. */
-void store_world_remove (const char *folder);

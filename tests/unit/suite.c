@@ -3,6 +3,7 @@
  * it has. */
 #include "suite.h"
 
+#include <ftw.h>
 #include <glib.h>
 #include <stdio.h>
 
@@ -16,6 +17,20 @@ suite_add (struct suite *suite)
 {
   suite->next = suites;
   suites = suite;
+}
+
+static int
+remove_one (const char *path, const struct stat *st, int kind, struct FTW *walk)
+{
+  (void)st, (void)kind, (void)walk;
+  (void)remove (path);
+  return 0;
+}
+
+void
+suite_remove (const char *folder)
+{
+  (void)nftw (folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 int

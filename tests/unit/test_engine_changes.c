@@ -43,12 +43,11 @@ world_begin (struct world *world)
 static void
 world_end (struct world *world)
 {
-  char *remove[] = {(char *)"rm", (char *)"-rf", world->folder, NULL};
   change_set_free (world->set);
   g_ptr_array_unref (world->warnings);
   fd_close (&world->lower);
   fd_close (&world->upper);
-  g_assert_true (g_spawn_sync (NULL, remove, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
+  suite_remove (world->folder);
   g_free (world->folder);
 }
 

@@ -47,8 +47,7 @@ set_up (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 static void
 tear_down (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
-  const char *const argv[] = {"rm", "-rf", fixture->path, NULL};
-  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  suite_remove (fixture->path);
   interrupt_clear (&fixture->interrupt);
   g_hash_table_unref (fixture->files);
   g_ptr_array_unref (fixture->warnings);
@@ -552,8 +551,7 @@ test_save (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_false (artifact_save (fixture->root_fd, find (artifacts, "out/x.txt"), to, &error));
   g_assert_nonnull (error);
 
-  const char *const argv[] = {"rm", "-rf", path, NULL};
-  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  suite_remove (path);
 }
 
 static void
@@ -572,8 +570,7 @@ test_save_full (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autoptr (GDir) listing = g_dir_open (path, 0, NULL);
   g_assert_cmpstr (g_dir_read_name (listing), ==, "a.txt");
   g_assert_null (g_dir_read_name (listing));
-  const char *const argv[] = {"rm", "-rf", path, NULL};
-  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  suite_remove (path);
 }
 
 /* A file that is lent is a mount in the sandbox, which the daemon does not see: what it sees is an empty

@@ -175,7 +175,7 @@ test_inbox_takes_once (void)
   g_assert_cmpint (inbox_offset (inbox), ==, 6);
   g_assert_cmpuint (inbox_count (inbox), ==, 5);
   inbox_close (inbox);
-  store_world_remove (folder);
+  suite_remove (folder);
 }
 
 static void
@@ -206,7 +206,7 @@ test_inbox_survives (void)
   g_assert_cmpint (g_stat (path, &st), ==, 0);
   g_assert_cmpuint (st.st_mode & 0777, ==, 0600);
   inbox_close (inbox);
-  store_world_remove (folder);
+  suite_remove (folder);
 }
 
 /* What cannot be written down is not taken. */
@@ -216,7 +216,7 @@ test_inbox_without_disk (void)
   g_autofree char *folder = g_dir_make_tmp ("adder-telegram-XXXXXX", NULL);
   struct inbox *inbox = open_inbox (folder);
   take (inbox, "1", 0, "1");
-  store_world_remove (folder);
+  suite_remove (folder);
   g_autoptr (GError) error = NULL;
   g_autoptr (json_t) updates = updates_of ("2 3");
   gint64 unwanted = 0;

@@ -37,21 +37,6 @@ fake_new (const char *controllers)
   return root;
 }
 
-static void
-remove_tree (const char *path)
-{
-  g_autoptr (GDir) directory = g_dir_open (path, 0, NULL);
-  const char *name;
-  while (directory && (name = g_dir_read_name (directory))) {
-    g_autofree char *below = g_build_filename (path, name, NULL);
-    if (g_file_test (below, G_FILE_TEST_IS_DIR))
-      remove_tree (below);
-    else
-      g_unlink (below);
-  }
-  g_rmdir (path);
-}
-
 /* Removes the plain files of a group: the kernel's go with their directory. */
 static void
 remove_files (const char *path)
@@ -156,11 +141,11 @@ test_v2_run (void)
   g_assert_cmpint (cgroup_remove (group, &fault), ==, -ENOTEMPTY);
   g_assert_cmpstr (fault.step, ==, "cannot remove the control group run-1");
 
-  remove_tree (path);
+  suite_remove (path);
   remove_files (node_path);
   cgroup_node_close (node);
   g_assert_false (g_file_test (node_path, G_FILE_TEST_EXISTS));
-  remove_tree (root);
+  suite_remove (root);
 }
 
 static void
@@ -172,7 +157,7 @@ test_v2_refused (void)
   g_autofree char *bare = fake_new ("cpu io pids\n");
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, bare, 0, &node, &fault), ==, -EOPNOTSUPP);
   g_assert_cmpstr (fault.step, ==, "the own control group has no controller memory");
-  remove_tree (bare);
+  suite_remove (bare);
 
   /* With processes in it, a group that is not the root of all cannot be divided. */
   g_autofree char *used = fake_new ("memory pids\n");
@@ -189,7 +174,7 @@ test_v2_refused (void)
   write_file (used, "cgroup.subtree_control", "");
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, CGROUP_MOVE_SELF, &node, &fault), ==, 0);
   cgroup_node_close (node);
-  remove_tree (supervisor);
+  suite_remove (supervisor);
   write_file (used, "supervisor", "");
   write_file (used, "cgroup.subtree_control", "");
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, CGROUP_MOVE_SELF, &node, &fault), ==, -ENOTDIR);
@@ -198,7 +183,7 @@ test_v2_refused (void)
   write_file (used, "cgroup.procs", "");
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, 0, &node, &fault), ==, 0);
   cgroup_node_close (node);
-  remove_tree (used);
+  suite_remove (used);
 
   g_autofree char *fixed = fake_new ("memory pids\n");
   g_autofree char *control = g_build_filename (fixed, "cgroup.subtree_control", NULL);
@@ -206,14 +191,14 @@ test_v2_refused (void)
   g_assert_cmpint (g_mkdir (control, 0755), ==, 0);
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, fixed, 0, &node, &fault), ==, -EISDIR);
   g_assert_cmpstr (fault.step, ==, "cannot give controllers to control groups below the own one");
-  remove_tree (fixed);
+  suite_remove (fixed);
 
   g_autofree char *shared = fake_new ("memory pids\n");
   write_file (shared, "cgroup.type", "domain\n");
   write_file (shared, "cgroup.procs", "1\n2\n");
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, shared, CGROUP_MOVE_SELF, &node, &fault), ==, -EBUSY);
   g_assert_cmpstr (fault.step, ==, "2 other processes are in the own control group");
-  remove_tree (shared);
+  suite_remove (shared);
 
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, "/there/is/none", 0, &node, &fault), ==, -ENOENT);
 }
@@ -233,7 +218,7 @@ test_v2_enabled (void)
   g_autofree char *supervisor = g_build_filename (whole, "supervisor", NULL);
   g_assert_false (g_file_test (supervisor, G_FILE_TEST_EXISTS));
   cgroup_node_close (node);
-  remove_tree (whole);
+  suite_remove (whole);
 }
 
 /* Runs CALL, which asserts, in a child that has no rights over other people's files. */
@@ -266,7 +251,7 @@ open_undelegated (void)
     g_assert_null (node);
     g_assert_cmpstr (fault.step, ==, "the own control group is not delegated");
     g_assert_cmpint (g_chmod (root, 0755), ==, 0);
-    remove_tree (root);
+    suite_remove (root);
   }
 }
 
@@ -379,7 +364,7 @@ test_v1_run (void)
   g_assert_cmpint (cgroup_remove (group, &fault), ==, -ENOTEMPTY);
   g_assert_cmpstr (fault.step, ==, "cannot remove the control group run-1");
   cgroup_node_close (node);
-  remove_tree (root);
+  suite_remove (root);
 }
 
 /* A name that one hierarchy has already is taken in none of them. */
@@ -401,7 +386,7 @@ test_v1_name_taken (void)
   cgroup_node_close (node);
   g_assert_false (g_file_test (whole, G_FILE_TEST_EXISTS));
   g_assert_true (g_file_test (taken, G_FILE_TEST_IS_DIR));
-  remove_tree (root);
+  suite_remove (root);
 }
 
 /* Hosts whose processor hierarchies are missing, or one under two names. */
@@ -421,11 +406,11 @@ test_v1_hierarchies (void)
   g_autofree char *lacking = fake_v1_new (no_memory);
   g_assert_cmpint (cgroup_node_open (CGROUP_V1, lacking, 0, &node, &fault), ==, -ENOENT);
   g_assert_nonnull (strstr (fault.step, "/memory"));
-  remove_tree (lacking);
+  suite_remove (lacking);
   g_autofree char *lacking_pids = fake_v1_new (no_pids);
   g_assert_cmpint (cgroup_node_open (CGROUP_V1, lacking_pids, 0, &node, &fault), ==, -ENOENT);
   g_assert_nonnull (strstr (fault.step, "/pids"));
-  remove_tree (lacking_pids);
+  suite_remove (lacking_pids);
 
   g_autofree char *untimed = fake_v1_new (no_time);
   g_assert_cmpint (cgroup_node_open (CGROUP_V1, untimed, 0, &node, &fault), ==, 0);
@@ -434,7 +419,7 @@ test_v1_hierarchies (void)
   assert_file (quota, "cpu.cfs_quota_us", "50000");
   cgroup_remove (group, NULL);
   cgroup_node_close (node);
-  remove_tree (untimed);
+  suite_remove (untimed);
 
   g_autofree char *root = fake_v1_new (bare);
   g_assert_cmpint (cgroup_node_open (CGROUP_V1, root, 0, &node, &fault), ==, 0);
@@ -449,7 +434,7 @@ test_v1_hierarchies (void)
   g_assert_null (group);
   g_assert_cmpstr (fault.step, ==, "cannot limit the processor to 50 %");
   cgroup_node_close (node);
-  remove_tree (root);
+  suite_remove (root);
 
   g_autofree char *joint = fake_v1_new (one);
   g_autofree char *link = g_build_filename (joint, "cpu", NULL);
@@ -461,7 +446,7 @@ test_v1_hierarchies (void)
   cgroup_remove (group, NULL);
   cgroup_node_close (node);
   g_unlink (link);
-  remove_tree (joint);
+  suite_remove (joint);
 }
 
 /* ---- v1 and v2 ---- */
@@ -526,7 +511,7 @@ test_limits_refused (void)
       cgroup_remove (group, NULL);
     }
     cgroup_node_close (node);
-    remove_tree (root);
+    suite_remove (root);
   }
 }
 
@@ -565,7 +550,7 @@ set_old_v1 (void)
   g_chmod (cpu, 0755);
   cgroup_remove (group, NULL);
   cgroup_node_close (node);
-  remove_tree (root);
+  suite_remove (root);
 }
 
 static void
@@ -602,7 +587,7 @@ set_old_v2 (void)
   g_chmod (path, 0755);
   cgroup_remove (group, NULL);
   cgroup_node_close (node);
-  remove_tree (root);
+  suite_remove (root);
 }
 
 /* A kernel that lacks files of today's. */
@@ -640,7 +625,7 @@ test_v2_sweep (void)
   g_assert_false (g_file_test (alive_kill, G_FILE_TEST_EXISTS));
   g_assert_true (g_file_test (other, G_FILE_TEST_EXISTS));
   cgroup_node_close (node);
-  remove_tree (root);
+  suite_remove (root);
 }
 
 /* ---- groups of somebody else ---- */
@@ -683,8 +668,8 @@ static void
 engine_tear_down (struct engine_bed *bed, gconstpointer data)
 {
   (void)data;
-  remove_tree (bed->tree);
-  remove_tree (bed->proc);
+  suite_remove (bed->tree);
+  suite_remove (bed->proc);
   g_free (bed->tree);
   g_free (bed->proc);
 }
@@ -1025,7 +1010,7 @@ test_host_memory (void)
   g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, 4096);
   write_in (root, "above/own/memory.max", "8192\n");
   g_assert_cmpuint (host_memory_limit (own, "memory.max"), ==, 4096);
-  remove_tree (root);
+  suite_remove (root);
 
   g_assert_cmpuint (host_memory_bytes (), >, 64u << 20);
   g_assert_cmpuint (host_memory_bytes (), <=,

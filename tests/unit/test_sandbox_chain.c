@@ -106,7 +106,7 @@ runner_copy (void)
 static void
 runner_remove (void)
 {
-  spawn_quietly ((const char *[]){"rm", "-rf", "--", runner, NULL});
+  suite_remove (runner);
   g_free (runner);
 }
 

@@ -149,23 +149,12 @@ copy_set_up (struct copy_bed *bed, gconstpointer data)
 }
 
 static void
-remove_tree (const char *path)
-{
-  g_autoptr (GDir) directory = g_file_test (path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open (path, 0, NULL);
-  for (const char *name; directory && (name = g_dir_read_name (directory));) {
-    g_autofree char *below = g_build_filename (path, name, NULL);
-    remove_tree (below);
-  }
-  g_remove (path);
-}
-
-static void
 copy_tear_down (struct copy_bed *bed, gconstpointer data)
 {
   (void)data;
   close (bed->from_fd);
   close (bed->to_fd);
-  remove_tree (bed->root);
+  suite_remove (bed->root);
   g_free (bed->root);
   g_free (bed->from);
   g_free (bed->to);
@@ -383,7 +372,7 @@ test_map (void)
     g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
     g_assert_cmpstr (text, ==, rows[i].text);
   }
-  remove_tree (proc);
+  suite_remove (proc);
 }
 
 /* A procfs without the setting cannot forbid namespaces, and one that takes it in vain is found out. */
@@ -402,7 +391,7 @@ check_seal (void)
   g_rmdir (file);
   gboolean written = g_file_set_contents (file, "100", -1, NULL);
   int in_vain = namespaces_seal (fd, &fault);
-  remove_tree (proc);
+  suite_remove (proc);
   if (without != 1 || made < 0 || directory != -EISDIR || !said || !written)
     return 1;
   return in_vain == -EPERM && g_str_equal (fault.step, "further user namespaces are still allowed") ? 0 : 2;

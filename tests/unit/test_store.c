@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store: what the configuration may say, where things are made, and who is taken for alive. */
 #include <fcntl.h>
-#include <ftw.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
@@ -34,13 +33,6 @@ make_config (void)
   };
 }
 
-static int
-remove_one (const char *path, const struct stat *st, int kind, struct FTW *walk)
-{
-  (void)st, (void)kind, (void)walk;
-  return remove (path);
-}
-
 static void
 set_up (void)
 {
@@ -53,7 +45,7 @@ set_up (void)
 static void
 tear_down (void)
 {
-  nftw (state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  suite_remove (state);
   g_clear_pointer (&state, g_free);
 }
 

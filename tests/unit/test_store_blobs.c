@@ -43,8 +43,7 @@ static void
 tear_down (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
   blobs_close (fixture->blobs);
-  const char *const argv[] = {"rm", "-rf", fixture->path, NULL};
-  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  suite_remove (fixture->path);
   g_free (fixture->path);
   g_free (fixture->url);
 }

@@ -35,8 +35,9 @@ is_there (json_t *answer)
 static gboolean
 are_there (GPtrArray *rows)
 {
+  gboolean answered = rows != NULL;
   g_clear_pointer (&rows, g_ptr_array_unref);
-  return TRUE;
+  return answered;
 }
 
 static gboolean
@@ -111,8 +112,7 @@ find_file (struct kept *kept, GError **error)
 static gboolean
 list_files (struct kept *kept, GError **error)
 {
-  GPtrArray *rows = files_list (kept->bed.store, &(struct file_filter){.most = 10}, error);
-  return rows && are_there (rows);
+  return are_there (files_list (kept->bed.store, &(struct file_filter){.most = 10}, error));
 }
 
 static gboolean
@@ -152,8 +152,7 @@ check_store (struct kept *kept, GError **error)
 static gboolean
 list_datasets (struct kept *kept, GError **error)
 {
-  GPtrArray *rows = datasets_list (kept->bed.store, OWNER, TRUE, error);
-  return rows && are_there (rows);
+  return are_there (datasets_list (kept->bed.store, OWNER, TRUE, error));
 }
 
 static gboolean

@@ -833,6 +833,6 @@ UNIT_SUITE (store_records)
       g_test_add_data_func_full (path, g_memdup2 (&trial, sizeof trial), try_case, g_free);
     }
   int failed = g_test_run ();
-  store_world_remove (state);
+  suite_remove (state);
   return failed;
 }

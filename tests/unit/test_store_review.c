@@ -116,7 +116,7 @@ tear_down (struct world *world)
   reviews_unref (world->reviews);
   close (world->directory_fd);
   close (world->upper_fd);
-  store_world_remove (world->path);
+  suite_remove (world->path);
   g_free (world->path);
   g_free (world->folder);
   g_free (world->id);
