@@ -33,6 +33,9 @@ SPARED = "write pass 2=8\nread pass 2=8"
 ERRNOS = ("EIO", "ENOMEM", "EACCES", "ENOSPC")
 
 
+# The code that runs closes its files itself: Python ignores an error that it meets while it forgets them, and nobody would be told.
+
+
 class Refused(Exception):
     """A command that ended with a sentence, as it should."""
 
@@ -77,7 +80,7 @@ class Hands:
 
 def run_with_files(hands):
     result = hands.run(
-        "import sys\ntext = open('stored.txt').read()\nopen('made.txt', 'w').write(text)\nprint('x' * 100000)\nlen(text)",
+        "import sys\ntext = open('stored.txt').read()\nwith open('made.txt', 'w') as made: made.write(text)\nprint('x' * 100000)\nlen(text)",
         "--file", f"@{hands.file_id}", "--stdin", hands.adder.file("in.txt", "in"),
     )  # fmt: skip
     assert result.names in (["made.txt"], [])
@@ -90,13 +93,16 @@ def run_that_fails(hands):
 
 def overlay(hands):
     directory = hands.directory()
-    hands.run("import os\nopen('made', 'w').write('new')\nos.remove('b')", "--workdir", f"{directory}:overlay")
+    hands.run("import os\nwith open('made', 'w') as made: made.write('new')\nos.remove('b')", "--workdir", f"{directory}:overlay")
     assert (directory / "b").read_text() == "b"
 
 
 def review(hands):
     directory = hands.directory()
-    code = "import shutil\nopen('a', 'a').write('more')\nshutil.rmtree('old')\nshutil.rmtree('turned')\nopen('turned', 'w').write('t')"
+    code = (
+        "import shutil\nwith open('a', 'a') as a: a.write('more')\nshutil.rmtree('old')\nshutil.rmtree('turned')\n"
+        "with open('turned', 'w') as turned: turned.write('t')"
+    )
     result = hands.run(code, "--workdir", directory, "--review", outcome="approval_required")
     [name] = re.findall("adder review show ([-0-9a-f]+)", result.error["message"])
     assert (directory / "a").read_text() == "a"
@@ -141,8 +147,11 @@ def sweep(faults, operation, positions):
         before = faults.at_rest()
     for number, errno in positions:
         faults.set(f"{SPARED}\nany {errno} nth={number}")
-        with contextlib.suppress(Refused):
-            operation(hands)
+        try:
+            with contextlib.suppress(Refused):
+                operation(hands)
+        except AssertionError as error:
+            raise AssertionError(f"after call {number} failed with {errno}: {faults.hits.read_text()}") from error
         hit = faults.hits.read_text()
         faults.clear()
         hands.end_reviews()
