@@ -152,12 +152,13 @@ digest_file (int fd, guint64 bytes, GByteArray *text)
   return g_strdup (g_checksum_get_string (sum));
 }
 
+/* NULL, with errno: it cannot be read. */
 static char *
 read_link (int directory_fd, const char *name)
 {
   char target[PATH_MAX + 1];
   gssize length = readlinkat (directory_fd, name, target, sizeof target - 1);
-  return length < 0 ? g_strdup ("") : g_strndup (target, (gsize)length);
+  return length < 0 ? NULL : g_strndup (target, (gsize)length);
 }
 
 static void
@@ -173,31 +174,35 @@ fill_entry (struct change_entry *entry, const struct stat *st)
   };
 }
 
-/* With the text of a file in TEXT, unless that is NULL. */
-static void
+/* With the text of a file in TEXT, unless that is NULL. FALSE, with errno: nobody can tell what NAME is. That
+ * the content of a file cannot be read is told by its digest, which is NULL. */
+static gboolean
 read_entry (int directory_fd, const char *name, guint64 most_bytes, struct change_entry *ret_entry,
             GByteArray *text)
 {
   struct stat st;
   *ret_entry = (struct change_entry){.type = CHANGE_NOTHING};
-  if (directory_fd < 0 || fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-    return;
+  if (directory_fd < 0)
+    return TRUE;
+  if (fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    return errno == ENOENT;
   fill_entry (ret_entry, &st);
   if (ret_entry->type == CHANGE_LINK)
-    ret_entry->target = read_link (directory_fd, name);
+    return (ret_entry->target = read_link (directory_fd, name)) != NULL;
   if (ret_entry->type != CHANGE_FILE || ret_entry->bytes > most_bytes)
-    return;
+    return TRUE;
   autoclose int fd = open_in (directory_fd, name, O_RDONLY);
   if (fd < 0 || fstat (fd, &st) < 0 || !S_ISREG (st.st_mode))
-    return;
+    return TRUE;
   fill_entry (ret_entry, &st);
   ret_entry->sha256 = digest_file (fd, ret_entry->bytes, text);
+  return TRUE;
 }
 
 void
 change_entry_read (int directory_fd, const char *name, guint64 most_bytes, struct change_entry *ret_entry)
 {
-  read_entry (directory_fd, name, most_bytes, ret_entry, NULL);
+  (void)read_entry (directory_fd, name, most_bytes, ret_entry, NULL);
 }
 
 /* ---- the list ---- */
@@ -225,6 +230,19 @@ static char *
 path_of (const struct walk *walk, const char *name)
 {
   return walk->path->len > 0 ? g_strconcat (walk->path->str, "/", name, NULL) : g_strdup (name);
+}
+
+/* read_entry; what nobody can tell is no change that anybody could review. */
+static void
+take_entry (struct walk *walk, int directory_fd, const char *name, guint64 most_bytes,
+            struct change_entry *ret_entry, GByteArray *text)
+{
+  if (read_entry (directory_fd, name, most_bytes, ret_entry, text))
+    return;
+  int err = errno;
+  g_autofree char *path = path_of (walk, name);
+  g_autofree char *shown = text_one_line (path, -1);
+  set_obstacle (walk, "%s cannot be read: %s", shown, g_strerror (err));
 }
 
 /* Whether one more of NAME can be listed. */
@@ -330,7 +348,7 @@ list_removed (struct walk *walk, int directory_fd, guint depth)
     struct change *change = add_change (walk, name, TRUE);
     if (!change)
       return;
-    read_entry (directory_fd, name, CHANGES_HASHED_BYTES, &change->before, NULL);
+    take_entry (walk, directory_fd, name, CHANGES_HASHED_BYTES, &change->before, NULL);
     check_time (walk, change);
     if (change->before.type != CHANGE_DIRECTORY)
       continue;
@@ -412,7 +430,7 @@ static void
 take_removed (struct walk *walk, const struct level *level, const char *name)
 {
   struct change_entry before;
-  read_entry (level->lower_fd, name, CHANGES_HASHED_BYTES, &before, NULL);
+  take_entry (walk, level->lower_fd, name, CHANGES_HASHED_BYTES, &before, NULL);
   struct change *change = before.type == CHANGE_NOTHING ? NULL : add_change (walk, name, level->covered);
   if (!change) {
     change_entry_clear (&before);
@@ -431,8 +449,8 @@ take_file_or_link (struct walk *walk, const struct level *level, const char *nam
   struct change *change = add_change (walk, name, level->covered);
   if (!change)
     return;
-  read_entry (level->lower_fd, name, CHANGES_HASHED_BYTES, &change->before, old);
-  read_entry (level->upper_fd, name, G_MAXUINT64, &change->after, now);
+  take_entry (walk, level->lower_fd, name, CHANGES_HASHED_BYTES, &change->before, old);
+  take_entry (walk, level->upper_fd, name, G_MAXUINT64, &change->after, now);
   if (change->after.type == CHANGE_FILE && !change->after.sha256) {
     set_obstacle (walk, "the file %s, as the code left it, cannot be read", change->path);
     return;
@@ -453,10 +471,13 @@ take_file_or_link (struct walk *walk, const struct level *level, const char *nam
 static void take_level (struct walk *walk, const struct level *level);
 
 static gboolean
-is_opaque (int fd)
+is_opaque (struct walk *walk, int fd)
 {
   char value[8];
-  return fgetxattr (fd, OPAQUE, value, sizeof value) == 1 && value[0] == 'y';
+  gssize length = fgetxattr (fd, OPAQUE, value, sizeof value);
+  if (length < 0 && errno != ENODATA && errno != EOPNOTSUPP && errno != ERANGE)
+    set_unreadable (walk, errno);
+  return length == 1 && value[0] == 'y';
 }
 
 /* The mode may close it to its own user, who is us. */
@@ -477,14 +498,14 @@ static void
 take_directory (struct walk *walk, const struct level *level, const char *name)
 {
   struct change_entry before, after;
-  read_entry (level->lower_fd, name, 0, &before, NULL);
-  read_entry (level->upper_fd, name, 0, &after, NULL);
+  take_entry (walk, level->lower_fd, name, 0, &before, NULL);
+  take_entry (walk, level->upper_fd, name, 0, &after, NULL);
   autoclose int upper_fd = open_upper (level->upper_fd, name, after.mode);
   if (upper_fd < 0) {
     set_obstacle (walk, "a directory that the code made cannot be read: %s", g_strerror (errno));
     return;
   }
-  gboolean merged = before.type == CHANGE_DIRECTORY && !is_opaque (upper_fd);
+  gboolean merged = before.type == CHANGE_DIRECTORY && !is_opaque (walk, upper_fd);
   autoclose int lower_fd = merged ? open_in (level->lower_fd, name, O_RDONLY | O_DIRECTORY) : -1;
   if (merged && lower_fd < 0) {
     set_unreadable (walk, errno);

@@ -54,6 +54,11 @@ struct step {
   char fresh[64], aside[64]; /* beside it */
 };
 
+/* Whether there is something at each of its names. */
+struct found {
+  gboolean fresh, aside, named;
+};
+
 /* A directory that stays and gets other permissions. */
 static gboolean
 is_mode_only (const struct change *change)
@@ -98,19 +103,36 @@ step_open (const struct commit *commit, guint number, struct step *ret_step, GEr
   return TRUE;
 }
 
+/* Which of its names there are. One that cannot be looked at may be there: the step would be taken for done.
+ */
 static gboolean
-exists (const struct step *step, const char *name)
+step_look (const struct step *step, struct found *ret_found, GError **error)
 {
-  struct stat st;
-  return fstatat (step->parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+  const struct {
+    const char *name;
+    gboolean *found;
+  } looks[] = {
+      {step->fresh, &ret_found->fresh}, {step->aside, &ret_found->aside}, {step->name, &ret_found->named}};
+  for (gsize i = 0; i < G_N_ELEMENTS (looks); i++) {
+    struct stat st;
+    *looks[i].found = fstatat (step->parent_fd, looks[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!*looks[i].found && errno != ENOENT)
+      return fail (error, errno, "look at", step->change);
+  }
+  return TRUE;
 }
 
 /* A file or a whole directory of our own making, or one that was set aside. */
-static void
-remove_name (const struct step *step, const char *name)
+static gboolean
+remove_name (const struct step *step, const char *name, GError **error)
 {
-  if (unlinkat (step->parent_fd, name, 0) < 0 && errno != ENOENT)
-    scratch_remove_tree (step->parent_fd, name);
+  if (unlinkat (step->parent_fd, name, 0) == 0 || errno == ENOENT)
+    return TRUE;
+  scratch_remove_tree (step->parent_fd, name);
+  if (unlinkat (step->parent_fd, name, 0) == 0 || errno == ENOENT)
+    return TRUE;
+  /* A directory that is still there could not be emptied. */
+  return fail (error, errno == EISDIR ? ENOTEMPTY : errno, "remove what was set aside for", step->change);
 }
 
 /* ---- what is there now ---- */
@@ -206,7 +228,7 @@ is_entry (int parent_fd, const char *name, const struct change_entry *known)
 {
   struct stat st;
   if (fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-    return known->type == CHANGE_NOTHING;
+    return errno == ENOENT && known->type == CHANGE_NOTHING;
   switch (known->type) {
   case CHANGE_FILE:
     return S_ISREG (st.st_mode) && (st.st_mode & 0777) == known->mode &&
@@ -431,23 +453,27 @@ static gboolean
 switch_step (struct commit *commit, const struct step *step, GError **error)
 {
   const struct change *change = step->change;
-  gboolean fresh = exists (step, step->fresh), aside = exists (step, step->aside);
+  struct found found;
   int r = 0;
   if (is_mode_only (change))
     return set_mode (step->parent_fd, step->name, change, error);
+  if (!step_look (step, &found, error))
+    return FALSE;
   gboolean deletes = change->after.type == CHANGE_NOTHING;
   gboolean creates = change->before.type == CHANGE_NOTHING;
-  if (deletes ? aside : !fresh)
+  if (deletes ? found.aside : !found.fresh)
     return TRUE;
   /* What was linked aside may have been written to since, under either name. */
-  gboolean missing = aside && !exists (step, step->name);
+  gboolean missing = found.aside && !found.named;
   if (!missing && !check_step (commit, step->number))
     return TRUE;
-  if (!creates && !aside)
+  if (!creates && !found.aside)
     r = set_aside (step);
   if (r == 0 && !deletes) {
+    if (!step_look (step, &found, error))
+      return FALSE;
     /* Over the name that its link still has, or to one that is free. */
-    gboolean over = !creates && exists (step, step->name);
+    gboolean over = !creates && found.named;
     r = over ? (renameat (step->parent_fd, step->fresh, step->parent_fd, step->name) < 0 ? -errno : 0)
              : rename_to_free (step->parent_fd, step->fresh, step->name);
   }
@@ -510,17 +536,13 @@ is_linked (const struct step *step)
 }
 
 static int
-restore (const struct step *step, gboolean fresh)
+restore (const struct step *step, const struct found *found)
 {
   /* It was only linked: the name is still its. */
-  if (fresh && exists (step, step->name))
+  if (found->fresh && found->named)
     return unlinkat (step->parent_fd, step->aside, 0) < 0 ? -errno : 0;
-  if (!fresh && exists (step, step->name)) {
-    int r = rename_to_free (step->parent_fd, step->name, step->fresh);
-    if (r < 0)
-      return r;
-  }
-  return rename_to_free (step->parent_fd, step->aside, step->name);
+  int r = found->named ? rename_to_free (step->parent_fd, step->name, step->fresh) : 0;
+  return r < 0 ? r : rename_to_free (step->parent_fd, step->aside, step->name);
 }
 
 /* The same, towards what was there before. */
@@ -528,29 +550,27 @@ static gboolean
 undo_step (struct commit *commit, const struct step *step, GError **error)
 {
   const struct change *change = step->change;
-  gboolean fresh = exists (step, step->fresh), aside = exists (step, step->aside);
-  gboolean creates = change->before.type == CHANGE_NOTHING;
+  struct found found;
   int r = 0;
   if (is_mode_only (change)) {
     const struct change back = {.path = change->path, .after = change->before};
     return set_mode (step->parent_fd, step->name, &back, error);
   }
-  gboolean placed = change->after.type != CHANGE_NOTHING && !fresh && (creates || aside);
+  if (!step_look (step, &found, error))
+    return FALSE;
+  gboolean deletes = change->after.type == CHANGE_NOTHING, creates = change->before.type == CHANGE_NOTHING;
+  gboolean placed = !deletes && !found.fresh && found.named && (creates || found.aside);
   /* Somebody else's, in place of what was set aside: that is the only one then. */
-  gboolean taken = fresh && aside && exists (step, step->name) && !is_linked (step);
-  if (taken || (placed && exists (step, step->name) && !is_ours (commit, step)) ||
-      (aside && change->after.type == CHANGE_NOTHING && exists (step, step->name))) {
+  gboolean taken = found.fresh && found.aside && found.named && !is_linked (step);
+  if (taken || (placed && !is_ours (commit, step)) || (deletes && found.aside && found.named)) {
     add_conflict (commit, change->path);
     return TRUE;
   }
-  if (aside)
-    r = restore (step, fresh);
-  else if (placed && exists (step, step->name))
+  if (found.aside)
+    r = restore (step, &found);
+  else if (placed)
     r = rename_to_free (step->parent_fd, step->name, step->fresh);
-  if (r < 0)
-    return fail (error, r, "take back", change);
-  remove_name (step, step->fresh);
-  return TRUE;
+  return r < 0 ? fail (error, r, "take back", change) : remove_name (step, step->fresh, error);
 }
 
 /* ---- all steps ---- */
@@ -597,17 +617,15 @@ write_only (struct commit *commit, const struct step *step, GError **error)
 }
 
 static gboolean
-remove_fresh (G_GNUC_UNUSED struct commit *commit, const struct step *step, G_GNUC_UNUSED GError **error)
+remove_fresh (G_GNUC_UNUSED struct commit *commit, const struct step *step, GError **error)
 {
-  remove_name (step, step->fresh);
-  return TRUE;
+  return remove_name (step, step->fresh, error);
 }
 
 static gboolean
-remove_aside (G_GNUC_UNUSED struct commit *commit, const struct step *step, G_GNUC_UNUSED GError **error)
+remove_aside (G_GNUC_UNUSED struct commit *commit, const struct step *step, GError **error)
 {
-  remove_name (step, step->aside);
-  return TRUE;
+  return remove_name (step, step->aside, error);
 }
 
 /* ---- the phases ---- */

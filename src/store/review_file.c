@@ -331,22 +331,27 @@ read_manifest (struct review *review)
   return review->path != NULL;
 }
 
-/* The last whole line counts: one that was being written when the process died was not entered. */
-static enum review_phase
-read_phase (int folder_fd)
+/* The last whole line counts: one that was being written when the process died was not entered. FALSE: the
+ * journal is there and cannot be read; a review that was broken off must not be taken for one that waits. */
+static gboolean
+read_phase (int folder_fd, enum review_phase *ret_phase)
 {
   char text[512];
+  *ret_phase = REVIEW_WAITING;
   autoclose int fd = openat (folder_fd, JOURNAL, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  gssize length = fd < 0 ? 0 : read (fd, text, sizeof text - 1);
-  text[MAX (length, 0)] = '\0';
-  enum review_phase phase = REVIEW_WAITING;
+  if (fd < 0)
+    return errno == ENOENT;
+  gssize length = read (fd, text, sizeof text - 1);
+  if (length < 0)
+    return FALSE;
+  text[length] = '\0';
   for (char *line = text, *end; (end = strchr (line, '\n')); line = end + 1) {
     *end = '\0';
     for (gsize i = 0; i < G_N_ELEMENTS (phase_names); i++)
       if (strcmp (line, phase_names[i]) == 0)
-        phase = (enum review_phase)i;
+        *ret_phase = (enum review_phase)i;
   }
-  return phase;
+  return TRUE;
 }
 
 /* The lock goes with the process. */
@@ -367,7 +372,7 @@ gboolean
 review_is_locked (const struct review *review)
 {
   autoclose int fd = openat (review->folder_fd, JOURNAL, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  return fd >= 0 && flock (fd, LOCK_EX | LOCK_NB) < 0;
+  return fd < 0 ? errno != ENOENT : flock (fd, LOCK_EX | LOCK_NB) < 0;
 }
 
 struct review *
@@ -382,7 +387,7 @@ review_read (int store_fd, const char *id, gboolean locked, GError **error)
     review->folder_fd = openat (store_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   }
   gboolean ok = review->folder_fd >= 0 && (!locked || lock (review, error));
-  if (ok && !read_manifest (review)) {
+  if (ok && (!read_manifest (review) || !read_phase (review->folder_fd, &review->phase))) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the review %s cannot be read", id);
     ok = FALSE;
   } else if (review->folder_fd < 0)
@@ -392,7 +397,6 @@ review_read (int store_fd, const char *id, gboolean locked, GError **error)
     review_free (review);
     return NULL;
   }
-  review->phase = read_phase (review->folder_fd);
   return review;
 }
 
@@ -417,7 +421,8 @@ review_sweep (int store_fd, const char *name)
 gboolean
 review_enter (struct review *review, enum review_phase phase, GError **error)
 {
-  g_autofree char *line = g_strconcat (phase_names[phase], "\n", NULL);
+  /* On a line of its own, also after one that could not be written to its end. */
+  g_autofree char *line = g_strconcat ("\n", phase_names[phase], "\n", NULL);
   int r = phase == REVIEW_WAITING ? ftruncate (review->journal_fd, 0) : 0;
   if (r == 0 &&
       (lseek (review->journal_fd, 0, SEEK_END) < 0 ||

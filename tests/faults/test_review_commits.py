@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A commit of a review whose process is killed at any of the calls by which it changes a directory can be finished or
-undone by name, and leaves nothing of its own."""
+"""A commit of a review whose process is killed at any of the calls by which it changes a directory, or one of whose calls
+fails, can be finished or undone by name, and leaves nothing of its own."""
+import itertools
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import stat
 
 import pytest
 
+from conftest import daemon_with_faults
 from harness import DEADLINE, wait_until
 from serving import CONFIG, Served
 
@@ -15,6 +17,17 @@ pytestmark = pytest.mark.both_users
 
 # All calls by which a commit writes to the directory or to its journal.
 CALLS = ("mkdirat", "symlinkat", "linkat", "renameat", "renameat2", "fchmod", "fsync", "unlinkat")
+
+# Those by which it looks at either as well.
+FAILING = (
+    *CALLS, "newfstatat", "openat", "openat2", "getdents64", "pread64", "pwrite64", "copy_file_range", "sendfile", "read",
+    "write", "lseek", "ftruncate", "flock", "fcntl",
+)  # fmt: skip
+
+# Of a counter that wakes a thread, which cannot fail but by mistake.
+SPARED = "write pass 2=8\nread pass 2=8"
+
+STEP = 8
 
 CHANGE = """
 import os, shutil
@@ -160,6 +173,68 @@ def test_killed_anywhere(world):
             assert contents(folder) == world.after, where
     assert seen == {"broken off"}
     assert world.settle("list")[1] == {"reviews": []}
+
+
+@pytest.mark.parametrize("call, step", [("newfstatat", 1), ("any", STEP)])
+def test_fails_anywhere(installation, user, common_directory, tools, pytestconfig, call, step):
+    """What the answer says is so: all was changed, nothing was, or it can be finished and undone. Each look at a name fails, as
+    it tells how far a commit came; of all calls `--deep` has each fail, otherwise one in STEP does."""
+    with daemon_with_faults(installation, user, common_directory, tools, FAILING) as faults:
+        world = World(faults.adder, tools)
+        folder, id = world.review()
+        assert world.settle("commit", id)[0].returncode == 0
+        wait_until(lambda: not world.left(folder), "what was set aside to be removed")
+        world.after = contents(folder)
+        seen = set()
+        for number in itertools.count(1, 1 if pytestconfig.getoption("--deep") else step):
+            folder, id = world.review()
+            faults.at_rest()
+            faults.set(f"{SPARED}\n{call} EIO nth={number}")
+            ended, _ = world.settle("commit", id)
+            hit = faults.hits.read_text()
+            faults.clear()
+            if not hit:
+                break
+            # Of one that was made, cleaning up may have failed.
+            where = f"call {number} failed: {hit}, {ended}"
+            review = wait_until(
+                lambda: world.listed(id) or (ended.returncode == 0 and not world.left(folder) and "done"),
+                f"the review to be listed or done with; {where}",
+            )
+            seen.add("done" if review == "done" else review["state"])
+            if ended.returncode == 0:
+                assert {name: value for name, value in contents(folder).items() if ".adder" not in name} == world.after, where
+            elif review["state"] == "waiting":
+                assert contents(folder) == world.before, where
+            elif number % 2:
+                undone, _ = world.settle("undo", id)
+                assert contents(folder) == world.before or "cannot be taken back" in undone.stderr, (where, undone)
+            if review != "done":
+                ended, _ = world.settle("finish", id)
+                assert ended.returncode == 0, (where, ended)
+            wait_until(lambda: not world.left(folder), "what was set aside to be removed")
+            assert contents(folder) == world.after, where
+        assert seen >= {"waiting", "broken off"}, "both were met"
+        for review in world.settle("list")[1]["reviews"]:  # all that was left to do was to remove them
+            assert world.settle("finish", review["review_id"])[0].returncode == 0
+        wait_until(lambda: world.settle("list")[1] == {"reviews": []}, "no review to be left")
+
+
+def test_cleaning_up_fails(installation, user, common_directory, tools):
+    """What cannot be removed after a commit is told in the log, stays with the review, and goes when it is finished."""
+    with daemon_with_faults(installation, user, common_directory, tools, FAILING) as faults:
+        world = World(faults.adder, tools)
+        folder, id = world.review()
+        faults.set("unlinkat EIO who=review")
+        ended, _ = world.settle("commit", id)
+        assert ended.returncode == 0
+        review = wait_until(lambda: world.listed(id), "the review to be listed")
+        assert review["state"] == "broken off" and world.left(folder)
+        assert f"what review {id} set aside is not removed (adder review finish does it)" in faults.log.read_text()
+        faults.clear()
+        ended, finished = world.settle("finish", id)
+        assert ended.returncode == 0 and finished["state"] == "committed"
+        wait_until(lambda: not world.left(folder) and not world.settle("list")[1]["reviews"], "all to be removed")
 
 
 @pytest.mark.parametrize(
