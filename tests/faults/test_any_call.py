@@ -3,8 +3,9 @@
 sentence, the daemon lives on, and nothing is left over.
 
 The first run of an operation has its first call fail, the second its second, and so on until one makes fewer calls. `--deep`
-takes them all, each with every errno; otherwise one in STEP is taken, each with one."""
+takes them all, otherwise one in STEP is taken; the errnos take turns."""
 import contextlib
+import itertools
 import json
 import re
 
@@ -130,13 +131,10 @@ def records(hands):
 OPERATIONS = {operation.__name__: operation for operation in (run_with_files, run_that_fails, overlay, review, files, records)}
 
 
-def positions(deep):
+def positions(step):
     """Which calls fail, and with what."""
-    number = 1
-    while True:
-        for errno in ERRNOS if deep else ERRNOS[number // STEP % len(ERRNOS) :][:1]:
-            yield number, errno
-        number += 1 if deep else STEP
+    for number in itertools.count(1, step):
+        yield number, ERRNOS[number // step % len(ERRNOS)]
 
 
 def sweep(faults, operation, positions):
@@ -165,4 +163,4 @@ def sweep(faults, operation, positions):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_any_call(installation, user, common_directory, tools, pytestconfig, operation):
     with daemon_with_faults(installation, user, common_directory, tools, CALLS) as faults:
-        sweep(faults, OPERATIONS[operation], positions(pytestconfig.getoption("--deep")))
+        sweep(faults, OPERATIONS[operation], positions(1 if pytestconfig.getoption("--deep") else STEP))
