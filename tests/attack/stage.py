@@ -40,6 +40,7 @@ default = system
 [pool]
 max_running = 128
 max_memory = 64T
+queue_wait_ms = 10min
 [sandbox]
 """
 
@@ -215,7 +216,7 @@ class Stage:
             configuration = configuration.replace("[pool]\n", BRIEF)
         self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
         # Where nothing keeps sandboxes apart, or all of a user's processes are counted as one run's, attacks would hit each other.
-        apart = {"pid"} if setting.level > 1 else {"landlock", "seccomp", "pids"}
+        apart = {"landlock", "seccomp", "pids"} if setting.level == 1 else {"pid"}
         together = apart & set(setting.off)
         self.lane_count = 1 if together else LANES
         self.pool = concurrent.futures.ThreadPoolExecutor(THREADS)
