@@ -352,7 +352,7 @@ host_free (struct host *host)
   cgroup_node_close (host->cgroups);
   for (int i = 0; i < ISOLATIONS * NETWORKS; i++)
     fd_close (&host->filter_fd[i / NETWORKS][i % NETWORKS]);
-  scratch_unref (host->scratch);
+  scratch_close (host->scratch);
   g_mutex_clear (&host->lock);
   fd_close (&host->init_fd);
   g_free (host->cgroup_reason);

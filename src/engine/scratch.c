@@ -20,7 +20,19 @@ struct scratch {
   int fd;
   struct workspace_owner owner;
   gint64 places; /* made so far: their names */
+
+  /* Code makes trees that take seconds to remove. A thread does it while there are any, so that who hands out
+   * sandboxes does not stand still meanwhile. */
+  GMutex lock;
+  GQueue left;        /* struct scratch_place: to be removed */
+  gboolean sweep_due; /* what killed daemons left is to be removed as well */
+  gboolean removing;  /* THREAD has not come to its end */
+  gboolean closed;    /* there are no threads any more */
+  GThread *thread;
 };
+
+/* With more waiting, who gives one back removes it: nobody fills the disk faster than it is emptied. */
+#define LEFT_MOST 16
 
 struct scratch_place {
   struct scratch *scratch;
@@ -104,10 +116,18 @@ scratch_remove_tree (int parent, const char *name)
     log_warning ("cannot remove the workspace %s: %s", name, g_strerror (errno));
 }
 
+static char *
+prefix_of_user (void)
+{
+  return g_strdup_printf ("adder-%u-", (unsigned)geteuid ());
+}
+
 /* What killed daemons of this user left: our name, our own, and nobody holds the lock. */
 static void
-sweep (const char *parent, const char *prefix)
+sweep (void)
 {
+  const char *parent = g_get_tmp_dir ();
+  g_autofree char *prefix = prefix_of_user ();
   g_autoptr (GDir) list = g_dir_open (parent, 0, NULL);
   autoclose int directory = open (parent, OPEN_DIRECTORY);
   for (const char *name; list && directory >= 0 && (name = g_dir_read_name (list));) {
@@ -118,6 +138,60 @@ sweep (const char *parent, const char *prefix)
     if (fd >= 0 && fstat (fd, &info) == 0 && info.st_uid == geteuid () && flock (fd, LOCK_EX | LOCK_NB) == 0)
       scratch_remove_tree (directory, name);
   }
+}
+
+/* ---- removing ---- */
+
+static void
+remove_place (struct scratch_place *place)
+{
+  scratch_remove_tree (place->scratch->fd, place->name);
+  scratch_unref (place->scratch);
+  g_free (place);
+}
+
+/* The next one that is to be removed, or NULL; *RET_SWEEP: a sweep is next. Neither: that was all. */
+static struct scratch_place *
+take_next (struct scratch *scratch, gboolean *ret_sweep)
+{
+  g_mutex_lock (&scratch->lock);
+  struct scratch_place *place = g_queue_pop_head (&scratch->left);
+  *ret_sweep = !place && scratch->sweep_due;
+  if (*ret_sweep)
+    scratch->sweep_due = FALSE;
+  scratch->removing = place || *ret_sweep;
+  g_mutex_unlock (&scratch->lock);
+  return place;
+}
+
+static gpointer
+remove_all (gpointer data)
+{
+  struct scratch *scratch = data;
+  struct scratch_place *place;
+  gboolean sweeps;
+  while ((place = take_next (scratch, &sweeps)) || sweeps)
+    if (place)
+      remove_place (place);
+    else
+      sweep ();
+  return NULL;
+}
+
+/* Where there can be no thread, who calls does it. */
+static void
+start_removing (struct scratch *scratch)
+{
+  g_mutex_lock (&scratch->lock);
+  gboolean starts = !scratch->removing && !scratch->closed, started = FALSE;
+  if (starts) {
+    g_clear_pointer (&scratch->thread, g_thread_join);
+    scratch->thread = g_thread_try_new ("adder-remove", remove_all, scratch, NULL);
+    started = scratch->removing = scratch->thread != NULL;
+  }
+  g_mutex_unlock (&scratch->lock);
+  if (starts && !started)
+    remove_all (scratch);
 }
 
 /* ---- the directory of this process ---- */
@@ -138,6 +212,9 @@ make_directory (const char *prefix, const struct workspace_owner *owner, GError 
     return NULL;
   }
   struct scratch *scratch = g_atomic_rc_box_new0 (struct scratch);
+  g_mutex_init (&scratch->lock);
+  g_queue_init (&scratch->left);
+  scratch->sweep_due = TRUE;
   scratch->owner = *owner;
   scratch->home = g_build_filename (path, "zygote", NULL);
   scratch->fd = open (path, OPEN_DIRECTORY);
@@ -159,13 +236,14 @@ make_directory (const char *prefix, const struct workspace_owner *owner, GError 
 struct scratch *
 scratch_new (const struct workspace_owner *owner, GError **error)
 {
-  g_autofree char *prefix = g_strdup_printf ("adder-%u-", (unsigned)geteuid ());
+  g_autofree char *prefix = prefix_of_user ();
   struct scratch *scratch = NULL;
-  sweep (g_get_tmp_dir (), prefix);
   for (int i = 0; i < TRIES && !scratch; i++) {
     g_clear_error (error);
     scratch = make_directory (prefix, owner, error);
   }
+  if (scratch)
+    start_removing (scratch);
   return scratch;
 }
 
@@ -179,6 +257,7 @@ clear (gpointer data)
   if (directory >= 0)
     scratch_remove_tree (directory, name);
   fd_close (&scratch->fd);
+  g_mutex_clear (&scratch->lock);
   g_free (scratch->path);
   g_free (scratch->home);
 }
@@ -188,6 +267,20 @@ scratch_unref (struct scratch *scratch)
 {
   if (scratch)
     g_atomic_rc_box_release_full (scratch, clear);
+}
+
+void
+scratch_close (struct scratch *scratch)
+{
+  if (!scratch)
+    return;
+  g_mutex_lock (&scratch->lock);
+  scratch->closed = TRUE;
+  GThread *thread = g_steal_pointer (&scratch->thread);
+  g_mutex_unlock (&scratch->lock);
+  if (thread)
+    g_thread_join (thread);
+  scratch_unref (scratch);
 }
 
 const char *
@@ -232,7 +325,14 @@ scratch_place_free (struct scratch_place *place)
 {
   if (!place)
     return;
-  scratch_remove_tree (place->scratch->fd, place->name);
-  scratch_unref (place->scratch);
-  g_free (place);
+  struct scratch *scratch = place->scratch;
+  g_mutex_lock (&scratch->lock);
+  gboolean later = !scratch->closed && g_queue_get_length (&scratch->left) < LEFT_MOST;
+  if (later)
+    g_queue_push_tail (&scratch->left, place);
+  g_mutex_unlock (&scratch->lock);
+  if (later)
+    start_removing (scratch);
+  else
+    remove_place (place);
 }

@@ -17,6 +17,10 @@ struct scratch *scratch_new (const struct workspace_owner *owner, GError **error
 /* A reference less; the directory goes with the last one. NULL is allowed. */
 void scratch_unref (struct scratch *scratch);
 
+/* The same for who made it, when all that was given back until now is removed. What is given back later is
+ * removed at once. */
+void scratch_close (struct scratch *scratch);
+
 /* A directory in it for what zygotes leave behind. */
 const char *scratch_home (const struct scratch *scratch);
 
@@ -32,5 +36,6 @@ struct scratch_place;
 /* Makes a workspace, with work, tmp and tmp/output; *RET_FD is its directory, the caller's. */
 struct scratch_place *scratch_make (struct scratch *scratch, int *ret_fd, GError **error);
 
-/* Removes it with all that is in it. No process of its sandbox may live. NULL is allowed. */
+/* Has it removed with all that is in it, which may take longer than this call. No process of its sandbox may
+ * live. NULL is allowed. */
 void scratch_place_free (struct scratch_place *place);
