@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/workdir.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "adder.h"
+#include "base/fd.h"
+#include "common/config.h"
+#include "common/paths.h"
 #include "common/text.h"
 #include "engine/lend.h"
 
@@ -40,6 +45,60 @@ workdir_is_overlay (enum workdir_mode mode)
   return mode == WORKDIR_OVERLAY || mode == WORKDIR_REVIEW;
 }
 
+/* ---- Adder's own ---- */
+
+/* Whether the directory FD is TOP, or lies below it. Who may not go further up is past all that is ours. */
+static gboolean
+lies_in (int fd, const struct stat *top)
+{
+  struct stat here, above;
+  autoclose int at = openat (fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (at < 0 || fstat (at, &here) < 0)
+    return FALSE;
+  for (;;) {
+    if (here.st_dev == top->st_dev && here.st_ino == top->st_ino)
+      return TRUE;
+    int next = openat (at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fd_close (&at);
+    at = next;
+    if (at < 0 || fstat (at, &above) < 0 || (above.st_dev == here.st_dev && above.st_ino == here.st_ino))
+      return FALSE;
+    here = above;
+  }
+}
+
+/* PATH, which may not be there, and the directory FD: whether one is in the other. */
+static gboolean
+overlaps (int fd, const char *path)
+{
+  struct stat given, own;
+  autoclose int own_fd = path ? open (path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+  if (own_fd < 0 || fstat (fd, &given) < 0 || fstat (own_fd, &own) < 0)
+    return FALSE;
+  return lies_in (fd, &own) || lies_in (own_fd, &given);
+}
+
+/* With them, code would have the daemon's socket and lock, tokens, what others wait for in reviews. */
+static gboolean
+check_apart (const struct config *config, int fd, GError **error)
+{
+  g_autofree char *socket = config_socket (config, NULL);
+  g_autofree char *beside = socket ? g_path_get_dirname (socket) : NULL;
+  g_autofree char *runtime = paths_runtime_dir (NULL), *state = paths_state_dir (NULL);
+  g_autofree char *settings = paths_config_dir ();
+  const struct {
+    const char *what, *path;
+  } own[] = {{"socket", beside}, {"runtime", runtime}, {"state", state}, {"configuration", settings}};
+  for (gsize i = 0; i < G_N_ELEMENTS (own); i++)
+    if (overlaps (fd, own[i].path)) {
+      g_autofree char *shown = text_one_line (own[i].path, -1);
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+                   "Adder's own %s directory, %s, would be within reach of the code", own[i].what, shown);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 /* ---- lending ---- */
 
 gboolean
@@ -52,7 +111,8 @@ workdir_lend (struct workdir *workdir, const struct host *host, enum isolation i
   gboolean contained = isolation == ISOLATION_CONTAINER, writable = workdir->mode == WORKDIR_WRITE;
   if (!contained && !lend_check (host, isolation, "a work directory", error))
     return FALSE;
-  if (!(contained ? lend_to_container (host, workdir->fd, writable, &mount_fd, error)
+  if (!check_apart (host->config, workdir->fd, error) ||
+      !(contained ? lend_to_container (host, workdir->fd, writable, &mount_fd, error)
                   : lend_directory (host, workdir->fd, writable, "the work directory", &mount_fd, error))) {
     g_prefix_error (error, "the directory %s cannot be a work directory: ", shown);
     return FALSE;

@@ -33,6 +33,7 @@ gboolean workdir_mode_parse (const char *text, enum workdir_mode *ret_mode, GErr
 gboolean workdir_is_overlay (enum workdir_mode mode);
 
 /* Has the directory made a mount for one sandbox of ISOLATION, which SHAPE gets; the caller closes it
- * (shape_close). ADDER_ERROR_UNSUPPORTED where sandboxes have no mounts of their own. */
+ * (shape_close). ADDER_ERROR_UNSUPPORTED where sandboxes have no mounts of their own, ADDER_ERROR_REFUSED for
+ * a directory that is, holds or lies in one of Adder's own. */
 gboolean workdir_lend (struct workdir *workdir, const struct host *host, enum isolation isolation,
                        struct shape *shape, GError **error);
