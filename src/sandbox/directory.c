@@ -70,22 +70,19 @@ no_clone (int err, struct fault *fault)
 }
 
 /* By the current directory, which the kernel leads over to the copies of the mounts in a new namespace: no
- * path is looked up a second time, so nobody can put another directory in its place. */
+ * path is looked up a second time, so nobody can put another directory in its place. The copies are private
+ * before one is cloned: of a shared mount, as systemd makes that of /, what the host mounts below it later
+ * would appear in the sandbox, writable and with devices. */
 static int
-clone_in_own_namespace (int directory_fd, int *ret_fd, struct fault *fault)
+clone_in_own_namespace (int directory_fd, bool map, int *ret_fd, struct fault *fault)
 {
   if (fchdir (directory_fd) < 0)
     return fault_set (fault, errno, "cannot change to the directory");
-  if (unshare (CLONE_NEWUSER | CLONE_NEWNS) < 0)
-    return fault_set (fault, errno, "cannot make a user and a mount namespace to lend the directory from");
+  if (unshare (CLONE_NEWNS | (map ? 0 : CLONE_NEWUSER)) < 0)
+    return fault_set (fault, errno, "cannot make a mount namespace to lend the directory from");
+  if (mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+    return fault_set (fault, errno, "cannot make all mounts private");
   *ret_fd = open_tree (AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-  return *ret_fd < 0 ? no_clone (errno, fault) : 0;
-}
-
-static int
-clone_directly (int directory_fd, int *ret_fd, struct fault *fault)
-{
-  *ret_fd = open_tree (directory_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
   return *ret_fd < 0 ? no_clone (errno, fault) : 0;
 }
 
@@ -98,8 +95,7 @@ directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_
     return fault_set (fault, ENOTDIR, "cannot lend what is no directory");
   int r = directory_check_alone (directory_fd, fault);
   if (r == 0)
-    r = wish->map ? clone_directly (directory_fd, &mount_fd, fault)
-                  : clone_in_own_namespace (directory_fd, &mount_fd, fault);
+    r = clone_in_own_namespace (directory_fd, wish->map, &mount_fd, fault);
   if (r == 0 && wish->map)
     r = idmap_make (&wish->ids, &map_fd, fault);
   if (r < 0)
