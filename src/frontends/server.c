@@ -8,7 +8,8 @@
  *
  * Who may connect: the socket is 0600 in a directory that is 0700, and the kernel's word for the peer's user
  * id is compared on top of it, because a socket given with --socket may lie in a directory that others can
- * enter.
+ * enter. It must live in our namespaces, too: code in a sandbox has our user id, and should the socket ever
+ * come into its reach, it is not answered.
  *
  * The end: the listener closes first; then the reading half of each connection is shut down, which the engine
  * sees as a client's hang-up, so runs end as cancelled while their results can still be written; then the
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/peer.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -259,16 +261,18 @@ connection_thread (gpointer data)
   return NULL;
 }
 
-/* The peer as the kernel knows it since connect. */
-static gboolean
-may_connect (int fd, uid_t *ret_uid)
+/* Why the process at the other end of FD may not connect; NULL: it may. */
+static const char *
+why_refused (int fd, uid_t *ret_uid)
 {
-  struct ucred peer;
-  socklen_t size = sizeof peer;
-  if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-    return FALSE;
+  struct peer peer;
+  if (peer_look (fd, &peer) < 0 || (peer.uid != geteuid () && peer.uid != 0))
+    return "this daemon belongs to another user";
   *ret_uid = peer.uid;
-  return peer.uid == geteuid () || peer.uid == 0;
+  return peer.near
+             ? NULL
+             : "who asks has ended, or lives in another user or pid namespace, as in a container: there, "
+               "use HTTP ([http] listen) with a token";
 }
 
 static void
@@ -290,7 +294,7 @@ static void
 accept_one (struct server *server)
 {
   autoclose int fd = accept4 (server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-  uid_t uid;
+  uid_t uid = 0;
   if (fd < 0) {
     /* Descriptors are used up: the connection stays in the queue, and accepting again at once would spin. */
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
@@ -299,8 +303,9 @@ accept_one (struct server *server)
     }
     return;
   }
-  if (!may_connect (fd, &uid)) {
-    turn_away (server, fd, ADDER_ERROR_INVALID, "this daemon belongs to another user");
+  const char *why = why_refused (fd, &uid);
+  if (why) {
+    turn_away (server, fd, ADDER_ERROR_INVALID, why);
     return;
   }
   struct connection *connection = g_new0 (struct connection, 1);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "adder.h"
+#include "base/peer.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "frontends/http/identify_browser.h"
@@ -173,15 +174,14 @@ peer_name (int fd, char name[static ADDRESS_BYTES])
     g_strlcpy (name, "a unix socket", ADDRESS_BYTES);
 }
 
-/* The account at the other end of a unix socket: ours, or root's. */
+/* The account at the other end of a unix socket: ours, or root's. Who lives in a container or sandbox needs a
+ * token, whatever its id. */
 static struct principal *
 peer_principal (const struct identify *identify, int fd)
 {
-  struct ucred peer;
-  socklen_t size = sizeof peer;
+  struct peer peer;
   union address own;
-  if (address_of (fd, ask_own, &own) != AF_UNIX ||
-      getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || size != sizeof peer ||
+  if (address_of (fd, ask_own, &own) != AF_UNIX || peer_look (fd, &peer) < 0 || !peer.near ||
       (peer.uid != geteuid () && peer.uid != 0))
     return NULL;
   g_autofree char *owner = g_strdup_printf ("uid:%u", peer.uid);

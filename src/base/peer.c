@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+
+/* More than the status of a process has, or a map with its 340 lines. */
+#define TEXT_BYTES 32768
+
+/* The zero-terminated content of /proc/PID/NAME. */
+static bool
+read_proc (const char *pid, const char *name, char text[TEXT_BYTES])
+{
+  char path[64];
+  ssize_t got, length = 0;
+  snprintf (path, sizeof path, "/proc/%s/%s", pid, name);
+  autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return false;
+  while ((got = read (fd, text + length, (size_t)(TEXT_BYTES - 1 - length))) > 0)
+    length += got;
+  text[length] = '\0';
+  return got == 0;
+}
+
+/* Processes of namespaces below ours have a number in each. */
+static bool
+has_one_number (const char *pid)
+{
+  char text[TEXT_BYTES];
+  unsigned number, more;
+  const char *line = read_proc (pid, "status", text) ? strstr (text, "\nNSpid:") : NULL;
+  if (!line)
+    return false;
+  line += strlen ("\nNSpid:");
+  size_t length = strcspn (line, "\n");
+  char numbers[64];
+  snprintf (numbers, sizeof numbers, "%.*s", (int)length, line);
+  return sscanf (numbers, "%u %u", &number, &more) == 1;
+}
+
+/* A map tells of its namespace what ours sees of it. Only who has rights here could make one that looks the
+ * same. Links to namespaces may be read of who can be traced alone. */
+static bool
+has_our_ids (const char *pid)
+{
+  char own[TEXT_BYTES], theirs[TEXT_BYTES];
+  return read_proc ("self", "uid_map", own) && read_proc (pid, "uid_map", theirs) &&
+         strcmp (own, theirs) == 0;
+}
+
+/* Asked last: the number was that process's all the time. Where the kernel has no such option, nobody knows.
+ */
+static bool
+has_not_ended (int socket)
+{
+  int pidfd = -1;
+  socklen_t size = sizeof pidfd;
+  if (getsockopt (socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) < 0)
+    return errno == ENOPROTOOPT;
+  bool alive = pidfd_send_signal (pidfd, 0, NULL, 0) == 0 || errno == EPERM;
+  close (pidfd);
+  return alive;
+}
+
+int
+peer_look (int socket, struct peer *ret_peer)
+{
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  char pid[16];
+  if (getsockopt (socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+    return -errno;
+  snprintf (pid, sizeof pid, "%d", peer.pid);
+  *ret_peer = (struct peer){
+      .uid = peer.uid,
+      .near = peer.pid > 0 && has_one_number (pid) && has_our_ids (pid) && has_not_ended (socket),
+  };
+  return 0;
+}

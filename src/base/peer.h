@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is at the other end of a unix socket. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct peer {
+  uid_t uid;
+  /* It lives in the caller's user and pid namespaces: it is no code in a sandbox or container, whose user may
+   * have the caller's id, and which found the socket in a directory that it was lent. FALSE as well for one
+   * that has ended, or that /proc does not tell of. */
+  bool near;
+};
+
+/* The process that connected SOCKET, as the kernel knows it. Returns 0, or a negative errno. */
+int peer_look (int socket, struct peer *ret_peer);
