@@ -13,7 +13,7 @@ enum layer {
   LAYER_ENVIRONMENT, /* an empty environment: without it, the daemon's */
   LAYER_TREE,        /* a file tree of chosen parts: without it, all of the host's top-level directories */
   LAYER_READONLY,    /* that tree is read-only */
-  LAYER_LENT,        /* nobody can write to a file that is lent: without it, to where it lies */
+  LAYER_LENT,        /* overlays of what is lent: without them, what lies there itself */
   LAYER_NET,         /* a network namespace */
   LAYER_CGROUP_NAMESPACE,
   LAYER_ZYGOTE_PID, /* a pid namespace around those of the sandboxes, which cannot be left out alone */

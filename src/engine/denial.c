@@ -65,6 +65,21 @@ hint_for (const char *kind, const struct network_rules *network)
   return hint_of (kind);
 }
 
+/* Not a matter of the network. */
+#define LOCAL_SOCKET "socket AF_UNIX"
+#define LOCAL_SOCKET_HINT                                                                                    \
+  "Local sockets with a name are refused where those of others would be in reach, as in a work directory "   \
+  "that can be written to: use pipes or socketpair(), or lend the directory as an overlay."
+
+static const char *
+hint_of_denial (const json_t *denial, const struct network_rules *network)
+{
+  const char *detail = json_string_value (json_object_get (denial, "detail"));
+  if (g_strcmp0 (detail, LOCAL_SOCKET) == 0)
+    return LOCAL_SOCKET_HINT;
+  return hint_for (json_string_value (json_object_get (denial, "kind")), network);
+}
+
 gboolean
 denial_is_kind (const char *kind)
 {
@@ -104,8 +119,8 @@ denial_list (const json_t *reported, guint32 limits_met, const struct verdict *v
   json_t *denial;
   if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGSYS)
     denial_add (list, "call", json_string ("ended by SIGSYS"));
-  json_array_foreach (list, index, denial) json_object_set_new (
-      denial, "hint", json_string (hint_for (json_string_value (json_object_get (denial, "kind")), network)));
+  json_array_foreach (list, index, denial)
+      json_object_set_new (denial, "hint", json_string (hint_of_denial (denial, network)));
 
   if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGXFSZ)
     limits_met |= 1u << LIMIT_FILE_SIZE;

@@ -282,8 +282,10 @@ choose_isolation (const struct host *host)
 
 /* The control groups are known by now: what they do not count, the filter refuses. */
 static gboolean
-build_filter (struct host *host, enum isolation isolation, enum network network, GError **error)
+build_filter (struct host *host, enum isolation isolation, enum network network, gboolean host_sockets,
+              GError **error)
 {
+  int *filter_fd = &host->filter_fd[isolation][network][host_sockets];
   gboolean contained = isolation == ISOLATION_CONTAINER;
   const struct seccomp_host seccomp = {
       .landlock_abi = host->probe.landlock_abi,
@@ -291,9 +293,10 @@ build_filter (struct host *host, enum isolation isolation, enum network network,
       .shared = isolation != ISOLATION_NAMESPACES && !contained,
       .contained = contained,
       .network = network,
+      .host_sockets = host_sockets,
   };
   struct fault fault;
-  return seccomp_build (&seccomp, &host->filter_fd[isolation][network], &fault) == 0 ||
+  return *filter_fd >= 0 || seccomp_build (&seccomp, filter_fd, &fault) == 0 ||
          error_from_fault (&fault, error);
 }
 
@@ -301,7 +304,7 @@ gboolean
 host_prepare (struct host *host, enum isolation isolation, enum network network, GError **error)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&host->lock);
-  if (host->filter_fd[isolation][network] < 0 && !build_filter (host, isolation, network, error))
+  if (!build_filter (host, isolation, network, FALSE, error))
     return FALSE;
   if (isolation != ISOLATION_NAMESPACES && !host->scratch)
     host->scratch = scratch_new (&host->owner, error);
@@ -309,11 +312,13 @@ host_prepare (struct host *host, enum isolation isolation, enum network network,
 }
 
 int
-host_open_filter (struct host *host, enum isolation isolation, enum network network, GError **error)
+host_open_filter (struct host *host, enum isolation isolation, enum network network, gboolean host_sockets,
+                  GError **error)
 {
-  if (!host_prepare (host, isolation, network, error))
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&host->lock);
+  if (!build_filter (host, isolation, network, host_sockets, error))
     return -1;
-  int fd = fcntl (host->filter_fd[isolation][network], F_DUPFD_CLOEXEC, 0);
+  int fd = fcntl (host->filter_fd[isolation][network][host_sockets], F_DUPFD_CLOEXEC, 0);
   if (fd < 0)
     error_from_errno (error, errno, "cannot hand over the seccomp program");
   return fd;
@@ -327,8 +332,7 @@ host_new (struct config *config, GError **error)
   host->config = config;
   host->init_fd = -1;
   g_mutex_init (&host->lock);
-  for (int i = 0; i < ISOLATIONS * NETWORKS; i++)
-    host->filter_fd[i / NETWORKS][i % NETWORKS] = -1;
+  memset (host->filter_fd, -1, sizeof host->filter_fd);
   host->cpus = count_cpus ();
   check_descriptors (config);
   probe_host (&host->probe, flags);
@@ -350,8 +354,8 @@ host_free (struct host *host)
   if (!host)
     return;
   cgroup_node_close (host->cgroups);
-  for (int i = 0; i < ISOLATIONS * NETWORKS; i++)
-    fd_close (&host->filter_fd[i / NETWORKS][i % NETWORKS]);
+  for (gsize i = 0; i < sizeof host->filter_fd / sizeof (int); i++)
+    fd_close (&host->filter_fd[0][0][0] + i);
   scratch_close (host->scratch);
   g_mutex_clear (&host->lock);
   fd_close (&host->init_fd);

@@ -28,8 +28,9 @@ struct host {
 
   /* Made when a kind of isolation is first wanted, under the lock, and then as lasting as the rest. */
   GMutex lock;
-  int filter_fd[ISOLATIONS][NETWORKS]; /* sealed memfds: the seccomp programs of its sandboxes */
-  struct scratch *scratch;             /* workspaces, where sandboxes have no mounts of their own */
+  /* Sealed memfds: the seccomp programs of its sandboxes, without and with sockets of the host in them. */
+  int filter_fd[ISOLATIONS][NETWORKS][2];
+  struct scratch *scratch; /* workspaces, where sandboxes have no mounts of their own */
 };
 
 /* CONFIG becomes the host's. Returns NULL with ERROR when something that every run needs is not there: the
@@ -51,8 +52,10 @@ gboolean host_check (const struct host *host, enum isolation isolation, guint wa
 /* Makes ready what zygotes of ISOLATION need whose sandboxes have NETWORK. */
 gboolean host_prepare (struct host *host, enum isolation isolation, enum network network, GError **error);
 
-/* A descriptor of the seccomp program of single sandboxes with NETWORK, the caller's; or -1 with ERROR. */
-int host_open_filter (struct host *host, enum isolation isolation, enum network network, GError **error);
+/* A descriptor of the seccomp program of single sandboxes with NETWORK, the caller's; or -1 with ERROR.
+ * HOST_SOCKETS: sockets of the host have names there. */
+int host_open_filter (struct host *host, enum isolation isolation, enum network network,
+                      gboolean host_sockets, GError **error);
 
 /* The isolation level of a sandbox of ISOLATION that REACHED those mechanisms (enum wire_mechanism). The
  * names of what it lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a

@@ -335,11 +335,12 @@ drop_chosen (struct pool *pool, struct box *box)
 
 /* Pages touched ahead are five times the memory, so only who is next in line has those of many runs. */
 static uint32_t
-spawn_flags (const struct pool *pool, const struct shape *shape, gboolean calm)
+spawn_flags (const struct pool *pool, const struct shape *shape, gboolean filtered, gboolean calm)
 {
   uint32_t flags = (shape->session ? WIRE_SPAWN_SESSION : 0) |
                    (shape->lent_fd[MOUNTS_DIRECTORY] >= 0 ? WIRE_SPAWN_LENT : 0) |
-                   (shape->overlay ? WIRE_SPAWN_OVERLAY : 0) |
+                   (shape->overlay ? WIRE_SPAWN_OVERLAY : 0) | (shape->read_only ? WIRE_SPAWN_READ_ONLY : 0) |
+                   (filtered ? WIRE_SPAWN_FILTERED : 0) |
                    (shape->lent_fd[MOUNTS_INPUTS_WORK] >= 0 ? WIRE_SPAWN_INPUTS_WORK : 0) |
                    (shape->lent_fd[MOUNTS_INPUTS_TMP] >= 0 ? WIRE_SPAWN_INPUTS_TMP : 0) |
                    (shape->network != NETWORK_NONE ? WIRE_SPAWN_ONLINE : 0) |
@@ -349,13 +350,14 @@ spawn_flags (const struct pool *pool, const struct shape *shape, gboolean calm)
   return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);
 }
 
-/* A sandbox that has another network than its zygote comes with a seccomp program of its own. */
-static gboolean
-add_filter (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS], GError **error)
+gboolean
+pool_add_filter (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS], GError **error)
 {
-  if (shape->network != NETWORK_ALLOW)
+  gboolean host_sockets = shape_has_host_sockets (shape, pool->isolation);
+  if (shape->network != NETWORK_ALLOW && !host_sockets)
     return TRUE;
-  spawn[WIRE_SPAWN_FILTER] = host_open_filter (pool->pools->host, pool->isolation, shape->network, error);
+  spawn[WIRE_SPAWN_FILTER] =
+      host_open_filter (pool->pools->host, pool->isolation, shape->network, host_sockets, error);
   for (int i = 0; i < WIRE_SPAWN_FDS && spawn[WIRE_SPAWN_FILTER] < 0; i++)
     fd_close (&spawn[i]);
   return spawn[WIRE_SPAWN_FILTER] >= 0;
@@ -373,14 +375,15 @@ pool_spawn_next (struct pool *pool)
     return;
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
   struct box *box = box_new (pool, &shape, scratch, spawn, &error);
-  if (!box || !add_filter (pool, &shape, spawn, &error)) {
+  if (!box || !pool_add_filter (pool, &shape, spawn, &error)) {
     if (!box)
       shape_close (&shape);
     drop_chosen (pool, box);
     pool_spawn_failed (pool, &shape, error);
     return;
   }
-  if (!zygote_spawn (pool->current, box, spawn, spawn_flags (pool, &shape, calm), &error)) {
+  uint32_t flags = spawn_flags (pool, &shape, spawn[WIRE_SPAWN_FILTER] >= 0, calm);
+  if (!zygote_spawn (pool->current, box, spawn, flags, &error)) {
     drop_chosen (pool, box);
     pool_lose_zygote (pool, error);
     return;

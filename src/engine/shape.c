@@ -84,6 +84,14 @@ shape_lend_file (struct shape *shape, const char *path, int fd)
   g_ptr_array_add (shape->files, g_strdup (path));
 }
 
+/* In a container there is no overlay, even of what can only be read. */
+gboolean
+shape_has_host_sockets (const struct shape *shape, enum isolation isolation)
+{
+  return shape->lent_fd[MOUNTS_DIRECTORY] >= 0 && !shape->overlay &&
+         (isolation == ISOLATION_CONTAINER || !shape->read_only);
+}
+
 void
 shape_unlend_files (struct shape *shape)
 {

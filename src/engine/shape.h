@@ -31,6 +31,10 @@ void shape_lend (struct shape *shape, enum mounts_lent which, int fd);
 /* The same for the file that shall be at PATH ("work/data.csv"). There must be room (MOUNTS_FILES). */
 void shape_lend_file (struct shape *shape, const char *path, int fd);
 
+/* Whether sockets of the host have names in a sandbox of ISOLATION: in a directory that it is lent as it is,
+ * without an overlay. */
+gboolean shape_has_host_sockets (const struct shape *shape, enum isolation isolation);
+
 /* Takes all of these back. */
 void shape_unlend_files (struct shape *shape);
 

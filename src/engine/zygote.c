@@ -54,7 +54,7 @@ start (struct zygote *zygote, const struct host *host, const char *program, char
   const struct launcher_fd fds[] = {
       {their_message, STDERR_FILENO},
       {their_control, WIRE_LAUNCH_CONTROL},
-      {host->filter_fd[zygote->isolation][zygote->network], WIRE_LAUNCH_FILTER},
+      {host->filter_fd[zygote->isolation][zygote->network][FALSE], WIRE_LAUNCH_FILTER},
       {host->init_fd, WIRE_LAUNCH_INIT},
       {zygote->lent_fd, WIRE_LAUNCH_LENT},
   };

@@ -139,6 +139,7 @@ mount_own (struct state *state, struct fault *fault)
   struct mounts_given given = {
       .workspace_fd = state->want->workspace_fd,
       .overlay = state->want->overlay,
+      .read_only = state->want->read_only,
       .inert = state->want->runnable != NULL,
   };
   memcpy (given.lent_fd, state->want->lent_fd, sizeof given.lent_fd);

@@ -28,7 +28,7 @@ struct confinement {
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
   const int *lent_fd; /* with OVERLAY and FILES, see struct mounts_given */
   const char (*files)[WIRE_FILE_PATH_BYTES];
-  bool overlay;
+  bool overlay, read_only;
 };
 
 /* Confines the calling process, for good. On success its descriptors are 0 (/dev/null), 1, 2 and

@@ -426,7 +426,7 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
       [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT && zygote->isolation != ISOLATION_CONTAINER,
       [WIRE_SPAWN_FILES_WORK] = wanted->flags & WIRE_SPAWN_INPUTS_WORK,
       [WIRE_SPAWN_FILES_TMP] = wanted->flags & WIRE_SPAWN_INPUTS_TMP,
-      [WIRE_SPAWN_FILTER] = wanted->flags & WIRE_SPAWN_NETWORK,
+      [WIRE_SPAWN_FILTER] = wanted->flags & WIRE_SPAWN_FILTERED,
   };
   size_t expected = 0;
   for (int i = 0; i < MOUNTS_FILES; i++)

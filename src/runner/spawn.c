@@ -92,6 +92,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .lent_fd = fds + WIRE_SPAWN_DIRECTORY,
       .files = wanted->files,
       .overlay = wanted->flags & WIRE_SPAWN_OVERLAY,
+      .read_only = wanted->flags & WIRE_SPAWN_READ_ONLY,
   };
   struct fault fault = {0};
   uint32_t mechanisms = 0, flags = 0;

@@ -52,6 +52,8 @@ enum {
                                     socket comes with LISTENER. Needs namespaces; ignored without */
   WIRE_SPAWN_INPUTS_WORK = 1 << 7, /* files for /work come along, of which the workspace has no copies */
   WIRE_SPAWN_INPUTS_TMP = 1 << 8,  /* and for /tmp */
+  WIRE_SPAWN_READ_ONLY = 1 << 9,   /* with WIRE_SPAWN_LENT: nothing is changed there */
+  WIRE_SPAWN_FILTERED = 1 << 10,   /* with a seccomp program of its own */
 };
 
 struct wire_spawn {
@@ -80,7 +82,7 @@ enum wire_spawn_fd {
   WIRE_SPAWN_FILES_TMP,  /* with WIRE_SPAWN_INPUTS_TMP only */
   WIRE_SPAWN_FILE,       /* one for each that has a name in FILES */
   WIRE_SPAWN_FILTER =
-      WIRE_SPAWN_FILE + MOUNTS_FILES, /* with WIRE_SPAWN_NETWORK only: a sealed memfd, its seccomp program */
+      WIRE_SPAWN_FILE + MOUNTS_FILES, /* with WIRE_SPAWN_FILTERED only: a sealed memfd, its seccomp program */
   WIRE_SPAWN_FDS,
 };
 

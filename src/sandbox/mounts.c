@@ -42,7 +42,10 @@ static const struct mount_step {
 
 /* What may be lent: whose place it takes, and where an overlay of it keeps what is changed. In the sandbox's
  * eyes while it makes one: the workspace is at /work. Of inputs that is the place itself, so that the daemon
- * finds there what the code made, be it new or a changed input. */
+ * finds there what the code made, be it new or a changed input.
+ *
+ * What may not be changed gets an overlay as well, with no upper layer: a mount of the directory itself,
+ * though read-only, would have the host's sockets, pipes and locks in it. */
 static const struct lent_row {
   const char *what;
   const char *part;
@@ -183,29 +186,35 @@ enter_proc (const struct mount_step *step, bool *ret_fresh, struct fault *fault)
 }
 
 /* The overlay of the mount LOWER_FD, which for the moment is at TARGET: the kernel keeps a clone of its own,
- * and wants paths. Extended attributes are in the user's name space, because this is no root of the host's.
- */
+ * and wants paths. Without an upper layer it wants two lower ones, and the directory of the workspace that is
+ * left out for what is lent is empty. Extended attributes are in the user's name space, because this is no
+ * root of the host's. */
 static int
-make_overlay (int lower_fd, const struct lent_row *row, const char *target, bool inert, int *ret_fd,
-              struct fault *fault)
+make_overlay (int lower_fd, const struct lent_row *row, const char *target, bool read_only, bool inert,
+              int *ret_fd, struct fault *fault)
 {
-  const struct {
+  char both[PATH_MAX];
+  snprintf (both, sizeof both, "%s:/work/%s", target, row->part);
+  const struct overlay_option {
     const char *name, *value;
-  } options[] = {{"lowerdir", target}, {"upperdir", row->upper}, {"workdir", row->own}, {"userxattr", NULL}};
+  } kept[] = {{"userxattr", NULL}, {"lowerdir", target}, {"upperdir", row->upper}, {"workdir", row->own}},
+    dropped[] = {{"userxattr", NULL}, {"lowerdir", both}}, *options = read_only ? dropped : kept;
+  size_t count = read_only ? sizeof dropped / sizeof dropped[0] : sizeof kept / sizeof kept[0];
   autoclose int context = fsopen ("overlay", FSOPEN_CLOEXEC);
   if (context < 0)
     return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
   int r = mounts_attach (lower_fd, AT_FDCWD, target, fault);
   if (r < 0)
     return r;
-  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+  for (size_t i = 0; i < count; i++)
     if (fsconfig (context, options[i].value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, options[i].name,
                   options[i].value, 0) < 0)
       return fault_set (fault, errno, "cannot set %s of an overlay", options[i].name);
   if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
     return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
   autoclose int fd = fsmount (context, FSMOUNT_CLOEXEC,
-                              MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (inert ? MOUNT_ATTR_NOEXEC : 0));
+                              MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0) |
+                                  (inert ? MOUNT_ATTR_NOEXEC : 0));
   if (fd < 0)
     return fault_set (fault, errno, "cannot mount an overlay of %s", row->what);
   if (umount2 (target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
@@ -219,9 +228,13 @@ static int
 make_overlays (const struct mounts_given *given, const char *target, int *overlay_fd, struct fault *fault)
 {
   int r = 0;
-  for (int i = 0; i < MOUNTS_PLACES && r == 0; i++)
-    if (given->lent_fd[i] >= 0 && (i != MOUNTS_DIRECTORY || given->overlay))
-      r = make_overlay (given->lent_fd[i], &lent_table[i], target, given->inert, &overlay_fd[i], fault);
+  for (int i = 0; i < MOUNTS_PLACES && r == 0; i++) {
+    bool directory = i == MOUNTS_DIRECTORY, read_only = directory && given->read_only;
+    bool wanted = !directory || ((given->overlay || read_only) && !weakened (LAYER_LENT));
+    if (given->lent_fd[i] >= 0 && wanted)
+      r = make_overlay (given->lent_fd[i], &lent_table[i], target, read_only, given->inert, &overlay_fd[i],
+                        fault);
+  }
   return r;
 }
 

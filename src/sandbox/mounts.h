@@ -65,6 +65,7 @@ struct mounts_given {
   int lent_fd[MOUNTS_LENT];            /* -1: not there */
   const char *file_path[MOUNTS_FILES]; /* of each single file: "work/data.csv", "tmp/data.csv" */
   bool overlay;                        /* what is changed in the directory stays in the workspace */
+  bool read_only;                      /* nothing in the directory can be changed */
   bool inert;                          /* overlays are MOUNTS_INERT, as the workspace was made */
 };
 

@@ -120,9 +120,10 @@ seccomp_facts (const struct seccomp_host *host)
 {
   bool scoped = host->landlock_abi >= LANDLOCK_ABI_SCOPED;
   unsigned facts = host->shared ? WHEN_SHARED : WHEN_NAMESPACED;
-  /* Sockets have paths as well, which landlock does not know: there only the mount tree helps. */
+  /* Sockets have paths as well, which landlock does not know: there only the mount tree helps, unless it has
+   * some of the host's. */
   bool own_names = scoped || host->network == NETWORK_ALLOW || host->contained;
-  facts |= own_names && !host->shared ? WHEN_NAMES_APART : WHEN_NAMES_SHARED;
+  facts |= own_names && !host->shared && !host->host_sockets ? WHEN_NAMES_APART : WHEN_NAMES_SHARED;
   facts |= host->network == NETWORK_NONE ? WHEN_OFFLINE : WHEN_ONLINE;
   facts |= scoped || !host->shared ? WHEN_SIGNALS_APART : WHEN_SIGNALS_SHARED;
   facts |= host->shared || host->contained ? WHEN_OTHERS_NEAR : WHEN_OTHERS_APART;
