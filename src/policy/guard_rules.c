@@ -169,7 +169,7 @@ const struct profile_key profile_guard_keys[] = {
      .values = "classes of Python's module ast", .text = "Syntax that is refused."},
     LIST (refused_names, "Names that code may neither read nor bind."),
     LIST (refused_attributes, "Attributes that are refused; with a dot, paths such as `pd.read_*`."),
-    LIST (refused_calls, "Functions and methods that may not be called."),
+    LIST (refused_calls, "Functions, methods and, by path (`np.ndarray`), classes that may not be called."),
     LIST (refused_events,
           "Python's audit events that are refused while code runs; exec, compile and import cannot be."),
     LIST (allowed_imports, "The modules that may be imported; else all, where syntax does not refuse it."),

@@ -7,7 +7,9 @@ its gates there. The guard is a promise to the caller about what code does; what
 
 import ast
 import builtins
+import io
 import re
+import tokenize
 
 DEPTH_MOST = 200  # of the tree; Python's own stack bears three times as much
 VIOLATIONS_MOST = 100
@@ -15,8 +17,11 @@ TEXT_MOST = 120
 NUMBER_BITS = 4096  # constants are worked out up to this size
 
 # Names of gates in the tree that is run. Code cannot say them: they are no identifiers.
-FORMAT_GATE, TEXT_GATE, RANGE_GATE = "<format>", "<text>", "<range>"
+FORMAT_GATE, TEXT_GATE, RANGE_GATE, ARGUMENT_GATE = "<format>", "<text>", "<range>", "<argument>"
 FORMATS = frozenset(("format", "format_map"))
+# Methods with an argument that no code may give. An array that is resized without a look at its references frees memory that others
+# still show: what is put there next is then read as objects.
+ARGUMENTS = {"resize": "refcheck"}
 
 # How syntax is called in violations, where its class is not what people say; and what to do instead.
 NODES = {
@@ -61,7 +66,7 @@ MATCH_CLASS = getattr(ast, "MatchClass", ())
 NAMED, PASSED_ON = frozenset(("agg", "aggregate")), frozenset((None, "args", "kwargs", "kwds", "func"))
 TOO_NESTED = ("too many nested parentheses", "too many statically nested blocks", "too many levels of indentation")
 FIELD_OF_DUNDER = re.compile(r"\{[^{}]*[.\[]\s*__")
-PANDAS_NAMES = re.compile(r"`([^`]*)`|@(?=\w)")
+LOCAL_TAG = "__pd_eval_local_"  # what pandas puts in the place of an "@"
 
 
 class Refused(Exception):
@@ -88,7 +93,8 @@ class Words:
         self.others = re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in others)).fullmatch if others else None
 
     def __contains__(self, word):
-        if word in self.words or word.startswith(self.prefixes) or (self.others is not None and self.others(word)):
+        # A class made of str may have a startswith of its own.
+        if word in self.words or str.startswith(word, self.prefixes) or (self.others is not None and self.others(word)):
             return word not in self.spared
         return False
 
@@ -116,6 +122,10 @@ class Rules:
     def offers(self, name):
         """Whether there is the builtin NAME, if Python has it."""
         return name[:2] != "__" and name not in self.hidden and (self.offered is None or name in self.offered)
+
+    def is_gated(self, name):
+        """Whether the attribute NAME is looked at when it is called."""
+        return (self.formats and name in FORMATS) or name in self.named_calls or name in self.text_methods or name in ARGUMENTS
 
     def names_known(self):
         return sorted([*(self.offered or ()), *self.modules])
@@ -327,6 +337,8 @@ class Check:
                 self.look_at_format(node.value)
         elif load and node.attr in self.rules.named_calls:
             self.gates[id(node)] = TEXT_GATE
+        elif load and node.attr in ARGUMENTS:
+            self.gates[id(node)] = ARGUMENT_GATE
         elif load and node.attr in self.rules.text_methods:
             self.add("file", node, "." + node.attr, "Call it where it stands, without a place to write to; it gives the text.")
 
@@ -340,6 +352,8 @@ class Check:
         for keyword in node.keywords:
             if keyword.arg is not None and keyword.arg.startswith("__"):
                 self.name(node, keyword.arg)
+            if keyword.arg is not None and keyword.arg == ARGUMENTS.get(name):
+                self.add("call", node, f"{name}({keyword.arg}=)", f"{name}() takes no {keyword.arg} here.")
         if name is None:
             return
         if name in self.rules.calls or (dotted(called) or name) in self.rules.calls:
@@ -373,13 +387,8 @@ class Check:
 
     def on_match_class(self, node):
         for name in node.kwd_attrs:
-            if self.attribute(node, name) and self.is_gated(name):
+            if self.attribute(node, name) and self.rules.is_gated(name):
                 self.add("attribute", node, "." + name, "A pattern cannot take this method; call it where it is needed.")
-
-    def is_gated(self, name):
-        """Whether the attribute NAME is looked at when it is called."""
-        rules = self.rules
-        return (rules.formats and name in FORMATS) or name in rules.named_calls or name in rules.text_methods
 
     def on_operation(self, node):
         operator = type(node.op)
@@ -587,17 +596,37 @@ def format_attributes(text, depth=0):
 
 
 def query_faults(text, rules):
-    """What is wrong with TEXT, an expression as pandas evaluates it: pairs of rule and what was found."""
-    plain = PANDAS_NAMES.sub(lambda found: re.sub(r"\W", "_", found[1]) if found[1] else "", text)
+    """What is wrong with TEXT, an expression for pandas: pairs of rule and what was found. What cannot be read here is left to
+    pandas, and to guarded_pandas.py, which looks at the tree that pandas itself has read."""
     try:
-        tree = ast.parse(plain.strip())
-    except (SyntaxError, MemoryError, RecursionError, ValueError):
-        return [("call", "a text that cannot be read as an expression")] if "__" in text or "@" in text else []
+        trees = [ast.parse(pandas_text(line.strip())) for line in text.splitlines()]
+    except (SyntaxError, tokenize.TokenError, MemoryError, RecursionError, ValueError):
+        return []
+    return [fault for tree in trees for fault in tree_faults(tree, rules)]
+
+
+def pandas_text(line):
+    """LINE as Python reads it, made by the steps of pandas.core.computation.parsing."""
+    tokens, found = tokenize.generate_tokens(io.StringIO(line).readline), []
+    for kind, text, start, _, _ in tokens:
+        if text == "`":
+            end = next((token.start[1] for token in tokens if token.string == "`"), len(line))
+            name = line[start[1] + 1 : end]
+            found.append((tokenize.NAME, name if name.isidentifier() else "BACKTICK_QUOTED_STRING"))
+        else:
+            found.append((kind, LOCAL_TAG if text == "@" else text))
+    return tokenize.untokenize(found)
+
+
+def tree_faults(tree, rules):
+    """Of TREE, where an "@" became LOCAL_TAG, which pandas takes out of a name wherever it stands."""
     faults = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in rules.names:
-            faults.append(("name", node.id))
-        elif isinstance(node, ast.Attribute) and (node.attr in rules.attributes or node.attr in FORMATS or node.attr in rules.text_methods or node.attr in rules.named_calls):
+        if isinstance(node, ast.Name):
+            name = node.id.replace(LOCAL_TAG, "")
+            if name in rules.names:
+                faults.append(("name", name))
+        elif isinstance(node, ast.Attribute) and (node.attr in rules.attributes or rules.is_gated(node.attr)):
             faults.append(("attribute", "." + node.attr))
         elif isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr)):
             faults.append((type(node).__name__.lower(), type(node).__name__))

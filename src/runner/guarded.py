@@ -43,6 +43,8 @@ class ReadOnly(types.ModuleType):
         value = getattr(module, name)
         if isinstance(value, types.ModuleType):
             value = read_only(value, f"{alias}.{name}")
+        elif isinstance(value, type) and value in refused_classes:
+            value = uncalled(value)
         vars(self)[name] = value
         return value
 
@@ -144,6 +146,18 @@ def look_at_format(text):
         refuse(f"the format string's {attribute}")
 
 
+def argument_gate(value, name):
+    """The method NAME of VALUE without the argument that guard.ARGUMENTS has for it."""
+    found = getattr(value, name)
+
+    def checked(*arguments, **named):
+        if guard.ARGUMENTS[name] in named:
+            refuse(f"{name}({guard.ARGUMENTS[name]}=)")
+        return found(*arguments, **named)
+
+    return checked if callable(found) else found
+
+
 def text_gate(value, name):
     """The method NAME of VALUE, one that takes other methods by their names."""
     found = getattr(value, name)
@@ -166,10 +180,11 @@ def is_pair(name, key, item):
 
 
 def look_at_texts(values, depth):
+    """Those that stand for themselves or in what Python has for many; guarded_pandas.py looks at all the others."""
     for value in values:
         if isinstance(value, str):
-            if value in ruling.attributes:
-                refuse(f".{value}")
+            if plain(value) in ruling.attributes:
+                refuse(f".{plain(value)}")
         elif depth < 5 and isinstance(value, (list, tuple, set, frozenset)):
             look_at_texts(value, depth + 1)
         elif depth < 5 and isinstance(value, dict):
@@ -185,33 +200,80 @@ def range_gate(*arguments):
     return steps
 
 
+def plain(name):
+    """NAME as an exact text: one of a class made of str answers as its class likes."""
+    return str.__str__(name) if isinstance(name, str) else name
+
+
+def attribute_name(name):
+    """NAME, which the rules let through."""
+    name = plain(name)
+    if isinstance(name, str) and name in ruling.attributes:
+        refuse(f".{name}")
+    return name
+
+
 def checked_getattr(value, name, *default):
+    name = attribute_name(name)
     if isinstance(name, str):
-        if name in ruling.attributes:
-            refuse(f".{name}")
         if ruling.formats and name in guard.FORMATS:
             return format_gate(value, name)
         if name in ruling.named_calls:
             return text_gate(value, name)
+        if name in guard.ARGUMENTS:
+            return argument_gate(value, name)
     return getattr(value, name, *default)
 
 
 def checked_hasattr(value, name):
-    if isinstance(name, str) and name in ruling.attributes:
-        refuse(f".{name}")
-    return hasattr(value, name)
+    return hasattr(value, attribute_name(name))
 
 
 def checked_setattr(value, name, item):
-    if isinstance(name, str) and name in ruling.attributes:
-        refuse(f".{name}")
-    setattr(value, name, item)
+    setattr(value, attribute_name(name), item)
 
 
 def checked_delattr(value, name):
-    if isinstance(name, str) and name in ruling.attributes:
-        refuse(f".{name}")
-    delattr(value, name)
+    delattr(value, attribute_name(name))
+
+
+class Uncalled(type):
+    """The class of a class that is shown in the place of a real one: it serves to ask what something is, and makes nothing."""
+
+    def __call__(cls, *arguments, **named):
+        refuse(f"{cls.__name__}()")
+
+    def __instancecheck__(cls, value):
+        return type.__instancecheck__(instead_of.get(cls, cls), value)
+
+    def __subclasscheck__(cls, kind):
+        return type.__subclasscheck__(instead_of.get(cls, cls), kind)
+
+    def __repr__(cls):
+        return repr(instead_of[cls]) if cls in instead_of else type.__repr__(cls)
+
+
+refused_classes = set()  # those that refused_calls names
+shown_for, instead_of = {}, {}  # some of them and what is shown for them
+
+
+def uncalled(real):
+    """What is shown for the class REAL."""
+    if real not in shown_for:
+        # Made of the real one, so that ndarray.view takes it; what comes of that looks as it would without a guard.
+        names = {"__repr__": lambda self: repr(self.view(real))} if hasattr(real, "view") else {}
+        shown = Uncalled(real.__name__, (real,), names)
+        shown_for[real], instead_of[shown] = shown, real
+    return shown_for[real]
+
+
+def settle_calls(rules):
+    """An object of a class can be there before anybody has asked for the class by its name."""
+    for path in rules.calls.words:
+        alias, _, name = path.partition(".")
+        found = getattr(sys.modules.get(rules.modules.get(alias)), name, None)
+        if isinstance(found, type):
+            refused_classes.add(found)
 
 
 class Kinds(type):
@@ -219,7 +281,7 @@ class Kinds(type):
 
     def __call__(cls, value):
         kind = builtins.type(value)
-        return cls if issubclass(kind, builtins.type) else kind
+        return cls if issubclass(kind, builtins.type) else uncalled(kind) if kind in refused_classes else kind
 
     def __instancecheck__(cls, value):
         return isinstance(value, builtins.type)
@@ -254,26 +316,7 @@ def importer(rules):
     return __import__
 
 
-# ---- pandas ----
-
-
-def watch_pandas(rules):
-    """Texts that pandas evaluates keep to the rules, however they came to it."""
-    module = sys.modules.get("pandas.core.computation.eval")
-    if module is None or getattr(module.eval, "is_guarded", False):
-        return
-    real = module.eval
-
-    def checked(expr, *arguments, **named):
-        if isinstance(expr, str):
-            for _, found in guard.query_faults(expr, rules):
-                refuse(f"{found} in an expression")
-        # It looks for variables in the frame that many steps up.
-        named["level"] = named.get("level", 0) + 1
-        return real(expr, *arguments, **named)
-
-    checked.is_guarded = True
-    module.eval = checked
+# ---- tables ----
 
 
 def read_tables():
@@ -330,6 +373,8 @@ def prepare():
     if "pandas" in sys.modules:
         import_real("adder_runner.analysis")
         import_real("adder_runner.columns")
+        import_real("adder_runner.guarded_pandas")
+        import_real("pandas.core.computation.eval")
     for name in ("_string", "datetime", "decimal", "fractions", "json", "re", "statistics"):
         import_real(name)
     rules = guard.Rules({"mode": "expression", "refused_attributes": "_*", "modules": "math", "max_repeat": 10, "max_range": 10, "max_power_bits": 10})
@@ -364,7 +409,7 @@ def furnish(names, rules, used=None, tables=None):
     offered = {name: CHECKED.get(name) or getattr(builtins, name) for name in names_of_builtins if hasattr(builtins, name) and rules.offers(name)}
     offered["__build_class__"] = builtins.__build_class__
     offered["__import__"] = importer(rules)
-    offered.update({guard.FORMAT_GATE: format_gate, guard.TEXT_GATE: text_gate, guard.RANGE_GATE: range_gate})
+    offered.update({guard.FORMAT_GATE: format_gate, guard.TEXT_GATE: text_gate, guard.RANGE_GATE: range_gate, guard.ARGUMENT_GATE: argument_gate})
     names["__builtins__"] = offered
     for alias, name in rules.modules.items():
         if used is not None and alias not in used:
@@ -373,9 +418,12 @@ def furnish(names, rules, used=None, tables=None):
             names[alias] = read_only(import_real(name), alias)
     if rules.tables:
         furnish_tables(names, used, tables)
-    if rules.queries and "pandas" in sys.modules:
-        import_real("pandas.core.computation.eval")
-        watch_pandas(rules)
+    if "refused_calls" in rules.given:
+        settle_calls(rules)
+    if (rules.queries or rules.named_calls) and "pandas" in sys.modules:
+        from adder_runner import guarded_pandas
+
+        guarded_pandas.watch(rules)
 
 
 def given_of(rules):
