@@ -19,8 +19,8 @@ NUMBER_BITS = 4096  # constants are worked out up to this size
 # Names of gates in the tree that is run. Code cannot say them: they are no identifiers.
 FORMAT_GATE, TEXT_GATE, RANGE_GATE, ARGUMENT_GATE = "<format>", "<text>", "<range>", "<argument>"
 FORMATS = frozenset(("format", "format_map"))
-# Methods with an argument that no code may give. An array that is resized without a look at its references frees memory that others
-# still show: what is put there next is then read as objects.
+# Methods with an argument that no code may give. An array that is resized without a look at its references frees memory that
+# others still show: what is put there next is then read as objects.
 ARGUMENTS = {"resize": "refcheck"}
 
 # How syntax is called in violations, where its class is not what people say; and what to do instead.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pandas under the rules of a guard: what it finds by a text that code gave. Each is met where pandas itself uses the text, for
-there are too many ways to give it one."""
+"""pandas, and matplotlib behind it, under the rules of a guard: what they find by a text that code gave. Each is met where the
+library itself uses the text, for there are too many ways to give it one."""
 
 import ast
 import importlib
+import string
 import sys
 import types
 
@@ -40,6 +41,16 @@ def watch(rules):
     importlib.import_module("pandas.core.dtypes.dtypes").CategoricalDtypeType.__new__ = make_no_class
     plotting = importlib.import_module("pandas.plotting._core")
     plotting._load_backend = loading(plotting._load_backend)
+    if rules.formats:
+        string.Formatter.vformat = formatting(string.Formatter.vformat, 1)
+        watch_labels()
+
+
+def watch_labels():
+    """Once matplotlib is loaded, which the first chart does: the format strings of its labels."""
+    cbook = sys.modules.get("matplotlib.cbook")
+    if cbook is not None and guarded.ruling.formats and not hasattr(cbook._auto_format_str, "is_guarded"):
+        cbook._auto_format_str = formatting(cbook._auto_format_str, 0)
 
 
 def visiting(real, rules):
@@ -103,8 +114,8 @@ def labelling(real):
 
 
 def make_no_class(kind, *arguments, **named):
-    """Instead of the one class of classes that pandas has under a public name (CategoricalDtype.type): a class that is made by a call
-    has names that nothing looked at."""
+    """Instead of the one class of classes that pandas has under a public name (CategoricalDtype.type): a class that is made by a
+    call has names that nothing looked at."""
     guarded.refuse(f"{kind.__name__}()")
 
 
@@ -114,6 +125,19 @@ def loading(real):
     def load(backend):
         if backend not in BACKENDS:
             guarded.refuse(f"the plotting backend {backend}")
-        return real(backend)
+        module = real(backend)
+        watch_labels()
+        return module
 
     return load
+
+
+def formatting(real, place):
+    """Argument PLACE is a format string, such as that of an axis (set_major_formatter)."""
+
+    def formatted(*arguments):
+        guarded.look_at_format(arguments[place])
+        return real(*arguments)
+
+    formatted.is_guarded = True
+    return formatted
