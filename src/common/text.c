@@ -3,19 +3,60 @@
 
 #include <string.h>
 
+/* In order. Beside what Unicode calls default ignorable code points, these are all controls, characters that
+ * are blank though they are letters or signs, and spaces that look like the ordinary one. */
+static const struct hidden {
+  gunichar from, to;
+  gboolean spells; /* languages or emoji are written with it */
+} hidden[] = {
+    {0x0000, 0x001f, FALSE},   {0x007f, 0x009f, FALSE},
+    {0x00a0, 0x00a0, TRUE},  /* a space */
+    {0x00ad, 0x00ad, FALSE}, /* the soft hyphen */
+    {0x034f, 0x034f, FALSE},   {0x061c, 0x061c, FALSE},
+    {0x115f, 0x1160, FALSE}, /* fillers of Hangul, which are letters */
+    {0x1680, 0x1680, TRUE},    {0x17b4, 0x17b5, FALSE},
+    {0x180b, 0x180f, TRUE},                            /* Mongolian variants */
+    {0x2000, 0x200a, TRUE},                            /* spaces */
+    {0x200b, 0x200b, FALSE},   {0x200c, 0x200d, TRUE}, /* joiners */
+    {0x200e, 0x200f, FALSE},   {0x2028, 0x202e, FALSE},
+    {0x202f, 0x202f, TRUE},    {0x205f, 0x205f, TRUE},
+    {0x2060, 0x206f, FALSE},   {0x2800, 0x2800, FALSE}, /* Braille without a dot */
+    {0x3000, 0x3000, TRUE},                             /* the space of Chinese and Japanese */
+    {0x3164, 0x3164, FALSE},   {0xfe00, 0xfe0d, FALSE},
+    {0xfe0e, 0xfe0f, TRUE}, /* an emoji as text, as a picture */
+    {0xfeff, 0xfeff, FALSE},   {0xffa0, 0xffa0, FALSE},
+    {0xfff0, 0xfffb, FALSE},   {0x13430, 0x1345f, FALSE},
+    {0x16fe4, 0x16fe4, FALSE}, {0x1bca0, 0x1bca3, FALSE},
+    {0x1d159, 0x1d159, FALSE}, {0x1d173, 0x1d17a, FALSE},
+    {0xe0000, 0xe0fff, FALSE}, /* tags, more variants, and what is reserved for such */
+};
+
+/* NULL: C is seen. */
+static const struct hidden *
+find_hidden (gunichar c)
+{
+  gsize low = 0, high = G_N_ELEMENTS (hidden);
+  while (low < high) {
+    gsize middle = (low + high) / 2;
+    if (c > hidden[middle].to)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < G_N_ELEMENTS (hidden) && c >= hidden[low].from ? &hidden[low] : NULL;
+}
+
+gboolean
+text_is_hidden (gunichar c)
+{
+  return find_hidden (c) != NULL;
+}
+
 gboolean
 text_is_control (gunichar c)
 {
-  static const struct {
-    gunichar from, to;
-  } ranges[] = {
-      {0x00, 0x1f},     {0x7f, 0x9f},     {0x061c, 0x061c}, {0x200e, 0x200f},
-      {0x2028, 0x202e}, {0x2066, 0x2069}, {0xfff9, 0xfffb},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS (ranges); i++)
-    if (c >= ranges[i].from && c <= ranges[i].to)
-      return TRUE;
-  return FALSE;
+  const struct hidden *found = find_hidden (c);
+  return found && !found->spells;
 }
 
 char *
@@ -26,8 +67,8 @@ text_one_line (const char *text, gssize most)
   GString *line = g_string_sized_new (length);
   for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
     gunichar c = g_utf8_get_char (at);
-    if (text_is_control (c))
-      g_string_append_printf (line, c <= 0xff ? "\\x%02x" : "\\u%04x", c);
+    if (text_is_hidden (c))
+      g_string_append_printf (line, c <= 0xff ? "\\x%02x" : c <= 0xffff ? "\\u%04x" : "\\U%08x", c);
     else
       g_string_append_unichar (line, c);
   }

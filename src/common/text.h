@@ -4,13 +4,19 @@
 
 #include <glib.h>
 
-/* Whether C is none to be shown as it is: it ends a line, drives a terminal, or changes the direction of the
- * text that follows (the bidirectional controls of Unicode's annex 9). */
+/* Whether C cannot be seen for what it is: it ends a line, drives a terminal, changes the direction of the
+ * text that follows, has no width, or is blank and not the ordinary space. Where somebody decides by what he
+ * sees, none of them is shown as it is. One table in text.c says which they are. */
+gboolean text_is_hidden (gunichar c);
+
+/* The same without those that languages and emoji are written with: other spaces, joiners, the usual
+ * variation selectors. Prose and names of files may have those. */
 gboolean text_is_control (gunichar c);
 
-/* At most MOST bytes of TEXT (-1: all of it) as one line: what is not UTF-8 is replaced, and control
- * characters are written as \\x1b or \\u202e, so that a name that somebody chose can neither begin a line of
- * its own nor drive a terminal nor turn the words after it around. The caller's. */
+/* At most MOST bytes of TEXT (-1: all of it) as one line: what is not UTF-8 is replaced, and hidden
+ * characters are written as \x1b, \u202e or \U000e0041, so that a name that somebody chose can neither begin
+ * a line of its own nor drive a terminal, turn the words after it around or look like another one. The
+ * caller's. */
 char *text_one_line (const char *text, gssize most);
 
 /* URL with "***" in place of the password that it may have, before its host or as the parameter

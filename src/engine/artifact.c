@@ -16,6 +16,7 @@
 #include "base/weaken.h"
 #include "common/error.h"
 #include "common/size.h"
+#include "common/text.h"
 #include "engine/mime.h"
 #include "engine/workspace.h"
 
@@ -96,16 +97,18 @@ append_part (GString *name, const char *part, const char *suffix)
   g_string_append (name, ending);
 }
 
-/* PATH ("work/..." or "tmp/...") as it is shown: UTF-8 without control characters. */
+/* PATH ("work/..." or "tmp/...") as it is shown: UTF-8, "_" for each character that text_is_control knows. */
 static char *
 shown_name (const char *path)
 {
   const char *relative = g_str_has_prefix (path, "work/") ? path + strlen ("work/") : path;
-  g_autofree char *clean = g_utf8_make_valid (relative, -1);
-  for (char *c = clean; *c; c++)
-    if ((guchar)*c < 0x20 || *c == 0x7f)
-      *c = '_';
-  g_auto (GStrv) parts = g_strsplit (clean, "/", -1);
+  g_autofree char *valid = g_utf8_make_valid (relative, -1);
+  g_autoptr (GString) clean = g_string_sized_new (strlen (valid));
+  for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
+    gunichar c = g_utf8_get_char (at);
+    g_string_append_unichar (clean, text_is_control (c) ? '_' : c);
+  }
+  g_auto (GStrv) parts = g_strsplit (clean->str, "/", -1);
   GString *name = g_string_new (NULL);
   for (gsize i = 0; parts[i]; i++) {
     if (i > 0)

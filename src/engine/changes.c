@@ -34,14 +34,15 @@
 #define NAMES_BYTES ((gsize)32 << 20)
 
 /* Larger texts are not compared, and of all differences no more is told. */
-#define TEXT_BYTES    ((gsize)1 << 20)
-#define DIFF_BYTES    ((gsize)64 << 10)
-#define DIFFS_BYTES   ((gsize)2 << 20)
+#define TEXT_BYTES       ((gsize)1 << 20)
+#define DIFF_BYTES       ((gsize)64 << 10)
+#define DIFFS_BYTES      ((gsize)2 << 20)
 
-#define NS_PER_SECOND ((gint64)1000000000)
-#define NAMES_SHOWN   3
+#define NS_PER_SECOND    ((gint64)1000000000)
+#define NAMES_SHOWN      3
+#define PATH_SHOWN_BYTES 400
 
-#define OPAQUE        "user.overlay.opaque"
+#define OPAQUE           "user.overlay.opaque"
 
 struct walk {
   struct change_set *set;
@@ -232,6 +233,13 @@ path_of (const struct walk *walk, const char *name)
   return walk->path->len > 0 ? g_strconcat (walk->path->str, "/", name, NULL) : g_strdup (name);
 }
 
+/* PATH, which the code chose, for a sentence; the caller's. */
+static char *
+shown_path (const char *path)
+{
+  return text_one_line (path, PATH_SHOWN_BYTES);
+}
+
 /* read_entry; what nobody can tell is no change that anybody could review. */
 static void
 take_entry (struct walk *walk, int directory_fd, const char *name, guint64 most_bytes,
@@ -241,7 +249,7 @@ take_entry (struct walk *walk, int directory_fd, const char *name, guint64 most_
     return;
   int err = errno;
   g_autofree char *path = path_of (walk, name);
-  g_autofree char *shown = text_one_line (path, -1);
+  g_autofree char *shown = shown_path (path);
   set_obstacle (walk, "%s cannot be read: %s", shown, g_strerror (err));
 }
 
@@ -283,7 +291,7 @@ static void
 leave_out (struct walk *walk, const char *name)
 {
   g_autofree char *path = path_of (walk, name);
-  g_autofree char *shown = text_one_line (path, 200);
+  g_autofree char *shown = shown_path (path);
   if (walk->left_out++ < NAMES_SHOWN)
     g_string_append_printf (walk->left_out_names, "%s%s", walk->left_out_names->len > 0 ? ", " : "", shown);
 }
@@ -293,7 +301,7 @@ check_time (struct walk *walk, const struct change *change)
 {
   if (change->before.type == CHANGE_NOTHING || change->before.changed_ns <= walk->begun_ns)
     return;
-  g_autofree char *shown = text_one_line (change->path, -1);
+  g_autofree char *shown = shown_path (change->path);
   set_obstacle (walk, "%s was changed by somebody else while the code ran", shown);
 }
 
@@ -421,8 +429,10 @@ list_removed_below (struct walk *walk, const struct level *level, const char *na
   gsize length = enter (walk, name);
   if (fd >= 0)
     list_removed (walk, fd, level->depth + 1);
-  else
-    set_obstacle (walk, "the directory %s cannot be read", walk->path->str);
+  else {
+    g_autofree char *shown = shown_path (walk->path->str);
+    set_obstacle (walk, "the directory %s cannot be read", shown);
+  }
   g_string_truncate (walk->path, length);
 }
 
@@ -452,7 +462,8 @@ take_file_or_link (struct walk *walk, const struct level *level, const char *nam
   take_entry (walk, level->lower_fd, name, CHANGES_HASHED_BYTES, &change->before, old);
   take_entry (walk, level->upper_fd, name, G_MAXUINT64, &change->after, now);
   if (change->after.type == CHANGE_FILE && !change->after.sha256) {
-    set_obstacle (walk, "the file %s, as the code left it, cannot be read", change->path);
+    g_autofree char *shown = shown_path (change->path);
+    set_obstacle (walk, "the file %s, as the code left it, cannot be read", shown);
     return;
   }
   if (is_same (&change->before, &change->after)) {

@@ -16,6 +16,8 @@
 #define VALUES_MOST   200000
 #define WARNINGS_MOST 100
 #define WARNING_BYTES 2000
+#define TYPE_BYTES    200
+#define HINT_BYTES    1200
 
 /* What the runner keeps to; it counts characters. */
 #define DENIALS_MOST 16
@@ -151,12 +153,15 @@ message_take_charts (json_t *displays)
 
 enum field_type { FIELD_STRING, FIELD_STRING_OR_NULL, FIELD_INTEGER_OR_NULL, FIELD_COUNTS_OR_NULL };
 
+/* What is shown as a word or a sentence of Adder's has LINE_BYTES; the rest is the code's own. */
 static const struct {
   const char *name;
   enum field_type type;
+  guint line_bytes;
 } error_fields[] = {
-    {"type", FIELD_STRING},          {"message", FIELD_STRING},      {"traceback", FIELD_STRING_OR_NULL},
-    {"line", FIELD_INTEGER_OR_NULL}, {"hint", FIELD_STRING_OR_NULL},
+    {"type", FIELD_STRING, TYPE_BYTES},         {"message", FIELD_STRING, 0},
+    {"traceback", FIELD_STRING_OR_NULL, 0},     {"line", FIELD_INTEGER_OR_NULL, 0},
+    {"hint", FIELD_STRING_OR_NULL, HINT_BYTES},
 };
 
 /* Of things: not negative. */
@@ -209,6 +214,17 @@ cut (json_t *string, guint64 most)
   return json_stringn (text, length);
 }
 
+/* TEXT, a string, as one line that is safe to show, in MOST bytes; NULL for what is no string. */
+static json_t *
+short_line (json_t *text, guint64 most)
+{
+  if (!json_is_string (text))
+    return NULL;
+  g_autofree char *line = text_one_line (json_string_value (text), (gssize)most);
+  g_autoptr (json_t) whole = json_string (line);
+  return cut (whole, most);
+}
+
 /* BUNDLE with text cut to MOST bytes, and without what is longer and no text. */
 static json_t *
 copy_bundle (json_t *bundle, guint64 most, GPtrArray *warnings)
@@ -239,8 +255,10 @@ copy_error (const json_t *error, guint64 most)
     json_t *value = json_object_get (error, error_fields[i].name);
     if (!has_type (value, error_fields[i].type))
       return NULL;
+    guint line_bytes = error_fields[i].line_bytes;
     if (json_is_string (value))
-      json_object_set_new (copy, error_fields[i].name, cut (value, most));
+      json_object_set_new (copy, error_fields[i].name,
+                           line_bytes > 0 ? short_line (value, line_bytes) : cut (value, most));
     else
       json_object_set (copy, error_fields[i].name, value);
   }
@@ -259,36 +277,9 @@ take_warnings (const json_t *list, GPtrArray *warnings)
     if (!json_is_string (warning))
       return FALSE;
     if (index < WARNINGS_MOST)
-      g_ptr_array_add (warnings,
-                       g_utf8_make_valid (json_string_value (warning),
-                                          (gssize)MIN (json_string_length (warning), WARNING_BYTES)));
+      g_ptr_array_add (warnings, text_one_line (json_string_value (warning), WARNING_BYTES));
   }
   return TRUE;
-}
-
-/* TEXT as one line that is safe to show: what would move a terminal's cursor is replaced. */
-static json_t *
-one_line (const char *text, gsize length)
-{
-  g_autofree char *valid = g_utf8_make_valid (text, (gssize)length);
-  GString *line = g_string_new (NULL);
-  for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
-    gunichar character = g_utf8_get_char (at);
-    g_string_append_unichar (line, text_is_control (character) ? 0xFFFD : character);
-  }
-  json_t *copy = json_stringn (line->str, line->len);
-  g_string_free (line, TRUE);
-  return copy;
-}
-
-/* TEXT, a string, within MOST bytes and on one line; NULL for what is no string. */
-static json_t *
-short_line (json_t *text, guint64 most)
-{
-  if (!json_is_string (text))
-    return NULL;
-  g_autoptr (json_t) shortened = cut (text, most);
-  return one_line (json_string_value (shortened), json_string_length (shortened));
 }
 
 static gboolean
@@ -351,10 +342,8 @@ copy_denials (const json_t *list)
     json_t *kind = json_object_get (denial, "kind"), *detail = json_object_get (denial, "detail");
     if (!json_is_string (kind) || !json_is_string (detail) || !denial_is_kind (json_string_value (kind)))
       return NULL;
-    g_autoptr (json_t) shortened = cut (detail, DETAIL_BYTES);
     if (index < DENIALS_MOST)
-      denial_add (copy, json_string_value (kind),
-                  one_line (json_string_value (shortened), json_string_length (shortened)));
+      denial_add (copy, json_string_value (kind), short_line (detail, DETAIL_BYTES));
   }
   return g_steal_pointer (&copy);
 }
@@ -390,8 +379,7 @@ read_threads (const json_t *list, GStrv *ret_names)
   {
     if (!json_is_string (name))
       return FALSE;
-    g_autoptr (json_t) shortened = cut (name, THREAD_NAME_BYTES);
-    g_autoptr (json_t) line = one_line (json_string_value (shortened), json_string_length (shortened));
+    g_autoptr (json_t) line = short_line (name, THREAD_NAME_BYTES);
     if (index < THREADS_MOST)
       g_ptr_array_add (names, g_strdup (json_string_value (line)));
   }
@@ -510,11 +498,9 @@ copy_variable (const json_t *variable, guint64 value_bytes)
       return NULL;
     if (variable_fields[i].optional)
       json_object_set_new (copy, name, cut (value, value_bytes));
-    else if (json_is_string (value)) {
-      g_autoptr (json_t) shortened = cut (value, WARNING_BYTES);
-      json_object_set_new (copy, name,
-                           one_line (json_string_value (shortened), json_string_length (shortened)));
-    } else
+    else if (json_is_string (value))
+      json_object_set_new (copy, name, short_line (value, WARNING_BYTES));
+    else
       json_object_set (copy, name, value);
   }
   return g_steal_pointer (&copy);

@@ -4,6 +4,7 @@
 
 #include "base/fd.h"
 #include "common/json.h"
+#include "common/text.h"
 #include "engine/explain.h"
 #include "engine/request.h"
 
@@ -21,6 +22,18 @@ strings (const GPtrArray *list)
   json_t *array = json_array ();
   for (guint i = 0; list && i < list->len; i++)
     json_array_append_new (array, json_text_or_null (list->pdata[i]));
+  return array;
+}
+
+/* Sentences of ours that quote what the code chose, such as names of files. */
+static json_t *
+lines (const GPtrArray *sentences)
+{
+  json_t *array = json_array ();
+  for (guint i = 0; sentences && i < sentences->len; i++) {
+    g_autofree char *line = text_one_line (sentences->pdata[i], -1);
+    json_array_append_new (array, json_string (line));
+  }
   return array;
 }
 
@@ -138,7 +151,7 @@ result_to_json (const struct result_parts *parts)
       {"network", parts->network ? json_incref (parts->network) : json_array ()},
       {"files", files (parts->artifacts)},
       {"changes", parts->changes ? json_incref (parts->changes) : json_array ()},
-      {"warnings", strings (parts->warnings)},
+      {"warnings", lines (parts->warnings)},
       {"approval_id", json_text_or_null (parts->approval_id)},
       {"session", own_or_null (parts->session)},
       {"usage", usage (parts)},

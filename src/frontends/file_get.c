@@ -11,10 +11,10 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/file_name.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "frontends/cli.h"
-#include "store/file_name.h"
 
 #define BLOCK_BYTES ((gsize)256 << 10)
 

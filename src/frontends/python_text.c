@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "common/text.h"
+
 #define TAB_COLUMNS   8
 #define GUTTER        7 /* "%4u | " and its like */
 #define WIDTH_LEAST   40
@@ -117,17 +119,13 @@ static gboolean
 is_strange (gunichar c)
 {
   switch (g_unichar_type (c)) {
-  case G_UNICODE_CONTROL:
-  case G_UNICODE_FORMAT: /* among them all that change the direction of text */
+  case G_UNICODE_FORMAT:
   case G_UNICODE_UNASSIGNED:
   case G_UNICODE_PRIVATE_USE:
   case G_UNICODE_SURROGATE:
-  case G_UNICODE_LINE_SEPARATOR:
-  case G_UNICODE_PARAGRAPH_SEPARATOR:
-  case G_UNICODE_SPACE_SEPARATOR:
-    return c != ' ';
+    return TRUE;
   default:
-    return g_unichar_iszerowidth (c) && !g_unichar_ismark (c);
+    return text_is_hidden (c);
   }
 }
 

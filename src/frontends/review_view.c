@@ -47,12 +47,32 @@ kind_of (const json_t *change)
   return &kinds[G_N_ELEMENTS (kinds) - 1];
 }
 
+/* Modes of what is new that nobody needs to read: neither executable nor for everybody to write to. */
+static gboolean
+is_usual (const char *type, const char *mode)
+{
+  static const struct {
+    const char *type, *modes;
+  } usual[] = {
+      {"file", "0600 0640 0644 0660 0664"},
+      {"directory", "0700 0750 0755 0770 0775"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (usual); i++)
+    if (g_strcmp0 (usual[i].type, type) == 0)
+      return strstr (usual[i].modes, mode) != NULL;
+  return FALSE;
+}
+
 static void
 show_modes (FILE *stream, const json_t *change)
 {
   const char *before = member (change, "mode_before"), *after = member (change, "mode");
-  if (before && after && strcmp (before, after) != 0)
-    fprintf (stream, ", mode %s to %s", before, after);
+  const char *type = member (change, "type");
+  if (!after || (before ? strcmp (before, after) == 0 : is_usual (type, after)))
+    return;
+  gboolean runs = g_strcmp0 (type, "file") == 0 && (g_ascii_strtoull (after, NULL, 8) & 0111) != 0;
+  fprintf (stream, ", mode %s%s%s%s", before ? before : "", before ? " to " : "", after,
+           runs ? " (executable)" : "");
 }
 
 /* "12 B to 14 B", or of the one side that there is. */

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "common/text.h"
 #include "frontends/cli.h"
 #include "frontends/pictures.h"
 #include "frontends/review_view.h"
@@ -114,7 +115,8 @@ say_ending (const struct ending *ending, const json_t *result)
   gsize length = strlen (sentence);
   if (advice && length > 0 && sentence[length - 1] == '.')
     length--;
-  fprintf (stderr, "%.*s", (int)length, sentence);
+  g_autofree char *line = text_one_line (sentence, (gssize)length);
+  fputs (line, stderr);
   if (signal && ending->outcome == ADDER_OUTCOME_CRASHED)
     fprintf (stderr, " (%s)", signal);
   if (advice)

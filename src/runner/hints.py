@@ -6,6 +6,7 @@ import os
 
 from adder_runner import places
 
+NAME_LENGTH = 100
 NO_NETWORK = "There is no network in this sandbox. Pass data in as files instead."
 # By what the profile gives. An answer of a host, such as 404, is none of the sandbox's.
 NETWORKS = {
@@ -44,14 +45,19 @@ TABLE = (
 connected = {"by": None}  # what denials.py is told of the network
 
 
+def quoted(names):
+    """NAMES, which the code chose, as Python writes them, so that they are not taken for words of ours."""
+    return ", ".join(repr(name[:NAME_LENGTH]) for name in names)
+
+
 def missing_file(error):
     """Where the file of a FileNotFoundError might be instead."""
     path = error.filename if isinstance(error.filename, str) else ""
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
-        return f"There is no directory {folder} in the sandbox. Files that are passed with the run lie in {places.work}, the current directory."
+        return f"There is no directory {quoted([folder])} in the sandbox. Files that are passed with the run lie in {places.work}, the current directory."
     names = sorted(os.listdir(places.work))[:10]
-    return f"The current directory is {places.work}, which holds " + (", ".join(names) if names else "no files: none were passed with the run") + "."
+    return f"The current directory is {places.work}, which holds " + (quoted(names) if names else "no files: none were passed with the run") + "."
 
 
 def lent_file(error):
@@ -74,7 +80,7 @@ def find(error, message):
     number = getattr(error, "errno", None)
     lent = lent_file(error) if isinstance(error, OSError) and number in (errno.EROFS, errno.EBUSY) else None
     if lent:
-        return LENT.replace("{path}", lent)
+        return LENT.replace("{path}", quoted([lent]))
     for types, numbers, words, hint in TABLE:
         if types is not None and names.isdisjoint(types):
             continue

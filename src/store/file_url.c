@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 #include "adder.h"
-#include "store/file_name.h"
+#include "common/file_name.h"
 #include "store/file_rows.h"
 
 #define KEY_BYTES 32

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/file_name.h"
 #include "common/size.h"
 #include "common/text.h"
-#include "store/file_name.h"
 #include "store/file_rows.h"
 
 /* So that "{id}_{name}" is a file name wherever blobs lie. */

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/fd.h"
+#include "common/file_name.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "library/library.h"
 #include "store/blobs.h"
-#include "store/file_name.h"
 #include "store/files.h"
 #include "tools/dataset_put.h"
 #include "tools/dataset_work.h"

@@ -2,8 +2,8 @@
 /* Toolset `code_executor`: an assistant platform's tools, each a fresh sandbox. */
 #include <string.h>
 
+#include "common/file_name.h"
 #include "common/json.h"
-#include "store/file_name.h"
 #include "tools/call.h"
 #include "tools/file_tools.h"
 #include "tools/loaded.h"

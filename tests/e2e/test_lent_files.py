@@ -94,7 +94,7 @@ def test_it_cannot_be_changed(adder, large, change):
 @pytest.mark.parametrize("change", ["open('large.csv', 'w')", "os.remove('large.csv')"])
 def test_the_hint_says_what_to_do(adder, large, change):
     result = adder.run(f"import os\n{change}", "--file", large)
-    assert "/work/large.csv is the caller's own file" in result.error["hint"]
+    assert "'/work/large.csv' is the caller's own file" in result.error["hint"]
     assert "another name" in result.error["hint"]
 
 

@@ -346,6 +346,64 @@ test_passwords_are_hidden (void)
   }
 }
 
+static void
+test_hidden_characters (void)
+{
+  static const struct {
+    gunichar c;
+    gboolean hidden, control;
+    const char *shown;
+  } rows[] = {
+      {'a', FALSE, FALSE, "a"},
+      {' ', FALSE, FALSE, " "},
+      {0xe9, FALSE, FALSE, "\xc3\xa9"},
+      {0x1100, FALSE, FALSE, "\xe1\x84\x80"}, /* the first letter of Hangul */
+      {0x0301, FALSE, FALSE, "\xcc\x81"},     /* an accent */
+      {0x1f600, FALSE, FALSE, "\xf0\x9f\x98\x80"},
+      {'\n', TRUE, TRUE, "\\x0a"},
+      {0x1b, TRUE, TRUE, "\\x1b"},
+      {0x7f, TRUE, TRUE, "\\x7f"},
+      {0x9b, TRUE, TRUE, "\\x9b"},
+      {0xa0, TRUE, FALSE, "\\xa0"},
+      {0xad, TRUE, TRUE, "\\xad"},
+      {0x034f, TRUE, TRUE, "\\u034f"},
+      {0x115f, TRUE, TRUE, "\\u115f"},
+      {0x1160, TRUE, TRUE, "\\u1160"},
+      {0x180e, TRUE, FALSE, "\\u180e"},
+      {0x200b, TRUE, TRUE, "\\u200b"},
+      {0x200d, TRUE, FALSE, "\\u200d"},
+      {0x202e, TRUE, TRUE, "\\u202e"},
+      {0x2800, TRUE, TRUE, "\\u2800"},
+      {0x2801, FALSE, FALSE, "\xe2\xa0\x81"},
+      {0x3000, TRUE, FALSE, "\\u3000"},
+      {0x3164, TRUE, TRUE, "\\u3164"},
+      {0xfe00, TRUE, TRUE, "\\ufe00"},
+      {0xfe0f, TRUE, FALSE, "\\ufe0f"},
+      {0xfeff, TRUE, TRUE, "\\ufeff"},
+      {0xffa0, TRUE, TRUE, "\\uffa0"},
+      {0xfffd, FALSE, FALSE, "\xef\xbf\xbd"},
+      {0xe0041, TRUE, TRUE, "\\U000e0041"},
+      {0xe01ef, TRUE, TRUE, "\\U000e01ef"},
+      {0x10ffff, FALSE, FALSE, "\xf4\x8f\xbf\xbf"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    char text[7] = {0};
+    g_unichar_to_utf8 (rows[i].c, text);
+    g_autofree char *shown = text_one_line (text, -1);
+    g_assert_cmpstr (shown, ==, rows[i].shown);
+    g_assert_cmpint (text_is_hidden (rows[i].c), ==, rows[i].hidden);
+    g_assert_cmpint (text_is_control (rows[i].c), ==, rows[i].control);
+  }
+  /* The table is searched, so it must be in order: nothing of it is missed by going over all. */
+  guint hidden = 0, controls = 0;
+  for (gunichar c = 0; c <= 0x10ffff; c++) {
+    hidden += text_is_hidden (c);
+    controls += text_is_control (c);
+  }
+  g_assert_cmpuint (hidden, ==, 4311);
+  g_assert_cmpuint (controls, ==, 4286);
+}
+
 UNIT_SUITE (common)
 {
   g_test_init (&argc, &argv, NULL);
@@ -361,6 +419,7 @@ UNIT_SUITE (common)
   g_test_add_func ("/common/log/lines", test_log_lines);
   g_test_add_func ("/common/json/strict", test_json_is_strict);
   g_test_add_func ("/common/json/text-or-null", test_json_text_or_null);
+  g_test_add_func ("/common/text/hidden", test_hidden_characters);
   g_test_add_func ("/common/text/passwords", test_passwords_are_hidden);
   g_test_add_func ("/common/errors", test_errors);
   return g_test_run ();

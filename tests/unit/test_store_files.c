@@ -7,7 +7,7 @@
 
 #include "adder.h"
 #include "base/fd.h"
-#include "store/file_name.h"
+#include "common/file_name.h"
 #include "store/file_upload.h"
 #include "store/output_read.h"
 #include "store_bed.h"
@@ -38,6 +38,8 @@ test_names (void)
       {"gpj.\xe2\x80\xae"
        "exe",
        "gpj._exe"},
+      {"\xe3\x85\xa4.csv", "_.csv"},
+      {"a\xf3\xa0\x81\x81", "a_"},
       {"S\xc3\xa3o.csv", "S\xc3\xa3o.csv"},
       {"a\xe2\x80\xa8"
        "b\xe2\x80\xa9"

@@ -10,6 +10,7 @@
 
 #include "common/config.h"
 #include "common/json.h"
+#include "common/text.h"
 #include "frontends/mcp/server.h"
 
 #define PNG         "image/png"
@@ -224,7 +225,8 @@ append_files (GString *text, const json_t *files)
     const char *name = text_of (file, "name"), *id = text_of (file, "file_id");
     if (!name[0])
       name = text_of (file, "filename");
-    g_autofree char *line = g_strdup_printf ("File: %s", name);
+    g_autofree char *shown = text_one_line (name, -1);
+    g_autofree char *line = g_strdup_printf ("File: %s", shown);
     append (text, line);
     const json_t *bytes = json_object_get (file, "bytes");
     if (bytes)

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/file_name.h"
+#include "common/file_name.h"
 
 #include <string.h>
 
+#include "common/text.h"
+
 #define ENDING_BYTES 16 /* a longer one is no ending, but part of the stem */
 
-/* Joiners make one sign of several, in names of people as well as in pictures; all other formatting
- * characters only make a name look like another one. */
 static gboolean
 is_unfit (gunichar c)
 {
-  if (c == 0x200C || c == 0x200D)
-    return FALSE;
-  switch (g_unichar_type (c)) {
-  case G_UNICODE_CONTROL:
-  case G_UNICODE_FORMAT:
-  case G_UNICODE_LINE_SEPARATOR:
-  case G_UNICODE_PARAGRAPH_SEPARATOR:
-    return TRUE;
-  default:
-    return c == '/' || c == '\\';
-  }
+  return text_is_control (c) || c == '/' || c == '\\';
 }
 
 char *
