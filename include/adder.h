@@ -467,8 +467,12 @@ ADDER_PUBLIC const char *adder_result_file_name (const AdderResult *result, gsiz
 /* A descriptor to read the file from, the caller's, or -1 with ERROR set. */
 ADDER_PUBLIC int adder_result_file_open (const AdderResult *result, gsize index, GError **error);
 /* Writes all files beneath the directory DIRECTORY_FD, making directories as needed, each whole or not at
- * all. */
-ADDER_PUBLIC gboolean adder_result_save_files (const AdderResult *result, int directory_fd, GError **error);
+ * all. The names are the code's, so they are made fit: none is hidden or begins with a hyphen. What is there
+ * is replaced only with FORCE. All is looked at before anything is written: when one file cannot be written,
+ * none is. FALSE with ERROR when a file was not written. *RET_JSON (RET_JSON may be NULL) tells in both cases
+ * {"written": [{"name", "path"}], "not_written": [{"name", "path", "reason"}]}; the caller's (g_free). */
+ADDER_PUBLIC gboolean adder_result_save_files (const AdderResult *result, int directory_fd, gboolean force,
+                                               char **ret_json, GError **error);
 ADDER_PUBLIC void adder_result_free (AdderResult *result);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AdderEngine, adder_engine_free)

@@ -108,7 +108,7 @@ _adder_sub() {
 
 _adder_options() {
   case $1 in
-    run) echo "-c --code -f --file -o --out -w --workdir --review -s --session --no-wait --svg --tables -e --env -p --profile -t --timeout -m --memory -l --limit
+    run) echo "-c --code -f --file -o --out --force -w --workdir --review -s --session --no-wait --svg --tables -e --env -p --profile -t --timeout -m --memory -l --limit
       --stdin --set-env --value --analysis --isolation --role --json --no-daemon --conversation --description --approval --wait-approval --dangerously-accept-all --help" ;;
     approval) echo "--json --always --reason --help" ;;
     session) _adder_session_options "${COMP_WORDS[2]}" ;;

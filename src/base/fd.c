@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 void
 fd_close (int *fd)
@@ -47,6 +49,24 @@ fd_next_name (DIR *list)
     if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
       return entry->d_name;
   }
+}
+
+int
+fd_rename_new (int directory_fd, const char *from, const char *name)
+{
+  if (renameat2 (directory_fd, from, directory_fd, name, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS)
+    return -errno;
+  /* A file system that cannot say so, such as NFS: of files a second link does the same. */
+  if (linkat (directory_fd, from, directory_fd, name, 0) == 0)
+    return unlinkat (directory_fd, from, 0) < 0 ? -errno : 0;
+  if (errno == EEXIST)
+    return -EEXIST;
+  struct stat st;
+  if (fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    return -EEXIST;
+  return renameat (directory_fd, from, directory_fd, name) < 0 ? -errno : 0;
 }
 
 /* A descriptor that does not block is waited for, so that "whole" holds for it as well. Returns 0 when the

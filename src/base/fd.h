@@ -35,6 +35,10 @@ DIR *fd_list (int directory_fd);
  * directory cannot be read on, with errno: not all names were seen then. */
 const char *fd_next_name (DIR *list);
 
+/* Renames FROM to NAME, both relative to DIRECTORY_FD, which must not be there. Returns 0 or a negative
+ * errno; -EEXIST: it is. */
+int fd_rename_new (int directory_fd, const char *from, const char *name);
+
 /* Sends SIZE bytes (at least one) and COUNT descriptors as one message. Returns 0 or a negative errno. The
  * caller keeps its descriptors. On a stream socket what sendmsg left over is sent after the descriptors. */
 int fd_send (int socket, const void *data, size_t size, const int *fds, size_t count);

@@ -118,9 +118,8 @@ shown_name (const char *path)
   return g_string_free (name, FALSE);
 }
 
-/* Cleaning can make two names equal, and work/tmp/x is called as tmp/x is. Takes NAME. */
-static char *
-unique_name (GHashTable *names, char *name)
+char *
+artifact_unique_name (GHashTable *names, char *name)
 {
   if (!g_hash_table_contains (names, name))
     return name;
@@ -307,7 +306,8 @@ take_file (struct collection *collection, int directory, const char *name, const
   }
 
   struct artifact *artifact = g_new0 (struct artifact, 1);
-  artifact->name = unique_name (collection->names, shown_name (path));
+  /* Cleaning can make two names equal, and work/tmp/x is called as tmp/x is. */
+  artifact->name = artifact_unique_name (collection->names, shown_name (path));
   artifact->path = g_strdup (path);
   artifact->changed_ns = workspace_changed_ns (&st);
   int r = digest (artifact, file, collection->limits->value[LIMIT_FILES_BYTES] - collection->bytes,
@@ -507,71 +507,4 @@ artifact_open (int root_fd, const struct artifact *artifact, GError **error)
     return -1;
   }
   return fd_steal (&file);
-}
-
-/* A name comes from the sandbox, and the directory may hold links: neither may lead out of it. */
-#define SAVE_RESOLVE (RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)
-
-/* Opens the directory that NAME is to be in, made as needed. *RET_LAST is NAME's last part. */
-static int
-enter_parents (int to, const char *name, const char **ret_last)
-{
-  autoclose int directory = sys_openat2 (to, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, SAVE_RESOLVE);
-  const char *part = name;
-  for (const char *slash; directory >= 0 && (slash = strchr (part, '/')); part = slash + 1) {
-    g_autofree char *parent = g_strndup (part, (gsize)(slash - part));
-    int next = -1;
-    if (mkdirat (directory, parent, 0777) == 0 || errno == EEXIST)
-      next = sys_openat2 (directory, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, SAVE_RESOLVE);
-    int err = errno;
-    fd_close (&directory);
-    directory = next;
-    errno = err;
-  }
-  *ret_last = part;
-  return fd_steal (&directory);
-}
-
-/* Copies FROM to TO. Returns 0 or a negative errno. */
-static int
-copy (int from, int to)
-{
-  g_autofree char *block = g_malloc (BLOCK_BYTES);
-  for (;;) {
-    gssize got = read (from, block, BLOCK_BYTES);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return got < 0 ? -errno : 0;
-    int r = fd_write_all (to, block, (gsize)got);
-    if (r < 0)
-      return r;
-  }
-}
-
-gboolean
-artifact_save (int root_fd, const struct artifact *artifact, int to, GError **error)
-{
-  autoclose int from = artifact_open (root_fd, artifact, error);
-  if (from < 0)
-    return FALSE;
-  const char *last;
-  autoclose int directory = enter_parents (to, artifact->name, &last);
-  if (directory < 0)
-    return error_from_errno (error, errno, "cannot make the directory of %s", artifact->name);
-
-  /* Written aside and renamed, so that a reader finds the old file or the new one, and a full disk leaves the
-   * old one. */
-  g_autofree char *aside = g_strdup_printf (".adder-%08x%08x", g_random_int (), g_random_int ());
-  autoclose int file = openat (directory, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (file < 0)
-    return error_from_errno (error, errno, "cannot save %s", artifact->name);
-  int r = copy (from, file);
-  if (r == 0 && renameat (directory, aside, directory, last) < 0)
-    r = -errno;
-  if (r < 0) {
-    unlinkat (directory, aside, 0);
-    return error_from_errno (error, r, "cannot save %s", artifact->name);
-  }
-  return TRUE;
 }

@@ -36,5 +36,5 @@ GPtrArray *artifact_collect (int root_fd, GHashTable *known, GHashTable *seen, c
  * whose workspace goes on, has changed or removed the file since. */
 int artifact_open (int root_fd, const struct artifact *artifact, GError **error);
 
-/* Writes ARTIFACT to its name beneath the directory TO, whole or not at all, over a file that is there. */
-gboolean artifact_save (int root_fd, const struct artifact *artifact, int to, GError **error);
+/* NAME, or with a number before its ending where it is a key of NAMES. Takes NAME; the caller's. */
+char *artifact_unique_name (GHashTable *names, char *name);

@@ -81,6 +81,8 @@ parse_options (int argc, char **argv, struct run_options *options, GError **erro
     return invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
   if (g_strcmp0 (options->file, "-") == 0 && g_strcmp0 (options->stdin_file, "-") == 0)
     return invalid (error, "standard input can be the code or the code's input, not both");
+  if (options->force && !options->out)
+    return invalid (error, "--force is for files that --out writes: give --out as well");
   guint64 wait_ms;
   if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &wait_ms, error)) {
     g_prefix_error (error, "--wait-approval: ");
@@ -128,57 +130,80 @@ failed_json (const GError *problem)
   return result_to_json (&parts);
 }
 
-/* The run ended, but its files could not be written: that is what the result has to say. *RET_TEXT is what
- * EVENT's data is then. */
-static void
-note_unsaved (struct run_event *event, const GError *problem, char **ret_text)
+/* What --out is for: the files, which the source saves, and then the pictures, which shall not be in their
+ * way. Returns what became of them, NULL when that is not known; with ERROR when one was not written. */
+static json_t *
+save (struct run_source *source, struct run_view *view, const json_t *result, int directory_fd,
+      GError **error)
 {
-  static const char *const taken[] = {"outcome", "exit_code", "error"};
+  g_autoptr (GError) problem = NULL;
+  json_t *saved = source->save (source, &problem);
+  if (saved && !problem)
+    view->pictures = pictures_take (result, directory_fd, &problem);
+  for (guint i = 0; view->pictures && i < view->pictures->len; i++) {
+    const struct picture *picture = g_ptr_array_index (view->pictures, i);
+    json_t *told = json_pack ("{s:n, s:o}", "name", "path", json_text_or_null (picture->name));
+    if (!picture->name)
+      json_object_set_new (told, "reason", json_text_or_null (problem ? problem->message : NULL));
+    json_array_append_new (json_object_get (saved, picture->name ? "written" : "not_written"), told);
+  }
+  if (problem)
+    g_propagate_prefixed_error (error, g_steal_pointer (&problem),
+                                "cannot write the files to %s: ", view->directory);
+  return saved;
+}
+
+/* The run ended, but not all that it made was written: that is what RESULT has to say. Where the code was
+ * when it failed by itself stays. */
+static void
+note_unsaved (json_t *result, const GError *problem, gboolean force)
+{
+  static const char *const taken[] = {"outcome", "exit_code"}, *const places[] = {"traceback", "line"};
   g_autofree char *failed_text = failed_json (problem);
   g_autoptr (json_t) failed = json_loads (failed_text, 0, NULL);
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  json_t *error = json_object_get (failed, "error"), *own = json_object_get (result, "error");
+  for (gsize i = 0; own && i < G_N_ELEMENTS (places); i++)
+    if (json_object_get (own, places[i]))
+      json_object_set (error, places[i], json_object_get (own, places[i]));
+  if (!force)
+    json_object_set_new (error, "hint", json_string ("Files that are there are replaced only with --force."));
   for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
     json_object_set (result, taken[i], json_object_get (failed, taken[i]));
+  json_object_set (result, "error", error);
+}
+
+/* EVENT becomes the result with "saved". *RET_TEXT holds its data, the caller's. */
+static void
+save_and_tell (struct run_source *source, struct run_view *view, const struct submission *request,
+               struct run_event *event, char **ret_text)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  view->saved = save (source, view, result, submission_directory (request), &problem);
+  if (view->saved) {
+    json_object_del (view->saved, "error");
+    json_object_set_new (view->saved, "directory", json_text_or_null (view->directory));
+    json_object_set (result, "saved", view->saved);
+  }
+  if (problem) {
+    note_unsaved (result, problem, json_is_true (json_object_get (request->body, "force")));
+    event->outcome = outcome_of (problem);
+    event->exit_code = outcome_exit_code (event->outcome);
+  }
   *ret_text = json_to_text (result);
   event->data = *ret_text;
   event->length = strlen (*ret_text);
-  event->outcome = outcome_of (problem);
-  event->exit_code = outcome_exit_code (event->outcome);
-}
-
-/* What --out is for: the files, which the source saves, and then the pictures, which shall not be in their
- * way. */
-static gboolean
-save (struct run_source *source, struct run_view *view, const struct run_event *event, GError **error)
-{
-  if (!source->save (source, error))
-    return FALSE;
-  autoclose int fd = open (view->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0)
-    return error_from_errno (error, errno, "cannot open the directory");
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
-  view->pictures = pictures_take (result, fd, error);
-  return view->pictures != NULL;
-}
-
-static void
-save_or_note (struct run_source *source, struct run_view *view, struct run_event *event, char **text)
-{
-  g_autoptr (GError) problem = NULL;
-  if (save (source, view, event, &problem))
-    return;
-  g_prefix_error (&problem, "cannot write the files to %s: ", view->directory);
-  note_unsaved (event, problem, text);
 }
 
 /* Shows one event. Returns 0 or a negative errno of standard output. */
 static int
-show (struct run_source *source, struct run_view *view, struct run_event *event, gboolean json)
+show (struct run_source *source, struct run_view *view, const struct submission *request,
+      struct run_event *event, gboolean json)
 {
   char *text = NULL;
   int r = 0;
   if (event->kind == ADDER_EVENT_RESULT && view->directory)
-    save_or_note (source, view, event, &text);
+    save_and_tell (source, view, request, event, &text);
   if (!json)
     r = run_view_event (view, event);
   else if (event->kind == ADDER_EVENT_RESULT)
@@ -247,7 +272,7 @@ review (struct run_source *source, const struct run_event *event, GError **error
  * standard output failed otherwise than by a reader that went away. */
 static int
 follow (struct run_source *source, struct canceller *canceller, const struct run_options *options,
-        GError **error)
+        const struct submission *request, GError **error)
 {
   struct run_view view = {.directory = options->out};
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
@@ -269,10 +294,11 @@ follow (struct run_source *source, struct canceller *canceller, const struct run
       if (problem)
         cli_fail (problem);
     }
-    if (r == 0 && (r = show (source, &view, &event, options->json)) < 0)
+    if (r == 0 && (r = show (source, &view, request, &event, options->json)) < 0)
       canceller_ask (canceller);
   }
   g_clear_pointer (&view.pictures, g_ptr_array_unref);
+  g_clear_pointer (&view.saved, json_decref);
   canceller_rest (canceller);
   if (r == 0 && event.outcome == ADDER_OUTCOME_APPROVAL_REQUIRED && !options->json)
     return review (source, &event, error);
@@ -294,7 +320,7 @@ run (const struct run_options *options, const struct submission *request, GError
   if (!source)
     return -1;
   canceller_set (canceller, source);
-  int code = follow (source, canceller, options, error);
+  int code = follow (source, canceller, options, request, error);
   canceller_set (canceller, NULL);
   source->free (source);
   return code;

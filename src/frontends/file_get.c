@@ -67,23 +67,13 @@ is_folder (const char *path)
   return stat (path, &st) == 0 && S_ISDIR (st.st_mode);
 }
 
-/* Gives ASIDE its name; without REPLACE only where nothing has it. */
+/* Gives ASIDE its name; without REPLACE only where nothing has it. Returns 0 or a negative errno. */
 static int
 move_into_place (const char *aside, const char *path, gboolean replace)
 {
-  if (replace)
-    return rename (aside, path);
-  if (renameat2 (AT_FDCWD, aside, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-    return 0;
-  if (errno != EINVAL && errno != ENOSYS)
-    return -1;
-  /* A file system that cannot say so. */
-  struct stat st;
-  if (lstat (path, &st) == 0) {
-    errno = EEXIST;
-    return -1;
-  }
-  return rename (aside, path);
+  if (!replace)
+    return fd_rename_new (AT_FDCWD, aside, path);
+  return rename (aside, path) < 0 ? -errno : 0;
 }
 
 static gboolean
@@ -104,13 +94,14 @@ write_file (int source, const json_t *file, const char *path, gboolean replace, 
   guint64 bytes = 0;
   gboolean whole =
       copy_all (source, to, shown, &sha256, &bytes, error) && is_whole (file, sha256, bytes, error);
-  if (whole && move_into_place (aside, path, replace) < 0) {
+  int r = whole ? move_into_place (aside, path, replace) : 0;
+  if (r < 0) {
     whole = FALSE;
-    if (errno == EEXIST)
+    if (r == -EEXIST)
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                    "%s is there already: --force replaces it, --out FILE gives it another name", shown);
     else
-      error_from_errno (error, errno, "cannot make %s", shown);
+      error_from_errno (error, r, "cannot make %s", shown);
   }
   if (!whole)
     (void)unlink (aside);

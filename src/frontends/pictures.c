@@ -105,8 +105,7 @@ pictures_take (const json_t *result, int fd, GError **error)
   json_t *bundle;
   json_array_foreach (json_object_get (result, "displays"), i, bundle) ok =
       ok && take_bundle (&taking, bundle, error);
-  ok = ok && take_bundle (&taking, json_object_get (result, "value"), error);
-  if (!ok)
-    g_clear_pointer (&taking.pictures, g_ptr_array_unref);
+  if (ok)
+    (void)take_bundle (&taking, json_object_get (result, "value"), error);
   return taking.pictures;
 }

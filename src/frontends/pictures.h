@@ -13,5 +13,6 @@ struct picture {
 
 /* The pictures among RESULT's displays and in its value, written to the directory FD as picture-1.png, ...:
  * each gets the next number that is free there, since files of the same name may be an earlier run's. FD -1:
- * they are only counted. The caller's array of struct picture; NULL with ERROR. */
+ * they are only counted. The caller's array of struct picture; with ERROR when the last one there could not
+ * be written, and none after it was tried. */
 GPtrArray *pictures_take (const json_t *result, int fd, GError **error);

@@ -39,7 +39,7 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_STDOUT, IN (EVENT), 4 * MIB, 0},
     {PROTOCOL_STDERR, IN (EVENT), 4 * MIB, 0},
     {PROTOCOL_DISPLAY, IN (EVENT), 64 * MIB, 0},
-    {PROTOCOL_SAVED, IN (EVENT), 64 * KIB, 0},
+    {PROTOCOL_SAVED, IN (EVENT), 64 * MIB, 0},
     {PROTOCOL_RESULT, IN (EVENT), 1024 * MIB, 0},
     {PROTOCOL_SESSION, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
     {PROTOCOL_ANSWER, IN (ANSWER), 256 * MIB, 1},

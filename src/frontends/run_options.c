@@ -47,6 +47,7 @@ static const struct option_row option_table[] = {
      PLACE (out),
      {"out", 'o', TEXT, "Write the files that the code made, and the pictures that it showed, to a directory",
       "DIR"}},
+    {RUN_OPTIONS_RUN, PLACE (force), {"force", 0, SWITCH, "With --out: replace files that are there", NULL}},
     {RUN_OPTIONS_RUN,
      PLACE (workdir),
      {"workdir", 'w', TEXT,
@@ -345,6 +346,7 @@ add_directory (struct submission *request, const struct run_options *options, GE
   if (faccessat (fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
     return error_from_errno (error, errno, "cannot write to the directory %s", options->out);
   json_object_set_new (request->body, "save", json_true ());
+  json_object_set_new (request->body, "force", json_boolean (options->force));
   return submission_take_fd (request, &fd, error);
 }
 

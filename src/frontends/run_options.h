@@ -13,7 +13,7 @@ struct run_options {
   char *session, *session_name;
   char *workdir;
   char **files, **limits, **variables, **values;
-  gboolean json, no_daemon, no_wait, svg, review, accept_all;
+  gboolean json, no_daemon, no_wait, svg, review, accept_all, force;
   gboolean check;   /* `adder guard`: no option of its own */
   const char *file; /* FILE or "-", or NULL */
   char **arguments; /* what follows "--"; argv's, or NULL */

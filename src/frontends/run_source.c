@@ -22,7 +22,7 @@ struct daemon_source {
   GMutex lock; /* of cancel and interrupt against going to another daemon */
   gboolean cancelled, begun, started;
   struct protocol_message message; /* the event that was given last */
-  char *save_error;
+  json_t *saved;                   /* what became of the files */
 };
 
 static gboolean
@@ -59,11 +59,9 @@ ask_next (struct daemon_source *source, GError **error)
 static void
 note_saved (struct daemon_source *source)
 {
-  g_autoptr (json_t) answer =
+  g_clear_pointer (&source->saved, json_decref);
+  source->saved =
       json_parse_object (source->message.data, source->message.length, "the daemon's answer", NULL);
-  const char *text = json_string_value (json_object_get (answer, "error"));
-  g_free (source->save_error);
-  source->save_error = g_strdup (answer ? text : "the daemon's answer was not understood");
 }
 
 static gboolean
@@ -176,13 +174,15 @@ daemon_interrupt (struct run_source *base)
   return answer != NULL;
 }
 
-static gboolean
+static json_t *
 daemon_save (struct run_source *base, GError **error)
 {
   struct daemon_source *source = (struct daemon_source *)base;
-  if (source->save_error)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s", source->save_error);
-  return source->save_error == NULL;
+  const char *problem = source->saved ? json_string_value (json_object_get (source->saved, "error"))
+                                      : "the daemon does not say what became of them";
+  if (problem)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s", problem);
+  return g_steal_pointer (&source->saved);
 }
 
 static json_t *
@@ -197,7 +197,7 @@ daemon_again (struct run_source *base, const char *id, GError **error)
 {
   struct daemon_source *source = (struct daemon_source *)base;
   json_object_set_new (source->request->body, "approval", json_string (id));
-  g_clear_pointer (&source->save_error, g_free);
+  g_clear_pointer (&source->saved, json_decref);
   g_mutex_lock (&source->lock);
   source->started = FALSE;
   g_mutex_unlock (&source->lock);
@@ -219,7 +219,7 @@ daemon_free (struct run_source *base)
   g_mutex_clear (&source->lock);
   g_free (source->socket);
   g_free (source->session);
-  g_free (source->save_error);
+  json_decref (source->saved);
   g_free (base->note);
   g_free (source);
 }
@@ -325,11 +325,11 @@ local_interrupt (G_GNUC_UNUSED struct run_source *base)
   return FALSE;
 }
 
-static gboolean
+static json_t *
 local_save (struct run_source *base, GError **error)
 {
   struct local_source *source = (struct local_source *)base;
-  return adder_result_save_files (source->result, submission_directory (source->request), error);
+  return submission_save (source->request, source->result, error);
 }
 
 static json_t *

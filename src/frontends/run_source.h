@@ -25,8 +25,9 @@ struct run_source {
   /* From any thread: has the cell raise KeyboardInterrupt, so that its session keeps its variables. FALSE
    * when that cannot be: it is no cell, or has not begun. */
   gboolean (*interrupt) (struct run_source *source);
-  /* After the result: whether the files were saved to the request's directory. */
-  gboolean (*save) (struct run_source *source, GError **error);
+  /* After the result: what became of the files in the request's directory (adder_result_save_files), the
+   * caller's; with ERROR when one was not written, and NULL when that is not known. */
+  json_t *(*save) (struct run_source *source, GError **error);
   /* Asks about approvals (server_approval.h). The answer is the caller's. */
   json_t *(*ask) (struct run_source *source, const json_t *question, GError **error);
   /* After a result that wanted the approval ID: the same request once more, with it. Its events follow. Not

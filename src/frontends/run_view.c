@@ -192,6 +192,20 @@ say_warnings (const json_t *result)
   }
 }
 
+/* What LIST, "written" or "not_written" of SAVED, says of the file NAME, or NULL. */
+static const json_t *
+find_saved (const json_t *saved, const char *list, const char *name)
+{
+  gsize i;
+  json_t *told;
+  json_array_foreach (json_object_get (saved, list), i, told)
+  {
+    if (g_strcmp0 (member (told, "name"), name) == 0)
+      return told;
+  }
+  return NULL;
+}
+
 static void
 say_files (const struct run_view *view, const json_t *result)
 {
@@ -201,16 +215,24 @@ say_files (const struct run_view *view, const json_t *result)
   json_array_foreach (files, i, file)
   {
     const char *name = member (file, "name"), *id = member (file, "file_id");
+    const json_t *written = find_saved (view->saved, "written", name);
+    const json_t *left = find_saved (view->saved, "not_written", name);
     g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (file, "bytes")));
-    g_autofree char *where = view->directory ? g_build_filename (view->directory, name, NULL) : NULL;
-    say_begin (CLI_DIM);
-    if (where)
-      fprintf (stderr, "%s, %s, written to %s", name, size, where);
-    else if (id)
-      fprintf (stderr, "%s, %s, kept: adder file get %s, or --out DIR writes it to a directory", name, size,
-               id);
-    else
-      fprintf (stderr, "%s, %s, not kept: --out DIR writes it to a directory", name, size);
+    g_autofree char *shown = text_one_line (name, -1);
+    say_begin (left ? CLI_YELLOW : CLI_DIM);
+    fprintf (stderr, "%s, %s", shown, size);
+    if (written) {
+      g_autofree char *where = g_build_filename (view->directory, member (written, "path"), NULL);
+      g_autofree char *place = text_one_line (where, -1);
+      fprintf (stderr, ", written to %s", place);
+    } else if (left)
+      fprintf (stderr, ", not written: %s", member (left, "reason"));
+    if (!written && id)
+      fprintf (stderr, left ? "; kept: adder file get %s" : ", kept: adder file get %s", id);
+    else if (!written && !left)
+      fputs (", not kept", stderr);
+    if (!written && !left)
+      fprintf (stderr, "%s --out DIR writes it to a directory", id ? ", or" : ":");
     say_end ();
   }
 }
@@ -227,6 +249,8 @@ say_pictures (const struct run_view *view, const json_t *result)
     say_begin (CLI_DIM);
     if (where)
       fprintf (stderr, "%s, %s, written to %s", picture->name, size, where);
+    else if (view->directory)
+      fprintf (stderr, "a picture (%s, %s), not written", picture->kind, size);
     else
       fprintf (stderr, "a picture (%s, %s), not kept: --out DIR writes it to a directory", picture->kind,
                size);
@@ -270,7 +294,7 @@ view_result (struct run_view *view, const struct run_event *event)
   say_denials (result);
   say_warnings (result);
   review_view_changes (stderr, json_object_get (result, "changes"));
-  if (event->outcome != ADDER_OUTCOME_FAILED) {
+  if (event->outcome != ADDER_OUTCOME_FAILED || view->saved) {
     say_files (view, result);
     say_pictures (view, result);
   }

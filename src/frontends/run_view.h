@@ -9,6 +9,7 @@
 
 struct run_view {
   const char *directory; /* where files are written to (--out), or NULL */
+  json_t *saved;         /* of a result: what was written there and what was not, the caller's; or NULL */
   GPtrArray *pictures;   /* those that were written there (pictures.h), the caller's; NULL: none were */
   char last;             /* the last byte on standard output */
 };

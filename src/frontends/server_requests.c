@@ -47,13 +47,12 @@ send_event (int fd, const AdderEvent *event, GError **error)
 }
 
 static gboolean
-send_result (int fd, const AdderResult *result, int directory, GError **error)
+send_result (int fd, const AdderResult *result, const struct submission *request, GError **error)
 {
-  if (directory >= 0) {
+  if (request && submission_directory (request) >= 0) {
     g_autoptr (GError) problem = NULL;
-    adder_result_save_files (result, directory, &problem);
-    g_autoptr (json_t) saved =
-        json_pack ("{s:o}", "error", json_text_or_null (problem ? problem->message : NULL));
+    g_autoptr (json_t) saved = submission_save (request, result, &problem);
+    json_object_set_new (saved, "error", json_text_or_null (problem ? problem->message : NULL));
     if (!protocol_send_json (fd, PROTOCOL_SAVED, saved, error))
       return FALSE;
   }
@@ -65,10 +64,10 @@ send_result (int fd, const AdderResult *result, int directory, GError **error)
   return protocol_send (fd, PROTOCOL_RESULT, frame->data, frame->len, NULL, 0, error);
 }
 
-/* Pulls the run's events and passes them on. A client that takes no more ends it: the rest is pulled and
- * dropped. */
+/* Pulls the run's events and passes them on; REQUEST may be NULL. A client that takes no more ends it: the
+ * rest is pulled and dropped. */
 static gboolean
-relay_run (int fd, AdderRun *run, int directory, AdderOutcome *ret_outcome, GError **error)
+relay_run (int fd, AdderRun *run, const struct submission *request, AdderOutcome *ret_outcome, GError **error)
 {
   AdderEvent event;
   gboolean ok = TRUE;
@@ -76,7 +75,7 @@ relay_run (int fd, AdderRun *run, int directory, AdderOutcome *ret_outcome, GErr
     if (event.kind == ADDER_EVENT_RESULT) {
       g_autoptr (AdderResult) result = event.result;
       *ret_outcome = adder_result_outcome (result);
-      ok = ok && send_result (fd, result, directory, error);
+      ok = ok && send_result (fd, result, request, error);
     } else if (ok && !send_event (fd, &event, error)) {
       ok = FALSE;
       adder_run_cancel (run);
@@ -107,7 +106,7 @@ carry_out (struct connection *connection, const struct submission *request, GErr
   adder_request_set_watch (asked, connection->fd);
   AdderOutcome outcome;
   g_autoptr (AdderRun) run = adder_run_start (connection->server->service->engine, asked);
-  gboolean ok = relay_run (connection->fd, run, submission_directory (request), &outcome, error);
+  gboolean ok = relay_run (connection->fd, run, request, &outcome, error);
   service_end (connection->server->service);
   return ok;
 }
@@ -148,7 +147,7 @@ relay_replay (struct connection *connection, struct session_reply *reply, GError
       break;
     if (!service_begin (connection->server->service, error))
       return FALSE;
-    ok = relay_run (connection->fd, run, -1, &outcome, error);
+    ok = relay_run (connection->fd, run, NULL, &outcome, error);
     service_end (connection->server->service);
   }
   return ok;

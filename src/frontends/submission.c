@@ -193,6 +193,12 @@ set_workdir (struct building *building, const json_t *value, GError **error)
 }
 
 static gboolean
+set_force (G_GNUC_UNUSED struct building *building, const json_t *value, GError **error)
+{
+  return json_is_boolean (value) || submission_wrong_type ("force", "true or false", error);
+}
+
+static gboolean
 set_save (struct building *building, const json_t *value, GError **error)
 {
   int fd;
@@ -307,6 +313,7 @@ static const struct field field_table[] = {
     {"stdin", NULL, set_stdin},
     {"workdir", NULL, set_workdir},
     {"save", NULL, set_save},
+    {"force", NULL, set_force},
 };
 
 static gboolean
@@ -368,4 +375,13 @@ submission_directory (const struct submission *request)
 {
   gboolean save = json_is_true (json_object_get (request->body, "save"));
   return save && request->fd_count > 0 ? request->fds[request->fd_count - 1] : -1;
+}
+
+json_t *
+submission_save (const struct submission *request, const AdderResult *result, GError **error)
+{
+  g_autofree char *text = NULL;
+  adder_result_save_files (result, submission_directory (request),
+                           json_is_true (json_object_get (request->body, "force")), &text, error);
+  return json_loads (text, 0, NULL);
 }

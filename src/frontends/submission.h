@@ -13,8 +13,8 @@ struct submission {
   /* {"name", "environment", "profile", "isolation", "role", "conversation", "session", "description",
    * "approval": text or null, "wait": bool (true), "arguments": [text], "variables": {text: text}, "limits":
    * {text: number}, "files": [text], "stored": [{"file_id", "name", "place"}], "stdin": bool, "workdir":
-   * {"path", "mode"}, "save": bool, "accept_all": bool}; what is left out is null, empty or, save "wait",
-   * false. */
+   * {"path", "mode"}, "save": bool, "force": bool, "accept_all": bool}; what is left out is null, empty or,
+   * save "wait", false. */
   json_t *body;
   char *code; /* bytes, perhaps not UTF-8 */
   gsize code_length;
@@ -40,3 +40,7 @@ gboolean submission_wrong_type (const char *field, const char *wanted, GError **
 
 /* The descriptor of the directory to save to, REQUEST's; -1 where there is none. */
 int submission_directory (const struct submission *request);
+
+/* Writes the files of RESULT there, over those that are there where REQUEST says "force". What
+ * adder_result_save_files tells, the caller's; with ERROR when a file was not written. */
+json_t *submission_save (const struct submission *request, const AdderResult *result, GError **error);

@@ -422,20 +422,6 @@ write_step (const struct commit *commit, const struct step *step, gboolean sync,
 
 /* ---- switching ---- */
 
-/* NAME must be free. File systems that cannot tell in one step are asked first. */
-static int
-rename_to_free (int parent_fd, const char *from, const char *name)
-{
-  if (renameat2 (parent_fd, from, parent_fd, name, RENAME_NOREPLACE) == 0)
-    return 0;
-  if (errno != EINVAL)
-    return -errno;
-  struct stat st;
-  if (fstatat (parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-    return -EEXIST;
-  return renameat (parent_fd, from, parent_fd, name) < 0 ? -errno : 0;
-}
-
 /* What is there stays there under its name, too, until the new one is renamed over it; where that cannot be,
  * it is missing for a moment. */
 static int
@@ -445,7 +431,7 @@ set_aside (const struct step *step)
   if (step->change->before.type != CHANGE_DIRECTORY && after != CHANGE_DIRECTORY && after != CHANGE_NOTHING &&
       linkat (step->parent_fd, step->name, step->parent_fd, step->aside, 0) == 0)
     return 0;
-  return rename_to_free (step->parent_fd, step->name, step->aside);
+  return fd_rename_new (step->parent_fd, step->name, step->aside);
 }
 
 /* One step, from wherever it is. A conflict is noted, and the step stays as it is. */
@@ -475,7 +461,7 @@ switch_step (struct commit *commit, const struct step *step, GError **error)
     /* Over the name that its link still has, or to one that is free. */
     gboolean over = !creates && found.named;
     r = over ? (renameat (step->parent_fd, step->fresh, step->parent_fd, step->name) < 0 ? -errno : 0)
-             : rename_to_free (step->parent_fd, step->fresh, step->name);
+             : fd_rename_new (step->parent_fd, step->fresh, step->name);
   }
   return r == 0 || fail (error, r, "put in place", change);
 }
@@ -541,8 +527,8 @@ restore (const struct step *step, const struct found *found)
   /* It was only linked: the name is still its. */
   if (found->fresh && found->named)
     return unlinkat (step->parent_fd, step->aside, 0) < 0 ? -errno : 0;
-  int r = found->named ? rename_to_free (step->parent_fd, step->name, step->fresh) : 0;
-  return r < 0 ? r : rename_to_free (step->parent_fd, step->aside, step->name);
+  int r = found->named ? fd_rename_new (step->parent_fd, step->name, step->fresh) : 0;
+  return r < 0 ? r : fd_rename_new (step->parent_fd, step->aside, step->name);
 }
 
 /* The same, towards what was there before. */
@@ -569,7 +555,7 @@ undo_step (struct commit *commit, const struct step *step, GError **error)
   if (found.aside)
     r = restore (step, &found);
   else if (placed)
-    r = rename_to_free (step->parent_fd, step->name, step->fresh);
+    r = fd_rename_new (step->parent_fd, step->name, step->fresh);
   return r < 0 ? fail (error, r, "take back", change) : remove_name (step, step->fresh, error);
 }
 

@@ -200,10 +200,10 @@ def test_output_directory_is_made(adder):
     assert result.outcome == "ok" and saved(directory) == {"x": b"1"}
 
 
-def test_output_replaces_older_files(adder):
+def test_output_replaces_older_files_when_told_to(adder):
     directory = out(adder)
     for text in ("first", "second"):
-        adder.run(f"open('x', 'w').write('{text}')", "--out", directory)
+        adder.run(f"open('x', 'w').write('{text}')", "--out", directory, "--force")
     assert saved(directory) == {"x": b"second"}
 
 

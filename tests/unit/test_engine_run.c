@@ -346,7 +346,7 @@ test_files (void)
   g_autofree char *path = g_build_filename (scratch, "saved", NULL);
   g_assert_cmpint (g_mkdir_with_parents (path, 0755), ==, 0);
   autoclose int to = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  g_assert_true (adder_result_save_files (result, to, &error));
+  g_assert_true (adder_result_save_files (result, to, FALSE, NULL, &error));
   g_assert_no_error (error);
   g_autofree char *saved = g_build_filename (path, "locked/in", NULL);
   g_autofree char *content = NULL;

@@ -52,6 +52,8 @@ add_folder (struct submission *request, const struct ask_host *host, GError **er
     json_object_set_new (limits, "files", json_integer (ANALYSIS_FILES));
   json_object_set_new (request->body, "tables", json_string (ANALYSIS_TABLE_FORMAT));
   json_object_set_new (request->body, "save", json_true ());
+  /* What an attempt before this one left there is ours. */
+  json_object_set_new (request->body, "force", json_true ());
   return submission_take_fd (request, &fd, error);
 }
 
@@ -104,7 +106,10 @@ static void
 save (const struct submission *request, struct run_source *source, json_t *result)
 {
   g_autoptr (GError) problem = NULL;
-  if (submission_directory (request) < 0 || source->save (source, &problem))
+  if (submission_directory (request) < 0)
+    return;
+  json_decref (source->save (source, &problem));
+  if (!problem)
     return;
   json_object_set_new (result, "files", json_array ());
   json_array_append_new (json_object_get (result, "warnings"), json_text_or_null (problem->message));
