@@ -238,15 +238,28 @@ def test_files_of_a_run_are_saved_below(tcp, tmp_path):
     (tmp_path / "linked/d").symlink_to(tmp_path / "other")
     with pytest.raises(adder_client.AdderError, match="link"):
         tcp.files.save_all(result, tmp_path / "linked")
-    assert not list((tmp_path / "other").iterdir())
+    assert not list((tmp_path / "other").iterdir()) and not (tmp_path / "linked/a").exists()
+
+
+def test_what_is_there_is_replaced_only_when_wanted(tcp, tmp_path):
+    result = tcp.run("for name in ('.bashrc', '-rf', 'Makefile'): open(name, 'w').write('x')").check()
+    (tmp_path / "Makefile").write_text("mine")
+    with pytest.raises(adder_client.AdderError, match="already"):
+        tcp.files.save_all(result, tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"Makefile": "mine"}
+    tcp.files.save_all(result, tmp_path, force=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(("_bashrc", "_rf", "Makefile"), "x")
+    with pytest.raises(FileExistsError):
+        tcp.files.save(result.files[0], tmp_path / "Makefile", force=False)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "", "a//b", ".", "a\\b"])
 def test_no_name_leads_elsewhere(name, tmp_path):
-    from adder_client._saving import below
+    from adder_client._saving import plan
 
     with pytest.raises(adder_client.AdderError):
-        below(tmp_path, name)
+        plan(tmp_path, ["fine", name])
+    assert not list(tmp_path.iterdir())
 
 
 def test_long_output_is_read_on(tcp):

@@ -9,7 +9,7 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Any, AsyncIterator, Dict, List, Optional, Union
 
 from .. import models
-from .._saving import below
+from .._saving import make_folders, plan, put
 from .._wire import path
 from ..options import FileFilter, RecordFilter, query_of
 from .http import AsyncHttp
@@ -88,30 +88,33 @@ class AsyncFiles:
             async for piece in response.aiter_bytes():
                 yield piece
 
-    async def save(self, file: FileId, target: Union[str, os.PathLike[str]]) -> pathlib.Path:
-        """To the file TARGET, which is whole or as it was before."""
+    async def save(
+        self, file: FileId, target: Union[str, os.PathLike[str]], force: bool = True
+    ) -> pathlib.Path:
+        """To the file TARGET, which is whole or as it was before; FileExistsError where it is there and FORCE is False."""
         path_ = pathlib.Path(target)
         descriptor, beside = tempfile.mkstemp(prefix=".adder-", dir=path_.parent)
         try:
             with open(descriptor, "wb") as out:  # noqa: PTH123, ASYNC230
                 async for piece in self.stream(file):
                     out.write(piece)
-            os.replace(beside, path_)  # noqa: PTH105
+            put(beside, path_, force)
         except BaseException:
             os.unlink(beside)  # noqa: PTH108
             raise
         return path_
 
     async def save_all(
-        self, result: models.Result, directory: Union[str, os.PathLike[str]] = "."
+        self, result: models.Result, directory: Union[str, os.PathLike[str]] = ".", force: bool = False
     ) -> List[pathlib.Path]:
-        """All files that a run made, below DIRECTORY. Their names come out of the sandbox: one that leads elsewhere is an
-        error, and nothing is written through links."""
-        saved = []
-        for made in result.files:
-            if made.file_id is not None:
-                saved.append(await self.save(made, below(directory, made.name)))
-        return saved
+        """All files that a run made, below DIRECTORY. Their names come out of the sandbox: none is written through links, as a hidden
+        file or over what is there, unless FORCE is True. AdderError, before anything is written, where one cannot be."""
+        kept = [made for made in result.files if made.file_id is not None]
+        paths = plan(directory, [made.name for made in kept], force)
+        for made, path_ in zip(kept, paths):
+            make_folders(directory, path_)
+            await self.save(made, path_, force)
+        return paths
 
     async def delete(self, file: FileId) -> None:
         await self._http.tell("DELETE", path("v1", "files", _id(file)))
