@@ -66,6 +66,8 @@ fd_rename_new (int directory_fd, const char *from, const char *name)
   struct stat st;
   if (fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
     return -EEXIST;
+  if (errno != ENOENT)
+    return -errno;
   return renameat (directory_fd, from, directory_fd, name) < 0 ? -errno : 0;
 }
 
