@@ -19,6 +19,7 @@ CLIENTS_PYTHON = "build/clients/bin/python"
 SAME_ADDRESSES = ("setarch", "-R")
 
 FUZZ_SECONDS = 120  # for each harness, in the deep tier
+DEEP_SECONDS = 4 * 3600  # that a suite may take there
 
 
 def shell(text):
@@ -35,7 +36,9 @@ def pytest(name, *arguments, workers=0, python=PYTHON, tier="", variables=None, 
     results = str(RESULTS / f"{name}.xml")
     command = [*before, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
     command += ["-n", str(workers), "--dist", "loadgroup"] if workers else []
-    command += ["--deep"] if tier == "deep" else []
+    if tier == "deep":
+        command.append("--deep")
+        more["seconds"] = DEEP_SECONDS
     return Stage(name, (*command, *arguments), results=results, variables=variables or {}, **more)
 
 
