@@ -134,6 +134,8 @@ def test_what_is_reached(adder, mode):
         assert {name for name, outcome in told.items() if outcome == "done"} == expected, told
         assert os.geteuid() != 0 or {"open a device", "run a set-id program"} <= set(told)
         assert list(folder.reached()) == []
+        hints = [denial["hint"] for denial in result.denials if denial["detail"] == "socket AF_UNIX"]
+        assert len(hints) == (mode == "rw") and all("as an overlay" in hint for hint in hints), hints
         assert os.read(folder.pipe, 100) == (b"ecretx" if mode == "rw" else b"secret")
         assert (folder.path / "locked").read_text() == ("heldx" if mode == "rw" else "held")
 
