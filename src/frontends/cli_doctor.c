@@ -12,6 +12,7 @@
 #include "frontends/cli.h"
 #include "frontends/client.h"
 #include "frontends/doctor_containers.h"
+#include "frontends/doctor_surroundings.h"
 #include "frontends/policy_view.h"
 #include "sandbox/probe.h"
 
@@ -41,7 +42,8 @@ struct checkup {
   json_t *trial;
   json_t *store; /* as adder_store_show has it */
   json_t *daemon;
-  json_t *containers; /* as doctor_look_at_containers has it */
+  json_t *containers;   /* as doctor_look_at_containers has it */
+  json_t *surroundings; /* as doctor_look_around has it */
   gboolean trial_ok;
 };
 
@@ -143,6 +145,7 @@ look (struct checkup *checkup)
   check_path (checkup, paths_libexec_dir);
   check_path (checkup, paths_data_dir);
   check_path (checkup, paths_runtime_dir);
+  checkup->surroundings = doctor_look_around ();
   look_at_environments (checkup);
   struct config *config = config_load (NULL, &problem);
   if (!config) {
@@ -170,11 +173,12 @@ print_json (const struct checkup *checkup)
                                       "cost", json_text_or_null (costs[i]), "remedy",
                                       json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
   }
-  g_autoptr (json_t) all = json_pack (
-      "{s:s, s:i, s:s, s:b, s:o, s:O, s:O?, s:O?, s:O?, s:O?, s:O}", "version", adder_version (), "level",
-      (int)probe->level, "kernel", probe->release, "root", probe->root, "mechanisms", mechanisms,
-      "environments", checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial, "store",
-      checkup->store, "containers", checkup->containers, "problems", checkup->problems);
+  g_autoptr (json_t) all =
+      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O, s:O?, s:O?, s:O?, s:O?, s:O}", "version",
+                 adder_version (), "level", (int)probe->level, "kernel", probe->release, "root", probe->root,
+                 "mechanisms", mechanisms, "surroundings", checkup->surroundings, "environments",
+                 checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial, "store",
+                 checkup->store, "containers", checkup->containers, "problems", checkup->problems);
   cli_print_json (all);
 }
 
@@ -238,6 +242,7 @@ print_text (const struct checkup *checkup)
   json_t *item;
   printf ("isolation level %u of 3: %s\n\n", checkup->probe.level, levels[MIN (checkup->probe.level, 3)]);
   print_mechanisms (&checkup->probe);
+  doctor_print_surroundings (checkup->surroundings);
   print_trial (checkup);
   print_store (checkup);
   doctor_print_containers (checkup->containers);

@@ -21,7 +21,8 @@ mountinfo_next (FILE *file, struct mountinfo *ret_mount)
 {
   char line[3 * PATH_MAX];
   while (fgets (line, sizeof line, file)) {
-    const char *dash = strstr (line, " - ");
+    const char *dash = strstr (line, " - "), *shared = strstr (line, " shared:");
+    ret_mount->shared = shared && shared < dash;
     /* The widths are those of struct mountinfo, less the byte that ends each. */
     if (dash && sscanf (line, "%*s %*s %*s %4095s %4095s", ret_mount->root, ret_mount->point) == 2 &&
         sscanf (dash, " - %31s %*s %511s", ret_mount->type, ret_mount->options) == 2)

@@ -13,6 +13,7 @@ struct mountinfo {
   char point[PATH_MAX]; /* where; as the kernel writes it, with spaces as \040 */
   char type[32];        /* "cgroup2" */
   char options[512];    /* of the file system, cut where there are more */
+  bool shared;          /* what is mounted below it appears in other namespaces */
 };
 
 /* Reads the next mount of FILE. FALSE: there is none. */

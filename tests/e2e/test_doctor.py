@@ -118,6 +118,44 @@ def test_text_says_costs_and_remedies(make_adder):
         assert line["good"] or line["remedy"] in ended.stdout
 
 
+# ---- what other users and neighbours could use ----
+
+
+def surroundings(told):
+    return {row["name"]: row for row in told["surroundings"]}
+
+
+@pytest.mark.parametrize("mode, state", [(0o755, "own"), (0o777, "exposed")])
+def test_where_the_runtime_directory_lies(make_adder, mode, state):
+    adder = make_adder()
+    place = adder.folder("place")
+    place.chmod(mode)
+    adder.variables["ADDER_RUNTIME_DIR"] = str(place / "run")
+    row = surroundings(doctor(adder)[1])["runtime"]
+    assert (row["state"], row["good"]) == (state, state == "own") and str(place) in row["text"]
+    assert ("XDG_RUNTIME_DIR" in (row["remedy"] or "")) == (state == "exposed")
+
+
+@pytest.mark.parametrize("state", ["shared", "private"])
+def test_propagation_of_mounts(make_adder, state):
+    if os.geteuid() != 0:
+        pytest.skip("only root shares mounts")
+    adder = make_adder()
+    adder.user = harness.User(adder.user.name, adder.user.uid, ["unshare", "-m", "--propagation", state, *adder.user.prefix])
+    row = surroundings(doctor(adder)[1])["mounts"]
+    assert (row["state"], row["good"], row["remedy"]) == (state, True, None)
+
+
+def test_switches_of_the_kernel(make_adder):
+    rows = surroundings(doctor(make_adder())[1])
+    for name, path in (("SMT", "/sys/devices/system/cpu/smt/active"), ("KSM", "/sys/kernel/mm/ksm/run")):
+        if os.path.exists(path):
+            on = pathlib.Path(path).read_text() == "1\n"
+            assert (rows[name]["state"], rows[name]["good"], bool(rows[name]["remedy"])) == ("on" if on else "off", not on, on)
+        else:
+            assert name not in rows
+
+
 # ---- user namespaces ----
 
 

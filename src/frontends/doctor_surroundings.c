@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "frontends/doctor_surroundings.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/json.h"
+#include "common/paths.h"
+#include "frontends/doctor_containers.h"
+#include "sandbox/mountinfo.h"
+
+static void
+add (json_t *list, const char *name, const char *state, gboolean good, const char *text, const char *remedy)
+{
+  json_array_append_new (list,
+                         json_pack ("{s:s, s:s, s:b, s:s, s:o}", "name", name, "state", state, "good", good,
+                                    "text", text, "remedy", json_text_or_null (good ? NULL : remedy)));
+}
+
+/* paths_runtime_dir makes sure of the directory itself. */
+static void
+look_at_runtime (json_t *list)
+{
+  struct stat st;
+  g_autofree char *path = paths_runtime_dir (NULL);
+  g_autofree char *above = path ? g_path_get_dirname (path) : NULL;
+  if (!above || stat (above, &st) < 0)
+    return;
+  gboolean good = !(st.st_mode & S_IWOTH);
+  g_autofree char *text = good ? g_strdup_printf ("%s", path)
+                               : g_strdup_printf ("%s lies where everybody may write: another user can take "
+                                                  "its name before Adder does, and have it refuse to start",
+                                                  path);
+  add (list, "runtime", good ? "own" : "exposed", good, text,
+       "set XDG_RUNTIME_DIR or ADDER_RUNTIME_DIR to a directory of your own; it costs nothing");
+}
+
+static void
+look_at_mounts (json_t *list)
+{
+  FILE *file = fopen ("/proc/self/mountinfo", "re");
+  struct mountinfo mount;
+  gboolean known = FALSE, shared = FALSE;
+  while (file && mountinfo_next (file, &mount))
+    if (strcmp (mount.point, "/") == 0) {
+      known = TRUE;
+      shared = mount.shared;
+    }
+  if (file)
+    fclose (file);
+  if (!known)
+    return;
+  add (list, "mounts", shared ? "shared" : "private", TRUE,
+       shared
+           ? "what is mounted later appears in other namespaces; Adder makes the mounts of sandboxes private"
+           : "what is mounted later appears in no other namespace",
+       NULL);
+}
+
+/* Settings of the kernel that are a number in a file: what they mean while it is not 0. */
+static const struct {
+  const char *name, *path;
+  const char *off, *on;
+  const char *remedy;
+} switches[] = {
+    {"SMT", "/sys/devices/system/cpu/smt/active", "no two threads share a core",
+     "threads share cores: code in a sandbox can learn by timing what its core's other thread does",
+     "only against code that is worth it: echo off >/sys/devices/system/cpu/smt/control; it costs up to half "
+     "of the processors"},
+    {"KSM", "/sys/kernel/mm/ksm/run", "equal pages of memory are not merged",
+     "the kernel merges equal pages of memory: code can learn by timing what pages others have",
+     "echo 2 >/sys/kernel/mm/ksm/run; it costs the memory that merging saves"},
+};
+
+static void
+look_at_switches (json_t *list)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (switches); i++) {
+    g_autofree char *value = NULL;
+    if (!g_file_get_contents (switches[i].path, &value, NULL, NULL))
+      continue;
+    gboolean off = g_ascii_strtoll (value, NULL, 10) != 1;
+    add (list, switches[i].name, off ? "off" : "on", off, off ? switches[i].off : switches[i].on,
+         switches[i].remedy);
+  }
+}
+
+json_t *
+doctor_look_around (void)
+{
+  json_t *list = json_array ();
+  look_at_runtime (list);
+  look_at_mounts (list);
+  look_at_switches (list);
+  return list;
+}
+
+void
+doctor_print_surroundings (const json_t *surroundings)
+{
+  gsize i;
+  json_t *one;
+  json_array_foreach (surroundings, i, one)
+  {
+    const char *remedy = json_member_text (one, "remedy");
+    doctor_print_mark (!remedy);
+    printf ("%-16s %s\n", json_member_text (one, "name"), json_member_text (one, "text"));
+    if (remedy)
+      printf ("    %-16s to change it: %s\n", "", remedy);
+  }
+}

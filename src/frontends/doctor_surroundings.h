@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `adder doctor` tells of a host beside its mechanisms: settings that do not lower the isolation level,
+ * but bear on what other users or neighbours could learn or reach. */
+#pragma once
+
+#include <jansson.h>
+
+/* A list of {"name", "state", "good", "text", "remedy": what to do and what that costs, or null}; the
+ * caller's. What this host does not tell is left out. */
+json_t *doctor_look_around (void);
+
+void doctor_print_surroundings (const json_t *surroundings);
