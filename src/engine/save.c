@@ -19,8 +19,6 @@
 /* A folder that is a link is none to write to, wherever it leads. */
 #define SAVE_RESOLVE (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
 
-#define IS_THERE     "it is there already"
-
 struct row {
   const struct artifact *artifact;
   char *path;
@@ -97,7 +95,7 @@ reason_of (int err)
 {
   switch (err) {
   case EEXIST:
-    return g_strdup (IS_THERE);
+    return g_strdup (SAVE_THERE);
   case ELOOP:
   case ENOTDIR:
     return g_strdup ("its folder is a link or a file");
@@ -129,7 +127,7 @@ find_obstacle (const struct saving *saving, const char *path)
     return errno == ENOENT ? NULL : reason_of (errno);
   if (!S_ISREG (st.st_mode) && !S_ISLNK (st.st_mode))
     return g_strdup (S_ISDIR (st.st_mode) ? "a folder has its name" : "what has its name is no file");
-  return saving->force ? NULL : g_strdup (IS_THERE);
+  return saving->force ? NULL : g_strdup (SAVE_THERE);
 }
 
 /* ---- writing ---- */

@@ -14,6 +14,8 @@
  * written whole or not at all.
  *
  * {"written": [{"name", "path"}], "not_written": [{"name", "path", "reason"}]}, PATH below TO; the caller's.
- * SAVE_OTHERS is the reason of files that nothing but others is in the way of. */
+ * SAVE_THERE is the reason where FORCE would help; SAVE_OTHERS where nothing but other files is in the way.
+ */
+#define SAVE_THERE  "it is there already"
 #define SAVE_OTHERS "none is, since others cannot be"
 json_t *save_files (int root_fd, const GPtrArray *artifacts, int to, gboolean force);

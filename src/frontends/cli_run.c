@@ -13,6 +13,7 @@
 #include "engine/explain.h"
 #include "engine/id.h"
 #include "engine/result.h"
+#include "engine/save.h"
 #include "frontends/approval_prompt.h"
 #include "frontends/canceller.h"
 #include "frontends/cli.h"
@@ -153,10 +154,24 @@ save (struct run_source *source, struct run_view *view, const json_t *result, in
   return saved;
 }
 
+/* Whether --force would have some file written. */
+static gboolean
+would_help (const json_t *saved)
+{
+  gsize i;
+  json_t *told;
+  json_array_foreach (json_object_get (saved, "not_written"), i, told)
+  {
+    if (g_strcmp0 (json_member_text (told, "reason"), SAVE_THERE) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 /* The run ended, but not all that it made was written: that is what RESULT has to say. Where the code was
  * when it failed by itself stays. */
 static void
-note_unsaved (json_t *result, const GError *problem, gboolean force)
+note_unsaved (json_t *result, const GError *problem, const json_t *saved)
 {
   static const char *const taken[] = {"outcome", "exit_code"}, *const places[] = {"traceback", "line"};
   g_autofree char *failed_text = failed_json (problem);
@@ -165,7 +180,7 @@ note_unsaved (json_t *result, const GError *problem, gboolean force)
   for (gsize i = 0; own && i < G_N_ELEMENTS (places); i++)
     if (json_object_get (own, places[i]))
       json_object_set (error, places[i], json_object_get (own, places[i]));
-  if (!force)
+  if (would_help (saved))
     json_object_set_new (error, "hint", json_string ("Files that are there are replaced only with --force."));
   for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
     json_object_set (result, taken[i], json_object_get (failed, taken[i]));
@@ -186,7 +201,7 @@ save_and_tell (struct run_source *source, struct run_view *view, const struct su
     json_object_set (result, "saved", view->saved);
   }
   if (problem) {
-    note_unsaved (result, problem, json_is_true (json_object_get (request->body, "force")));
+    note_unsaved (result, problem, view->saved);
     event->outcome = outcome_of (problem);
     event->exit_code = outcome_exit_code (event->outcome);
   }

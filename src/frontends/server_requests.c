@@ -47,12 +47,14 @@ send_event (int fd, const AdderEvent *event, GError **error)
 }
 
 static gboolean
-send_result (int fd, const AdderResult *result, const struct submission *request, GError **error)
+send_result (int fd, const AdderResult *result, struct submission *request, GError **error)
 {
   if (request && submission_directory (request) >= 0) {
     g_autoptr (GError) problem = NULL;
     g_autoptr (json_t) saved = submission_save (request, result, &problem);
     json_object_set_new (saved, "error", json_text_or_null (problem ? problem->message : NULL));
+    /* Who has the answer may unmount it at once. */
+    fd_close (&request->fds[request->fd_count - 1]);
     if (!protocol_send_json (fd, PROTOCOL_SAVED, saved, error))
       return FALSE;
   }
@@ -67,7 +69,7 @@ send_result (int fd, const AdderResult *result, const struct submission *request
 /* Pulls the run's events and passes them on; REQUEST may be NULL. A client that takes no more ends it: the
  * rest is pulled and dropped. */
 static gboolean
-relay_run (int fd, AdderRun *run, const struct submission *request, AdderOutcome *ret_outcome, GError **error)
+relay_run (int fd, AdderRun *run, struct submission *request, AdderOutcome *ret_outcome, GError **error)
 {
   AdderEvent event;
   gboolean ok = TRUE;
@@ -93,7 +95,7 @@ owner_of (const struct connection *connection)
 
 /* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
 static gboolean
-carry_out (struct connection *connection, const struct submission *request, GError **refusal, GError **error)
+carry_out (struct connection *connection, struct submission *request, GError **refusal, GError **error)
 {
   g_autoptr (AdderRequest) asked = submission_build (request, refusal);
   if (!asked || !service_begin (connection->server->service, refusal))
