@@ -306,6 +306,7 @@ cli_doctor (int argc, char **argv)
   json_decref (checkup.trial);
   json_decref (checkup.store);
   json_decref (checkup.daemon);
+  json_decref (checkup.surroundings);
   json_decref (checkup.containers);
   return well ? 0 : 1;
 }
