@@ -301,10 +301,11 @@ build_filter (struct host *host, enum isolation isolation, enum network network,
 }
 
 gboolean
-host_prepare (struct host *host, enum isolation isolation, enum network network, GError **error)
+host_prepare (struct host *host, enum isolation isolation, enum network network, gboolean host_sockets,
+              GError **error)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&host->lock);
-  if (!build_filter (host, isolation, network, FALSE, error))
+  if (!build_filter (host, isolation, network, host_sockets, error))
     return FALSE;
   if (isolation != ISOLATION_NAMESPACES && !host->scratch)
     host->scratch = scratch_new (&host->owner, error);

@@ -49,11 +49,13 @@ guint host_least_level (const struct host *host, enum isolation isolation);
  * is asked for: FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how to get it. */
 gboolean host_check (const struct host *host, enum isolation isolation, guint wanted, GError **error);
 
-/* Makes ready what zygotes of ISOLATION need whose sandboxes have NETWORK. */
-gboolean host_prepare (struct host *host, enum isolation isolation, enum network network, GError **error);
+/* Makes ready what zygotes of ISOLATION need whose sandboxes have NETWORK. HOST_SOCKETS: sockets of the host
+ * have names there. */
+gboolean host_prepare (struct host *host, enum isolation isolation, enum network network,
+                       gboolean host_sockets, GError **error);
 
-/* A descriptor of the seccomp program of single sandboxes with NETWORK, the caller's; or -1 with ERROR.
- * HOST_SOCKETS: sockets of the host have names there. */
+/* A descriptor of the seccomp program of single sandboxes with NETWORK and HOST_SOCKETS, the caller's; or -1
+ * with ERROR. */
 int host_open_filter (struct host *host, enum isolation isolation, enum network network,
                       gboolean host_sockets, GError **error);
 

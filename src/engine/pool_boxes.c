@@ -350,8 +350,10 @@ spawn_flags (const struct pool *pool, const struct shape *shape, gboolean filter
   return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);
 }
 
-gboolean
-pool_add_filter (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS], GError **error)
+/* A sandbox that has another network than its zygote, or sockets of the host, comes with a seccomp program of
+ * its own. */
+static gboolean
+add_filter (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS], GError **error)
 {
   gboolean host_sockets = shape_has_host_sockets (shape, pool->isolation);
   if (shape->network != NETWORK_ALLOW && !host_sockets)
@@ -375,7 +377,7 @@ pool_spawn_next (struct pool *pool)
     return;
   struct scratch *scratch = pool->isolation == ISOLATION_NAMESPACES ? NULL : pool->pools->host->scratch;
   struct box *box = box_new (pool, &shape, scratch, spawn, &error);
-  if (!box || !pool_add_filter (pool, &shape, spawn, &error)) {
+  if (!box || !add_filter (pool, &shape, spawn, &error)) {
     if (!box)
       shape_close (&shape);
     drop_chosen (pool, box);

@@ -179,7 +179,8 @@ static struct box *
 make_box (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS], GError **error)
 {
   struct host *host = pool->pools->host;
-  if (!host_prepare (host, ISOLATION_CONTAINER, NETWORK_NONE, error))
+  gboolean host_sockets = shape_has_host_sockets (shape, ISOLATION_CONTAINER);
+  if (!host_prepare (host, ISOLATION_CONTAINER, NETWORK_NONE, host_sockets, error))
     return NULL;
   struct box *box = box_new (pool, shape, NULL, spawn, error);
   if (!box)
@@ -197,8 +198,7 @@ start (struct pool *pool, struct shape *shape)
   struct box *box = make_box (pool, shape, spawn, &error);
   if (!box)
     shape_close (shape);
-  struct zygote *zygote =
-      box && pool_add_filter (pool, shape, spawn, &error) ? start_zygote (pool, box, spawn, &error) : NULL;
+  struct zygote *zygote = box ? start_zygote (pool, box, spawn, &error) : NULL;
   g_mutex_lock (&pool->pools->lock);
   pool->starts++;
   if (!zygote)
@@ -326,8 +326,7 @@ void
 pool_container_news (struct pool *pool, struct zygote *zygote, enum zygote_news news, const GError *error)
 {
   struct box *box = find_parking (pool, zygote);
-  uint32_t flags = WIRE_SPAWN_UNTOUCHED | (zygote->lent_fd >= 0 ? WIRE_SPAWN_LENT : 0) |
-                   (zygote->spawn[WIRE_SPAWN_FILTER] >= 0 ? WIRE_SPAWN_FILTERED : 0);
+  uint32_t flags = WIRE_SPAWN_UNTOUCHED | (zygote->lent_fd >= 0 ? WIRE_SPAWN_LENT : 0);
   g_autoptr (GError) problem = NULL;
   if (!box)
     return;

@@ -137,11 +137,6 @@ void pool_take_discarded (struct pool *pool);
 void pool_bury_ended (struct pool *pool);
 void pool_expire_parking (struct pool *pool);
 void pool_spawn_next (struct pool *pool);
-
-/* Adds to SPAWN the seccomp program of a sandbox of SHAPE that is another than its zygote's: it has another
- * network, or sockets of the host have names in it. FALSE with ERROR: all descriptors of SPAWN are closed. */
-gboolean pool_add_filter (struct pool *pool, const struct shape *shape, int spawn[WIRE_SPAWN_FDS],
-                          GError **error);
 /* One of a shape with LENT could not be made; 0: without. */
 void pool_spawn_failed (struct pool *pool, const struct shape *shape, const GError *error);
 void pool_box_spawned (struct pool *pool, struct box *box);

@@ -134,7 +134,7 @@ start_next (struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   pool->starts++;
   g_mutex_unlock (&pool->pools->lock);
-  if (host_prepare (pool->pools->host, pool->isolation, pool->network, &error) &&
+  if (host_prepare (pool->pools->host, pool->isolation, pool->network, FALSE, &error) &&
       renew_environment (pool, &error)) {
     if (wants_bare (pool))
       start_bare (pool);

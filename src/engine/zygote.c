@@ -51,10 +51,12 @@ start (struct zygote *zygote, const struct host *host, const char *program, char
   autoclose int their_message = message[1];
   (void)fcntl (zygote->message_fd, F_SETFL, O_NONBLOCK);
 
+  /* It is lent a directory only for the one sandbox of a container. */
+  gboolean host_sockets = zygote->lent_fd >= 0;
   const struct launcher_fd fds[] = {
       {their_message, STDERR_FILENO},
       {their_control, WIRE_LAUNCH_CONTROL},
-      {host->filter_fd[zygote->isolation][zygote->network][FALSE], WIRE_LAUNCH_FILTER},
+      {host->filter_fd[zygote->isolation][zygote->network][host_sockets], WIRE_LAUNCH_FILTER},
       {host->init_fd, WIRE_LAUNCH_INIT},
       {zygote->lent_fd, WIRE_LAUNCH_LENT},
   };
