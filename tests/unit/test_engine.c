@@ -538,7 +538,7 @@ test_denials_are_capped (void)
   g_assert_cmpuint (json_array_size (result.denials), ==, 16);
   const json_t *first = json_array_get (result.denials, 0);
   const char *detail = json_string_value (json_object_get (first, "detail"));
-  g_assert_true (g_str_has_prefix (detail, "0\xEF\xBF\xBD[2J00"));
+  g_assert_true (g_str_has_prefix (detail, "0\\x1b[2J00"));
   g_assert_cmpint (g_utf8_strlen (detail, -1), ==, 800);
   g_assert_null (json_object_get (first, "hint"));
   message_result_clear (&result);
@@ -616,14 +616,8 @@ test_threads (void)
     const char *list, *first; /* NULL: the message is refused */
     guint count;
   } rows[] = {
-      {"[]", "", 0},
-      {"[\"a\\nb\",\"c\"]",
-       "a\xef\xbf\xbd"
-       "b",
-       2},
-      {"{}", NULL, 0},
-      {"[1]", NULL, 0},
-      {"[" MANY_NAMES "," MANY_NAMES "]", "t", 16},
+      {"[]", "", 0},    {"[\"a\\nb\",\"c\"]", "a\\x0ab", 2},          {"{}", NULL, 0},
+      {"[1]", NULL, 0}, {"[" MANY_NAMES "," MANY_NAMES "]", "t", 16},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     struct message_result result = {0};
