@@ -123,14 +123,15 @@ handle_run (struct connection *connection, struct protocol_message *message, GEr
   g_autoptr (GError) refusal = NULL;
   gboolean ok = FALSE;
   struct submission request = {.code = code.data, .code_length = code.length, .fd_count = message->fd_count};
-  memcpy (request.fds, message->fds, sizeof request.fds);
+  for (gsize i = 0; i < message->fd_count; i++)
+    request.fds[i] = fd_steal (&message->fds[i]);
   request.body = json_parse_object (message->data, message->length, "the request", &refusal);
   if (request.body)
     ok = carry_out (connection, &request, &refusal, error);
   if (refusal)
     ok = protocol_send_refused (connection->fd, refusal, error);
-  /* Code and descriptors stay the messages'. */
-  json_decref (request.body);
+  request.code = NULL; /* it stays the message's */
+  submission_clear (&request);
   protocol_message_clear (&code);
   return ok;
 }
