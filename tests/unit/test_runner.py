@@ -213,7 +213,7 @@ def test_workspace_modules_and_variables(run, tmp_path):
         (MemoryError(), "memory_bytes"),
         (RuntimeError("can't start new thread"), "pids"),
         (EOFError("EOF when reading a line"), "Standard input is empty"),
-        (FileNotFoundError(2, "No such file", "/home/x/data.csv"), "no directory /home/x"),
+        (FileNotFoundError(2, "No such file", "/home/x/data.csv"), "no directory '/home/x'"),
         (ValueError("plain"), None),
     ],
 )
