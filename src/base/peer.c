@@ -41,13 +41,8 @@ has_one_number (const char *pid)
   char text[TEXT_BYTES];
   unsigned number, more;
   const char *line = read_proc (pid, "status", text) ? strstr (text, "\nNSpid:") : NULL;
-  if (!line)
-    return false;
-  line += strlen ("\nNSpid:");
-  size_t length = strcspn (line, "\n");
-  char numbers[64];
-  snprintf (numbers, sizeof numbers, "%.*s", (int)length, line);
-  return sscanf (numbers, "%u %u", &number, &more) == 1;
+  /* The next line begins with a word. */
+  return line && sscanf (line, "\nNSpid: %u %u", &number, &more) == 1;
 }
 
 /* A map tells of its namespace what ours sees of it. Only who has rights here could make one that looks the
