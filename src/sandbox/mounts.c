@@ -195,11 +195,13 @@ make_overlay (int lower_fd, const struct lent_row *row, const char *target, bool
 {
   char both[PATH_MAX];
   snprintf (both, sizeof both, "%s:/work/%s", target, row->part);
-  const struct overlay_option {
+  const struct {
     const char *name, *value;
-  } kept[] = {{"userxattr", NULL}, {"lowerdir", target}, {"upperdir", row->upper}, {"workdir", row->own}},
-    dropped[] = {{"userxattr", NULL}, {"lowerdir", both}}, *options = read_only ? dropped : kept;
-  size_t count = read_only ? sizeof dropped / sizeof dropped[0] : sizeof kept / sizeof kept[0];
+  } options[] = {{"userxattr", NULL},
+                 {"lowerdir", read_only ? both : target},
+                 {"upperdir", row->upper},
+                 {"workdir", row->own}};
+  size_t count = read_only ? 2 : sizeof options / sizeof options[0];
   autoclose int context = fsopen ("overlay", FSOPEN_CLOEXEC);
   if (context < 0)
     return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
