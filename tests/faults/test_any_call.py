@@ -13,6 +13,7 @@ import pytest
 
 from conftest import daemon_with_faults
 from harness import wait_until
+from serving import SPARED
 
 STEP = 29
 
@@ -28,13 +29,7 @@ CALLS = (
     "statfs statx symlinkat timerfd_create timerfd_settime umount2 unlink unlinkat unshare utimensat write writev"
 ).split()
 
-# Of a counter that wakes a thread, which cannot fail but by mistake.
-SPARED = "write pass 2=8\nread pass 2=8"
-
 ERRNOS = ("EIO", "ENOMEM", "EACCES", "ENOSPC")
-
-
-# The code that runs closes its files itself: Python ignores an error that it meets while it forgets them, and nobody would be told.
 
 
 class Refused(Exception):
@@ -77,6 +72,9 @@ class Hands:
         for name in ("a", "b", "old/deep/x", "turned/z"):
             self.adder.file(f"directory-{self.number}/{name}", name)
         return self.adder.scratch / f"directory-{self.number}"
+
+
+# The code that runs closes its files itself: Python ignores an error that it meets while it forgets them, and nobody would be told.
 
 
 def run_with_files(hands):

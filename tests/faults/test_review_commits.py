@@ -11,7 +11,7 @@ import pytest
 
 from conftest import daemon_with_faults
 from harness import DEADLINE, wait_until
-from serving import CONFIG, Served
+from serving import CONFIG, SPARED, Served
 
 pytestmark = pytest.mark.both_users
 
@@ -23,9 +23,6 @@ FAILING = (
     *CALLS, "newfstatat", "openat", "openat2", "getdents64", "pread64", "pwrite64", "copy_file_range", "sendfile", "read",
     "write", "lseek", "ftruncate", "flock", "fcntl",
 )  # fmt: skip
-
-# Of a counter that wakes a thread, which cannot fail but by mistake.
-SPARED = "write pass 2=8\nread pass 2=8"
 
 STEP = 8
 
