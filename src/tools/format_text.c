@@ -23,7 +23,7 @@ static const struct {
     {
         {TOOL_READ_ONLY, "reads only"},         {TOOL_EXECUTES, "executes code"},
         {TOOL_DESTRUCTIVE, "may destroy"},      {TOOL_IDEMPOTENT, "idempotent"},
-        {TOOL_OPEN_WORLD, "may reach outside"},
+        {TOOL_OPEN_WORLD, "may reach outside"}, {TOOL_STARTS_OFF, "off until it is switched on"},
 },
   type_words[] = {
       {FIELD_TEXT, "text"}, {FIELD_INTEGER, "integer"}, {FIELD_NUMBER, "number"}, {FIELD_BOOLEAN, "boolean"},

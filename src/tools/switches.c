@@ -12,14 +12,24 @@
 
 #define FRESH_US G_USEC_PER_SEC
 #define GROUP    "tools"
-#define KEY      "disabled"
+
+/* The keys: a tool that is on unless it is switched off stands in one, any other in the other. */
+enum list { DISABLED, ENABLED, LISTS };
+static const char *const keys[] = {"disabled", "enabled", NULL};
 
 struct switches {
   GMutex lock;
-  GStrv disabled; /* what the file says; NULL: it could not be read */
+  GStrv lists[LISTS]; /* what the file says; NULL: it could not be read */
   GError *problem;
   gint64 read_us; /* 0: not yet */
 };
+
+static void
+free_lists (GStrv lists[LISTS])
+{
+  for (enum list list = 0; list < LISTS; list++)
+    g_clear_pointer (&lists[list], g_strfreev);
+}
 
 struct switches *
 switches_new (void)
@@ -34,7 +44,7 @@ switches_free (struct switches *switches)
 {
   if (!switches)
     return;
-  g_strfreev (switches->disabled);
+  free_lists (switches->lists);
   g_clear_error (&switches->problem);
   g_mutex_clear (&switches->lock);
   g_free (switches);
@@ -50,43 +60,47 @@ file_path (void)
 }
 
 static gboolean
-check_keys (GKeyFile *keys, const char *file, GError **error)
+check_keys (GKeyFile *given, const char *file, GError **error)
 {
-  g_auto (GStrv) groups = g_key_file_get_groups (keys, NULL);
+  g_auto (GStrv) groups = g_key_file_get_groups (given, NULL);
   for (gsize i = 0; groups[i]; i++) {
-    g_auto (GStrv) names = g_key_file_get_keys (keys, groups[i], NULL, NULL);
+    g_auto (GStrv) names = g_key_file_get_keys (given, groups[i], NULL, NULL);
     for (gsize j = 0; names && names[j]; j++)
-      if (strcmp (groups[i], GROUP) != 0 || strcmp (names[j], KEY) != 0) {
+      if (strcmp (groups[i], GROUP) != 0 || !g_strv_contains (keys, names[j])) {
         g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                     "%s: [%s] %s: there is no such key; there is [" GROUP "] " KEY, file, groups[i],
-                     names[j]);
+                     "%s: [%s] %s: there is no such key; there are [" GROUP "] disabled and enabled", file,
+                     groups[i], names[j]);
         return FALSE;
       }
   }
   return TRUE;
 }
 
-/* Its names; none where there is no file. */
-static GStrv
-read_file (const char *file, GError **error)
+/* Its names, none where there is no file. On failure nothing is in RET_LISTS. */
+static gboolean
+read_file (const char *file, GStrv ret_lists[LISTS], GError **error)
 {
-  g_autoptr (GKeyFile) keys = g_key_file_new ();
+  g_autoptr (GKeyFile) given = g_key_file_new ();
   g_autoptr (GError) problem = NULL;
-  if (!g_key_file_load_from_file (keys, file, G_KEY_FILE_NONE, &problem)) {
-    if (g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
-        g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOTDIR))
-      return g_new0 (char *, 1);
+  if (!g_key_file_load_from_file (given, file, G_KEY_FILE_NONE, &problem) &&
+      !g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) &&
+      !g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOTDIR)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "cannot read %s, which switches tools off: %s",
                  file, problem->message);
-    return NULL;
+    return FALSE;
   }
-  if (!check_keys (keys, file, error))
-    return NULL;
-  g_autofree char *value = g_key_file_get_string (keys, GROUP, KEY, NULL);
-  GStrv names = profile_list_parse (value ? value : "", error);
-  if (!names)
-    g_prefix_error (error, "%s: [" GROUP "] " KEY ": ", file);
-  return names;
+  if (!check_keys (given, file, error))
+    return FALSE;
+  for (enum list list = 0; list < LISTS; list++) {
+    g_autofree char *value = g_key_file_get_string (given, GROUP, keys[list], NULL);
+    ret_lists[list] = profile_list_parse (value ? value : "", error);
+    if (!ret_lists[list]) {
+      g_prefix_error (error, "%s: [" GROUP "] %s: ", file, keys[list]);
+      free_lists (ret_lists);
+      return FALSE;
+    }
+  }
+  return TRUE;
 }
 
 /* ---- from outside ---- */
@@ -99,9 +113,9 @@ refresh (struct switches *switches)
   if (switches->read_us != 0 && now - switches->read_us < FRESH_US)
     return;
   g_autofree char *file = file_path ();
-  g_clear_pointer (&switches->disabled, g_strfreev);
+  free_lists (switches->lists);
   g_clear_error (&switches->problem);
-  switches->disabled = read_file (file, &switches->problem);
+  read_file (file, switches->lists, &switches->problem);
   error_make_printable (&switches->problem);
   switches->read_us = now;
 }
@@ -112,6 +126,12 @@ dotted (const struct toolset *toolset, const struct tool *tool)
   return g_strdup_printf ("%s.%s", toolset->name, tool->name);
 }
 
+static gboolean
+starts_off (const struct tool *tool)
+{
+  return (tool->hints & TOOL_STARTS_OFF) != 0;
+}
+
 gboolean
 switches_are_on (struct switches *switches, const struct toolset *toolset, const struct tool *tool,
                  GError **error)
@@ -119,7 +139,8 @@ switches_are_on (struct switches *switches, const struct toolset *toolset, const
   g_autofree char *name = dotted (toolset, tool);
   g_mutex_lock (&switches->lock);
   refresh (switches);
-  gboolean on = switches->disabled && !g_strv_contains ((const char *const *)switches->disabled, name);
+  const char *const *list = (const char *const *)switches->lists[starts_off (tool) ? ENABLED : DISABLED];
+  gboolean on = list && g_strv_contains (list, name) == starts_off (tool);
   if (switches->problem && error)
     *error = g_error_copy (switches->problem);
   g_mutex_unlock (&switches->lock);
@@ -141,16 +162,20 @@ gboolean
 switches_set (const struct toolset *toolset, const struct tool *tool, gboolean on, GError **error)
 {
   g_autofree char *file = file_path (), *name = dotted (toolset, tool), *folder = g_path_get_dirname (file);
-  g_auto (GStrv) before = read_file (file, error);
-  if (!before)
+  GStrv before[LISTS] = {NULL};
+  if (!read_file (file, before, error))
     return FALSE;
-  g_autoptr (GString) text = g_string_new ("[" GROUP "]\n" KEY " =");
-  for (gsize i = 0; before[i]; i++)
-    if (strcmp (before[i], name) != 0)
-      g_string_append_printf (text, " %s", before[i]);
-  if (!on)
-    g_string_append_printf (text, " %s", name);
-  g_string_append_c (text, '\n');
+  g_autoptr (GString) text = g_string_new ("[" GROUP "]\n");
+  for (enum list list = 0; list < LISTS; list++) {
+    g_string_append_printf (text, "%s =", keys[list]);
+    for (gsize i = 0; before[list][i]; i++)
+      if (strcmp (before[list][i], name) != 0)
+        g_string_append_printf (text, " %s", before[list][i]);
+    if (on == starts_off (tool) && list == (on ? ENABLED : DISABLED))
+      g_string_append_printf (text, " %s", name);
+    g_string_append_c (text, '\n');
+  }
+  free_lists (before);
   if (g_mkdir_with_parents (folder, 0700) < 0)
     return error_from_errno (error, errno, "cannot make the folder %s", folder);
   g_autoptr (GError) problem = NULL;

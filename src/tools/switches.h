@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that are switched off, without a restart: tools.conf in the configuration folder, read at most once a
- * second. One group with one key, names as TOOLSET.TOOL:
+/* Tools that are switched off or on, without a restart: tools.conf in the configuration folder, read at most
+ * once a second. One group, names as TOOLSET.TOOL; `enabled` counts for tools that are off as they come:
  *
  *     [tools]
  *     disabled = compute.compute_with_python assistant.run_python
+ *     enabled = compute.compute_with_javascript
  */
 #pragma once
 

@@ -254,7 +254,7 @@ def test_a_switch_needs_no_restart(own_adder):
 
 def test_a_broken_switch_file_switches_off(own_adder):
     path = own_adder.own(own_adder.config) / "tools.conf"
-    for text in ("[tools\n", "[tools]\nenabled = x\n", "[other]\ndisabled = x\n"):
+    for text in ("[tools\n", "[tools]\nother = x\n", "[other]\ndisabled = x\n"):
         path.write_text(text)
         path.chmod(0o644)
         ended = own_adder.call("tools")
