@@ -152,25 +152,31 @@ refresh_fonts() {
   fi
 }
 
-# Makes the science environment when there is none, or when the pins changed since it was made.
-science() {
-  pins=environments/science/requirements.txt
-  directory=$(environment_field science directory)
+# environment NAME SIZE: makes the environment NAME when there is none, or when its pins changed since it was made.
+environment() {
+  pins=environments/$1/requirements.txt
+  directory=$(environment_field "$1" directory)
   if [ -n "$directory" ]; then
     # One that somebody made from a list of their own, or adopted, is theirs.
     if [ ! -f "$directory/requirements.txt" ] || cmp -s "$pins" "$directory/requirements.txt"; then
-      refresh_fonts
       return 0
     fi
-    say "The pins of the science environment have changed: making it again"
+    say "The pins of the environment $1 have changed: making it again"
     if [ -w "$directory" ]; then
-      build/adder env remove science || die "cannot remove the old science environment in $directory"
+      build/adder env remove "$1" || die "cannot remove the old environment $1 in $directory"
     fi
   else
-    say "Making the science environment (some 250 MB are fetched, 750 MB on disk)"
+    say "Making the environment $1 ($2)"
   fi
-  build/adder env create science || die "The science environment could not be made."
+  build/adder env create "$1" || die "The environment $1 could not be made."
 }
+
+science() {
+  environment science "some 250 MB are fetched, 750 MB on disk"
+  refresh_fonts
+}
+
+javascript() { environment javascript "some 3 MB are fetched, 33 MB on disk"; }
 
 # test_venv NAME PINS TITLE SIZE [COMMAND...]: a virtual environment build/NAME with what PINS lists, then COMMAND. Installed
 # once, and again when PINS changed.

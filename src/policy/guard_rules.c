@@ -150,7 +150,7 @@ check_word (const char *word, GError **error)
 
 /* ---- the table ---- */
 
-static const char *const modes[] = {"statements", "expression", NULL};
+static const char *const modes[] = {"statements", "expression", "javascript", NULL};
 static const char *const refusals[] = {"refused", "allowed", NULL};
 
 #define LIST(name, what)                                                                                     \
@@ -164,7 +164,9 @@ static const char *const refusals[] = {"refused", "allowed", NULL};
 
 const struct profile_key profile_guard_keys[] = {
     {"mode", PROFILE_CHOICE, PROFILE_AT (guard.mode), .choices = modes,
-     .text = "Whether code is statements or one expression, whose value is its text."},
+     .text =
+         "Whether code is statements or one expression, whose value is its text: `javascript` is one that "
+         "QuickJS evaluates, for which of this group `builtins` counts alone."},
     {"refused_nodes", PROFILE_LIST, PROFILE_AT (guard.refused_nodes), .check = check_node,
      .values = "classes of Python's module ast", .text = "Syntax that is refused."},
     LIST (refused_names, "Names that code may neither read nor bind."),

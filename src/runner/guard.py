@@ -151,6 +151,8 @@ MADE = {
 def check(code, name, rules, known=()):
     """The syntax tree of CODE, as it may run under RULES, where the names KNOWN have values, and the names that it reads. Refused
     tells every violation; SyntaxError is Python's."""
+    if rules.given.get("mode") == "javascript":
+        raise ValueError("JavaScript is for runs alone, neither for sessions nor for analyses")
     finding = Check(code, rules, known)
     tree = finding.parse(name)
     if tree is not None:

@@ -375,6 +375,8 @@ def prepare():
         import_real("adder_runner.columns")
         import_real("adder_runner.guarded_pandas")
         import_real("pandas.core.computation.eval")
+    if "_quickjs" in sys.modules:
+        import_real("adder_runner.javascript").prepare()
     for name in ("_string", "datetime", "decimal", "fractions", "json", "re", "statistics"):
         import_real(name)
     rules = guard.Rules({"mode": "expression", "refused_attributes": "_*", "modules": "math", "max_repeat": 10, "max_range": 10, "max_power_bits": 10})
@@ -475,6 +477,10 @@ class Code:
 
 def run(request, outcome):
     """Checks the code of REQUEST and, unless no more was asked for, runs it; OUTCOME gets its value."""
+    if request["guard"].get("mode") == "javascript":
+        from adder_runner import javascript
+
+        return javascript.run(request, outcome)
     code = Code(request)
     if request.get("check"):
         return

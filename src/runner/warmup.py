@@ -79,6 +79,8 @@ RULES = {
     "max_repeat": 1000000,
     "max_power_bits": 100000,
 }
+SCRIPTS = ("[...'ab'].reverse().join('')", "Math.max(...[1, 2].map((x) => x * 2))")
+SCRIPT_RULES = {"mode": "javascript", "builtins": "Array BigInt Date JSON Map Math NaN Number Object Promise RegExp Set String TypeError undefined"}
 
 
 @contextlib.contextmanager
@@ -175,4 +177,9 @@ def tables():
 def rehearsals():
     """Code of different kinds. Pages that all of it writes, any run will write; those that some of it does, many."""
     plain = [SHORT, *tables(), GIVEN, GIVEN] if tables() else [SHORT, TYPICAL]
-    return [*({"code": code} for code in plain), *({"code": code, "guard": RULES} for code in EXPRESSIONS)]
+    scripts = SCRIPTS if "_quickjs" in sys.modules else ()
+    return [
+        *({"code": code} for code in plain),
+        *({"code": code, "guard": RULES} for code in EXPRESSIONS),
+        *({"code": code, "guard": SCRIPT_RULES, "values": {"last_result": "2"}} for code in scripts),
+    ]

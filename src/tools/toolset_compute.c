@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Toolset `compute`: models write the expression, Python computes it. */
+/* Toolset `compute`: models write the expression, Python or JavaScript computes it. */
 #include <string.h>
 
 #include "common/json.h"
@@ -7,30 +7,60 @@
 #include "tools/call.h"
 #include "tools/shapes.h"
 
-#define PROFILE "compute"
+/* clang-format off */
+#define FIELD_STORE_AS \
+  {.name = "store_as", .types = FIELD_TEXT, .optional = TRUE, .pattern = "^[A-Za-z][A-Za-z0-9_]{0,63}$", \
+   .pattern_words = "a name of letters, digits and _ that begins with a letter, at most 64", \
+   .text = "Keep the value, as text, under this name for later expressions of this conversation."}
+#define FIELD_VALUE(error) \
+  {.name = "text", .types = FIELD_TEXT, .text = "The value as text, or \"" error ": TypeName: message\"."}
+/* clang-format on */
 
-static const struct field compute_parameters[] = {
+#define PYTHON_ERROR     "PythonError"
+#define JAVASCRIPT_ERROR "JavaScriptError"
+
+static const struct field python_parameters[] = {
     FIELD_CODE (
         "One Python expression, such as 'NcS9euQa'[::-1] or sum(range(1, 101)). No statements, no imports."),
     FIELD_DESCRIPTION,
-    {.name = "store_as",
-     .types = FIELD_TEXT,
-     .optional = TRUE,
-     .pattern = "^[A-Za-z][A-Za-z0-9_]{0,63}$",
-     .pattern_words = "a name of letters, digits and _ that begins with a letter, at most 64",
-     .text = "Keep the value, as text, under this name for later expressions of this conversation."},
+    FIELD_STORE_AS,
+    {0},
+};
+static const struct field javascript_parameters[] = {
+    FIELD_CODE ("One JavaScript expression, such as [...'NcS9euQa'].reverse().join('') or 2n ** 200n. No "
+                "statements, no declarations."),
+    FIELD_DESCRIPTION,
+    FIELD_STORE_AS,
     {0},
 };
 
-static const struct field compute_reply[] = {
-    {.name = "text",
-     .types = FIELD_TEXT,
-     .text = "The value as text, or \"PythonError: TypeName: message\"."},
-    FIELD_RUN_ID,
-    {0},
+static const struct field python_reply[] = {FIELD_VALUE (PYTHON_ERROR), FIELD_RUN_ID, {0}};
+static const struct field javascript_reply[] = {FIELD_VALUE (JAVASCRIPT_ERROR), FIELD_RUN_ID, {0}};
+static const struct field *const python_replies[] = {python_reply, NULL};
+static const struct field *const javascript_replies[] = {javascript_reply, NULL};
+
+struct language {
+  const char *profile;
+  const char *error;           /* begins a reply that is no value */
+  const char *const *keywords; /* that no value can be called by; ends with NULL */
 };
 
-static const struct field *const compute_replies[] = {compute_reply, NULL};
+static const char *const python_keywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    NULL,
+};
+static const char *const javascript_keywords[] = {
+    "arguments", "await",  "break",    "case",   "catch",  "class",      "const",  "continue", "debugger",
+    "default",   "delete", "do",       "else",   "enum",   "eval",       "export", "extends",  "false",
+    "finally",   "for",    "function", "if",     "import", "in",         "let",    "new",      "null",
+    "return",    "static", "super",    "switch", "this",   "throw",      "true",   "try",      "typeof",
+    "var",       "void",   "while",    "with",   "yield",  "instanceof", NULL,
+};
+
+static const struct language python = {"compute", PYTHON_ERROR, python_keywords};
+static const struct language javascript = {"javascript", JAVASCRIPT_ERROR, javascript_keywords};
 
 /* The value as a person would write it: a text without quotes. */
 static const char *
@@ -56,9 +86,10 @@ reply_value (struct call *call, const struct ran *ran)
 }
 
 static void
-reply_error (struct call *call, const struct ran *ran, const char *type, const char *message)
+reply_error (struct call *call, const struct language *language, const struct ran *ran, const char *type,
+             const char *message)
 {
-  g_autofree char *text = g_strdup_printf ("PythonError: %s: %s", type, message);
+  g_autofree char *text = g_strdup_printf ("%s: %s: %s", language->error, type, message);
   call_reply (call, json_pack ("{s:s}", "text", text), ran);
 }
 
@@ -76,31 +107,7 @@ is_cut (const struct ran *ran)
   return FALSE;
 }
 
-/* Gives REQUEST what the conversation remembers; a text is the same in JSON and in Python. */
-static gboolean
-set_values (const struct call *call, AdderRequest *request, GError **error)
-{
-  g_autoptr (json_t) values =
-      contexts_get (call->tools->contexts, call->caller->owner, call->caller->conversation);
-  const char *name;
-  json_t *value;
-  json_object_foreach (values, name, value)
-  {
-    g_autofree char *text = json_to_text (value);
-    if (!adder_request_set_value (request, name, text, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* ---- names for values ---- */
-
-static const char *const keywords[] = {
-    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
-    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
-    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    NULL,
-};
 
 static gboolean
 has_name (char *const *names, const char *name)
@@ -110,23 +117,36 @@ has_name (char *const *names, const char *name)
 
 /* Whether a value called NAME would take the place of something that expressions need. */
 static gboolean
-is_taken (const struct call *call, const char *name, gboolean *ret_taken, GError **error)
+has_meaning (const struct language *language, const struct profile *profile, const char *name)
 {
-  struct profile_entry *entry = NULL;
-  const struct profile *profile = profile_cache_get (&call->tools->engine->profiles, PROFILE, &entry, error);
-  if (!profile)
-    return FALSE;
-  *ret_taken = strcmp (name, CONTEXT_LAST) == 0 || g_strv_contains (keywords, name) ||
-               has_name (profile->guard.builtins, name) || has_name (profile->guard.modules, name);
-  profile_entry_unref (entry);
+  return g_strv_contains (language->keywords, name) || has_name (profile->guard.builtins, name) ||
+         has_name (profile->guard.modules, name);
+}
+
+/* Gives REQUEST what the conversation remembers; a text is the same in JSON and in each language. A name that
+ * the other language let pass may have a meaning in this one. */
+static gboolean
+set_values (const struct call *call, const struct language *language, const struct profile *profile,
+            AdderRequest *request, GError **error)
+{
+  g_autoptr (json_t) values =
+      contexts_get (call->tools->contexts, call->caller->owner, call->caller->conversation);
+  const char *name;
+  json_t *value;
+  json_object_foreach (values, name, value)
+  {
+    g_autofree char *text = json_to_text (value);
+    if (!has_meaning (language, profile, name) && !adder_request_set_value (request, name, text, error))
+      return FALSE;
+  }
   return TRUE;
 }
 
 static gboolean
-may_store (const struct call *call, GError **error)
+may_store (const struct call *call, const struct language *language, const struct profile *profile,
+           GError **error)
 {
   const char *store_as = call_text (call, "store_as");
-  gboolean taken;
   if (!store_as)
     return TRUE;
   if (!call->caller->conversation) {
@@ -134,18 +154,17 @@ may_store (const struct call *call, GError **error)
                  "store_as needs a conversation to keep the value in, and this call came without one");
     return FALSE;
   }
-  if (!is_taken (call, store_as, &taken, error))
-    return FALSE;
-  if (taken)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "store_as cannot be %s: the name has a meaning already; choose another", store_as);
-  return !taken;
+  if (strcmp (store_as, CONTEXT_LAST) != 0 && !has_meaning (language, profile, store_as))
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "store_as cannot be %s: the name has a meaning already; choose another", store_as);
+  return FALSE;
 }
 
-/* ---- the tool ---- */
+/* ---- the tools ---- */
 
 static void
-compute (struct call *call, AdderRequest *request)
+compute (struct call *call, const struct language *language, AdderRequest *request)
 {
   struct ran ran;
   if (!call_run (call, request, &ran))
@@ -153,26 +172,44 @@ compute (struct call *call, AdderRequest *request)
   g_autofree char *refusal = ran.outcome == ADDER_OUTCOME_REFUSED ? ran_refusal (&ran) : NULL;
   if (ran.outcome == ADDER_OUTCOME_OK && is_cut (&ran)) {
     ran.outcome = ADDER_OUTCOME_ERROR;
-    reply_error (call, &ran, "ValueTooLong",
+    reply_error (call, language, &ran, "ValueTooLong",
                  "the value is too long to be given as a whole: compute a part of it");
   } else if (ran.outcome == ADDER_OUTCOME_OK)
     reply_value (call, &ran);
   else
-    reply_error (call, &ran, ran_error (&ran, "type"), refusal ? refusal : ran_error (&ran, "message"));
+    reply_error (call, language, &ran, ran_error (&ran, "type"),
+                 refusal ? refusal : ran_error (&ran, "message"));
   ran_clear (&ran);
 }
 
 static void
-handle_compute (struct call *call)
+handle (struct call *call, const struct language *language)
 {
   g_autoptr (GError) problem = NULL;
-  AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
-  if (may_store (call, &problem) && set_values (call, request, &problem)) {
-    compute (call, request);
-    return;
+  struct profile_entry *entry = NULL;
+  const struct profile *profile =
+      profile_cache_get (&call->tools->engine->profiles, language->profile, &entry, &problem);
+  AdderRequest *request = call_request (call, call_text (call, "code"), language->profile);
+  if (profile && may_store (call, language, profile, &problem) &&
+      set_values (call, language, profile, request, &problem))
+    compute (call, language, request);
+  else {
+    adder_request_free (request);
+    call_fail (call, problem);
   }
-  adder_request_free (request);
-  call_fail (call, problem);
+  g_clear_pointer (&entry, profile_entry_unref);
+}
+
+static void
+handle_python (struct call *call)
+{
+  handle (call, &python);
+}
+
+static void
+handle_javascript (struct call *call)
+{
+  handle (call, &javascript);
 }
 
 static const struct tool tools[] = {
@@ -206,9 +243,29 @@ static const struct tool tools[] = {
                     "computation.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES,
-        .parameters = compute_parameters,
-        .replies = compute_replies,
-        .handle = handle_compute,
+        .parameters = python_parameters,
+        .replies = python_replies,
+        .handle = handle_python,
+    },
+    {
+        .name = "compute_with_javascript",
+        .title = "Compute exactly, in JavaScript",
+        .description =
+            "Evaluates one JavaScript expression and returns its value as text. Use it whenever the "
+            "answer has to be exact and is easier to write in JavaScript, or has to be what "
+            "JavaScript gives. JavaScript's own objects are there: Math, JSON, Date, RegExp, "
+            "BigInt, Map, Set and their kin, arrow functions, templates and all methods of text, "
+            "numbers and arrays. There are no modules, no console and no network. last_result is "
+            "the last value, as text. An error comes back as \"JavaScriptError: TypeName: "
+            "message\".",
+        .guidance = "It is one expression: no declarations and no other statements. Integers beyond 2 ** 53 "
+                    "are exact as BigInt alone. Examples: [...'NcS9euQa'].reverse().join('') gives aQue9ScN; "
+                    "123456789n * 987654321n gives 121932631112635269; [3, 1, 2].sort() gives [1, 2, 3].",
+        .role = ROLE_GUEST,
+        .hints = TOOL_EXECUTES | TOOL_STARTS_OFF,
+        .parameters = javascript_parameters,
+        .replies = javascript_replies,
+        .handle = handle_javascript,
     },
 };
 
