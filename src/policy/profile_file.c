@@ -170,13 +170,26 @@ take_line (struct reading *reading, char *line)
     take_key (reading, line);
 }
 
+static gboolean
+has_problem (const struct reading *reading, const struct profile_group *group)
+{
+  for (guint i = 0; i < reading->problems->len; i++) {
+    const struct profile_problem *problem = reading->problems->pdata[i];
+    if (g_strcmp0 (problem->group, group->name) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A group with a line that was not taken is not looked at as a whole: what is missing may be what that line
+ * would have said, and one mistake is told once. */
 static void
 check_whole (struct reading *reading)
 {
   for (const struct profile_group *group = profile_groups; group->name; group++) {
     const char *key = NULL;
     g_autoptr (GError) problem = NULL;
-    if (!group->check || group->check (reading->profile, &key, &problem))
+    if (!group->check || has_problem (reading, group) || group->check (reading->profile, &key, &problem))
       continue;
     guint line = key ? line_of (reading, group->name, key) : 0;
     reading->group = group;

@@ -360,6 +360,31 @@ test_all_problems (struct place *place, G_GNUC_UNUSED gconstpointer data)
   profile_free (profile);
 }
 
+/* What was wrong with a line is not told again as what the group then lacks. */
+static void
+test_one_mistake_is_told_once (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  static const struct {
+    const char *text, *told;
+  } rows[] = {
+      {ALLOWED SECRET "secret_file = key\n",
+       "bad.conf:4: [network] secret_file: \"key\" is not an absolute path"},
+      {ALLOWED SECRET "secret_fil = /key\n",
+       "bad.conf:4: [network] secret_fil: there is no such key; did you mean secret_file?"},
+      {ALLOWED "secret_host = a.example\nsecret_file = /key\n",
+       "bad.conf:3: [network] secret_host: \"a.example\" is no host with a scheme, as "
+       "https://api.example.org"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GPtrArray) problems = NULL;
+    struct profile *profile = profile_read_text ("bad", rows[i].text, strlen (rows[i].text), &problems);
+    g_assert_cmpuint (problems->len, ==, 1);
+    g_autofree char *text = profile_problem_text ("bad.conf", problems->pdata[0]);
+    g_assert_cmpstr (text, ==, rows[i].told);
+    profile_free (profile);
+  }
+}
+
 /* What a file of a profile may hold, and what it may be. */
 static void
 test_profile_bounds (struct place *place, G_GNUC_UNUSED gconstpointer data)
@@ -648,6 +673,7 @@ UNIT_SUITE (common_config)
   ADD ("/profile/own", test_own_profile);
   ADD ("/profile/bad", test_bad_profiles);
   ADD ("/profile/problems", test_all_problems);
+  ADD ("/profile/one-mistake", test_one_mistake_is_told_once);
   ADD ("/profile/problems-bound", test_problems_bound);
   ADD ("/profile/bounds", test_profile_bounds);
   ADD ("/profile/network", test_profile_network);
