@@ -14,3 +14,8 @@ struct fault {
 /* Fills FAULT (which may be NULL) with ERR, a positive errno, and a formatted step. Returns -ERR, so that a
  * failing function ends in `return fault_set (fault, errno, "cannot open %s", path);`. */
 int fault_set (struct fault *fault, int err, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
+
+/* The same with TEXT of elsewhere as the step. Of one that is too long, its beginning and its end are kept,
+ * each in whole characters of UTF-8: words of a program often begin with how it was called, and end with what
+ * failed. */
+int fault_set_text (struct fault *fault, int err, const char *text);

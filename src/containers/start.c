@@ -24,9 +24,6 @@
 #include "containers/spec.h"
 #include "runner/wire.h"
 
-/* Of what is too long to be told whole. */
-#define STEP_HEAD_BYTES 40
-
 struct start {
   const struct container_order *order;
   struct container_client *client;
@@ -224,21 +221,6 @@ finish (struct start *start)
   fd_close (&start->pid_fd);
 }
 
-/* The words of an engine's runtime begin with how it was called, and end with what failed. */
-static void
-set_step (struct fault *fault, int err, const char *text)
-{
-  static const char gap[] = " ... ";
-  gsize length = strlen (text);
-  if (length < FAULT_STEP_BYTES) {
-    fault_set (fault, err, "%s", text);
-    return;
-  }
-  g_autofree char *clean = g_str_to_ascii (text, "C");
-  gsize tail = FAULT_STEP_BYTES - STEP_HEAD_BYTES - sizeof gap;
-  fault_set (fault, err, "%.*s%s%s", STEP_HEAD_BYTES, clean, gap, clean + strlen (clean) - tail);
-}
-
 /* The daemon need not wait for what is done about it. */
 static void
 refuse (const GError *error)
@@ -247,7 +229,7 @@ refuse (const GError *error)
   gboolean lacking = g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
                      g_error_matches (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
   gboolean late = g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
-  set_step (&refused.fault, lacking ? EOPNOTSUPP : late ? ETIMEDOUT : EIO, error->message);
+  fault_set_text (&refused.fault, lacking ? EOPNOTSUPP : late ? ETIMEDOUT : EIO, error->message);
   (void)fd_send (WIRE_LAUNCH_CONTROL, &refused, sizeof refused, NULL, 0);
 }
 

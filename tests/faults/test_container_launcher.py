@@ -288,6 +288,7 @@ def test_the_age_of_an_image_is_told(launch):
         (("create", {}), EIO, "what it created", True),
         (("create", b"{"), EIO, "not JSON", True),
         (("start", 500), EIO, "made up: start", True),
+        (("start", (500, "水" * 60)), EIO, "水" * 30, True),
         (("start", "cut"), EIO, "broke off", True),
         (("inspect", 404), EOPNOTSUPP, "made up: inspect", True),
         (("inspect", {"State": {"Pid": 0}}), EIO, "ended as soon", True),

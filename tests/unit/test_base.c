@@ -50,6 +50,49 @@ test_fault (void)
   g_assert_cmpint (fault_set (NULL, EIO, "nobody listens"), ==, -EIO);
 }
 
+/* Words of elsewhere, in whatever letters: what is kept is their own beginning and end, whole. */
+static void
+test_fault_text (void)
+{
+  static const struct {
+    const char *first, *again, *last;
+    guint times;
+  } rows[] = {
+      {"", "", "", 0},
+      {"engine: ", "x", " failed", FAULT_STEP_BYTES - 16},
+      {"engine: ", "x", " failed", FAULT_STEP_BYTES},
+      {"", "\xe6\xb0\xb4", "", 60},
+      {"a", "\xe6\xb0\xb4", "", 200},
+      {"ab", "\xf0\x9f\x8c\x8a", "c", 5000},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    struct fault fault = {0};
+    g_autoptr (GString) text = g_string_new (rows[i].first);
+    for (guint n = 0; n < rows[i].times; n++)
+      g_string_append (text, rows[i].again);
+    g_string_append (text, rows[i].last);
+    g_autofree char *exact = g_strdup (text->str); /* nothing is before or behind it */
+    g_assert_cmpint (fault_set_text (&fault, EIO, exact), ==, -EIO);
+    g_assert_true (g_utf8_validate (fault.step, -1, NULL));
+    if (text->len < FAULT_STEP_BYTES) {
+      g_assert_cmpstr (fault.step, ==, exact);
+      continue;
+    }
+    char *gap = strstr (fault.step, " ... ");
+    g_assert_nonnull (gap);
+    g_assert_true (g_str_has_suffix (exact, gap + strlen (" ... ")));
+    g_assert_cmpuint (strlen (fault.step), >, FAULT_STEP_BYTES - 10);
+    *gap = '\0';
+    g_assert_true (fault.step[0] && g_str_has_prefix (exact, fault.step));
+  }
+  struct fault fault;
+  char odd[4 * FAULT_STEP_BYTES];
+  memset (odd, 0x80, sizeof odd - 1); /* the middle of characters that never begin, nor end */
+  odd[sizeof odd - 1] = '\0';
+  fault_set_text (&fault, EIO, odd);
+  g_assert_cmpstr (fault.step, ==, " ... ");
+}
+
 static void
 test_close (void)
 {
@@ -254,6 +297,7 @@ UNIT_SUITE (base)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/base/fault", test_fault);
+  g_test_add_func ("/base/fault-text", test_fault_text);
   g_test_add_func ("/base/close", test_close);
   g_test_add_func ("/base/whole", test_whole);
   g_test_add_func ("/base/pass", test_pass);
