@@ -18,6 +18,12 @@
 #define PODMAN_CANNOT ",\""
 
 gboolean
+lent_is_mount (const struct container_order *order)
+{
+  return g_strcmp0 (order->lend, CONTAINER_LEND_MOUNT) == 0;
+}
+
+gboolean
 lent_check (const struct container_order *order, const struct container_client *client, GError **error)
 {
   if (!order->directory || !container_client_is_podman (client) || !strpbrk (order->directory, PODMAN_CANNOT))
@@ -41,7 +47,7 @@ gboolean
 lent_attach (const struct container_order *order, int pid_fd, GError **error)
 {
   int status = 0;
-  if (!order->lend || strcmp (order->lend, CONTAINER_LEND_MOUNT) != 0)
+  if (!lent_is_mount (order))
     return TRUE;
   /* A process of its own: there is no way back from a mount namespace. */
   pid_t child = fork ();

@@ -5,10 +5,13 @@
 #include "containers/client.h"
 #include "containers/order.h"
 
+/* Whether ORDER comes with WIRE_LAUNCH_LENT. Otherwise that number is free, for whatever is opened next. */
+gboolean lent_is_mount (const struct container_order *order);
+
 /* Whether the engine behind CLIENT can be asked for what ORDER lends. */
 gboolean lent_check (const struct container_order *order, const struct container_client *client,
                      GError **error);
 
-/* With CONTAINER_LEND_MOUNT: puts the mount into the container of PID_FD, whose zygote waits to be handed
+/* Where lent_is_mount: puts the mount into the container of PID_FD, whose zygote waits to be handed
  * over and has made no workspace yet. For who may do what root may. */
 gboolean lent_attach (const struct container_order *order, int pid_fd, GError **error);

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "containers/client.h"
+#include "containers/lent.h"
 #include "containers/order.h"
 #include "containers/remove.h"
 #include "containers/start.h"
@@ -32,9 +33,10 @@ keep_on (void)
   sigprocmask (SIG_SETMASK, &none, NULL);
 }
 
-/* Descriptor 0 becomes /dev/null, 1 the message pipe, and no other stays but those of enum wire_launch_fd. */
+/* Descriptor 0 becomes /dev/null, 1 the message pipe, and no other stays but those of enum wire_launch_fd
+ * that ORDER comes with. */
 static gboolean
-settle_descriptors (GError **error)
+settle_descriptors (const struct container_order *order, GError **error)
 {
   autoclose int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0 || dup2 (null, STDIN_FILENO) < 0 || dup2 (STDERR_FILENO, STDOUT_FILENO) < 0)
@@ -47,7 +49,7 @@ settle_descriptors (GError **error)
     if (fcntl (fd, F_SETFD, FD_CLOEXEC) < 0)
       return error_from_errno (error, errno, "descriptor %d is missing", fd);
   (void)close (WIRE_LAUNCH_INIT);
-  (void)close_range (WIRE_LAUNCH_LENT + 1, ~0U, 0);
+  (void)close_range (WIRE_LAUNCH_LENT + (lent_is_mount (order) ? 1 : 0), ~0U, 0);
   return TRUE;
 }
 
@@ -55,7 +57,7 @@ static gboolean
 start (const struct container_order *order, GError **error)
 {
   keep_on ();
-  return settle_descriptors (error) && container_start (order, error);
+  return settle_descriptors (order, error) && container_start (order, error);
 }
 
 /* The engine may yet make what its launcher asked for before it died. */

@@ -234,11 +234,12 @@ refuse (const GError *error)
 }
 
 static void
-let_go (void)
+let_go (const struct container_order *order)
 {
   (void)close (WIRE_LAUNCH_CONTROL);
   (void)close (WIRE_LAUNCH_FILTER);
-  (void)close (WIRE_LAUNCH_LENT);
+  if (lent_is_mount (order))
+    (void)close (WIRE_LAUNCH_LENT);
 }
 
 gboolean
@@ -256,7 +257,7 @@ container_start (const struct container_order *order, GError **error)
                      run (&start, &problem) && inspect (&start, &problem) && hand_over (&start, &problem);
   if (!started)
     refuse (problem);
-  let_go ();
+  let_go (order);
   if (started)
     watch (&start);
   finish (&start);

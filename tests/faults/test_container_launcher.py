@@ -27,6 +27,7 @@ RUNNER = pathlib.Path(harness.build_directory()) / "src/runner"
 LAUNCHED, REFUSED = 1, 5
 EOPNOTSUPP, EIO, ETIMEDOUT = 95, 5, 110
 ID = "c0ffee"
+LENT = 6  # of enum wire_launch_fd
 
 # The first process of a container: it joins, says so on the control socket, and ends when that hangs up.
 ZYGOTE = """
@@ -261,6 +262,22 @@ def test_a_container_lives_as_long_as_its_messages_are_read(launch):
     launcher.hang_up()
     assert launcher.ended() == 0 and engine.asked[-1] == "remove"
     assert engine.process.wait(DEADLINE) == -signal.SIGKILL
+
+
+def test_only_what_was_handed_over_is_closed(launch):
+    """Nothing is lent, so the number of what would be is whoever's: the connection to the engine may have it."""
+    engine, launcher = launch(("inspect", "hang"))
+    folder = pathlib.Path(f"/proc/{launcher.process.pid}")
+    assert engine.reached.wait(DEADLINE)
+    before = os.readlink(folder / f"fd/{LENT}")
+    engine.released.set()
+    launcher.launched()
+    wait_until(lambda: not {"3", "4"} & set(os.listdir(folder / "fd")), "the launcher to let go")
+    wait_until(lambda: "State:\tS" in (folder / "status").read_text(), "the launcher to wait")
+    assert os.readlink(folder / f"fd/{LENT}") == before
+    asked = len(engine.connections)
+    launcher.hang_up()
+    assert launcher.ended() == 0 and engine.asked[-1] == "remove" and len(engine.connections) == asked
 
 
 def test_a_container_that_ends_is_removed(launch):
