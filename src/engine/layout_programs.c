@@ -14,6 +14,10 @@
 static const char *const loaded_later[] = {"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2",
                                            "libgcc_s.so.1"};
 
+/* What stdbuf has a program load, where systems keep it. It is found by this path. */
+static const char *const loaded_by_path[] = {"/usr/libexec/coreutils/libstdbuf.so",
+                                             "/usr/lib/coreutils/libstdbuf.so"};
+
 static void
 free_file (gpointer data)
 {
@@ -102,6 +106,9 @@ layout_programs (const char *zygote)
   }
   for (gsize i = 0; i < G_N_ELEMENTS (loaded_later); i++)
     needs_add_library (needs, loaded_later[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS (loaded_by_path); i++)
+    if (needs_add (needs, loaded_by_path[i]))
+      add_file (files, loaded_by_path[i], loaded_by_path[i], FALSE);
   add_paths (files, needs->libraries, FALSE);
   add_paths (files, needs->loaders, TRUE);
   needs_free (needs);

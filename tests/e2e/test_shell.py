@@ -76,6 +76,7 @@ WORK = {
     "tar": ("echo a > a; tar cf t.tar a; tar tf t.tar; tar xOf t.tar a", "a\na\n"),
     "gzip": ("echo a | gzip -c | zcat", "a\n"),
     "env": ("env -i A=1 printenv A; A=2 env | grep ^A=", "1\nA=2\n"),
+    "stdbuf": ("seq 3 | stdbuf -oL tail -n 1; stdbuf -o0 printenv _STDBUF_O", "3\n0\n"),
     "timeout": ("timeout 0.2 sleep 10; echo $?", "124\n"),
     "a background process": ("(sleep 0.1; echo late) & wait; echo done", "late\ndone\n"),
     "what does not end": ("sleep 1000 & echo on", "on\n"),
