@@ -18,6 +18,13 @@ static const char *const loaded_later[] = {"libnss_files.so.2", "libnss_dns.so.2
 static const char *const loaded_by_path[] = {"/usr/libexec/coreutils/libstdbuf.so",
                                              "/usr/lib/coreutils/libstdbuf.so"};
 
+/* What iconv loads for the encodings that text of today comes in, below the directories of libraries; and
+ * what says which file has which. */
+static const char *const encodings[] = {"UTF-16.so", "UTF-32.so", "ISO8859-1.so", "ISO8859-15.so",
+                                        "CP1252.so"};
+#define ENCODINGS     "gconv"
+#define ENCODINGS_KEY "gconv-modules.cache"
+
 static void
 free_file (gpointer data)
 {
@@ -86,6 +93,34 @@ add_paths (GPtrArray *files, GHashTable *paths, gboolean runnable)
   }
 }
 
+/* At its own path. FALSE: it is not there, or not for this machine. */
+static gboolean
+add_loaded (GPtrArray *files, struct needs *needs, const char *path)
+{
+  gboolean fits = needs_add (needs, path);
+  if (fits)
+    add_file (files, path, path, FALSE);
+  return fits;
+}
+
+static void
+add_encodings (GPtrArray *files, struct needs *needs)
+{
+  gboolean found = FALSE;
+  for (guint i = 0; i < needs->directories->len && !found; i++) {
+    g_autofree char *directory = g_build_filename (needs->directories->pdata[i], ENCODINGS, NULL);
+    char *real = realpath (directory, NULL);
+    for (gsize j = 0; real && j < G_N_ELEMENTS (encodings); j++) {
+      g_autofree char *path = g_build_filename (real, encodings[j], NULL);
+      found = add_loaded (files, needs, path) || found;
+    }
+    g_autofree char *key = found ? g_build_filename (real, ENCODINGS_KEY, NULL) : NULL;
+    if (key)
+      add_file (files, key, key, FALSE);
+    free (real);
+  }
+}
+
 GPtrArray *
 layout_programs (const char *zygote)
 {
@@ -107,8 +142,8 @@ layout_programs (const char *zygote)
   for (gsize i = 0; i < G_N_ELEMENTS (loaded_later); i++)
     needs_add_library (needs, loaded_later[i]);
   for (gsize i = 0; i < G_N_ELEMENTS (loaded_by_path); i++)
-    if (needs_add (needs, loaded_by_path[i]))
-      add_file (files, loaded_by_path[i], loaded_by_path[i], FALSE);
+    (void)add_loaded (files, needs, loaded_by_path[i]);
+  add_encodings (files, needs);
   add_paths (files, needs->libraries, FALSE);
   add_paths (files, needs->loaders, TRUE);
   needs_free (needs);

@@ -72,6 +72,10 @@ WORK = {
     "dates": ("date -u -d @0 +%Y", "1970\n"),
     "time zones": ("TZ=Asia/Tokyo date -d @0 +%H", "09\n"),
     "characters": ("printf 'größe' | wc -m", "5\n"),
+    "encodings": (
+        "for e in utf-16 latin1 iso-8859-15 cp1252 utf-32; do echo ö | iconv -t $e | iconv -f $e; done",
+        "ö\n" * 5,
+    ),
     "diff": ("echo a > a; echo b > b; diff a b | head -n 1; true", "1c1\n"),
     "tar": ("echo a > a; tar cf t.tar a; tar tf t.tar; tar xOf t.tar a", "a\na\n"),
     "gzip": ("echo a | gzip -c | zcat", "a\n"),
