@@ -413,15 +413,16 @@ class Ask:
 
 class Hostile:
     """A server with a database at /NAME for each function above; "NAME-3" does as NAME does. What was asked of a database is
-    in `asked`, how many bytes it sent in `sent`; `asked_elsewhere` are requests at an origin that is nobody's."""
+    in `asked`, how many bytes it sent in `sent`; `asked_elsewhere` are requests at an origin that is nobody's;
+    `connections` counts those to both."""
 
-    def __init__(self, together=10):
+    def __init__(self, together=10, address="127.0.0.1"):
         self.parties, self.meetings, self.links = together, {}, {}
         self.asked, self.sent, self.asked_elsewhere = {}, {}, []
         self.lock, self.over, self.reached, self.go_on = threading.Lock(), *(threading.Event() for _ in range(3))
-        self.socket, self.elsewhere = (socket.create_server(("127.0.0.1", 0), backlog=100) for _ in range(2))
-        self.url, self.other = (f"http://127.0.0.1:{one.getsockname()[1]}" for one in (self.socket, self.elsewhere))
-        self.threads = []
+        self.socket, self.elsewhere = (socket.create_server((address, 0), backlog=100) for _ in range(2))
+        self.url, self.other = (f"http://{address}:{one.getsockname()[1]}" for one in (self.socket, self.elsewhere))
+        self.threads, self.connections = [], 0
         for listening in (self.socket, self.elsewhere):
             self.begin(self.accept, listening)
 
@@ -443,6 +444,8 @@ class Hostile:
                 connection, _ = listening.accept()
             except OSError:
                 return
+            with self.lock:
+                self.connections += 1
             self.begin(self.serve, connection, listening is self.elsewhere)
 
     def serve(self, connection, is_elsewhere):

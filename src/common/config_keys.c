@@ -459,8 +459,8 @@ const struct config_row config_table[] = {
              "that it is sent. A question that has used them up ends; the last answer may go beyond."},
     {"materials", "index", CONFIG_TEXT, AT (materials_index), "https://providers.optimade.org/v1/links",
      .text = "The list of providers of the OPTIMADE federation, beside those of `materials.conf` and those "
-             "that Adder comes "
-             "with. `none`: it is not read."},
+             "that Adder comes with. What it names on another host is asked at public addresses alone; a "
+             "database of one's own network goes into `materials.conf`. `none`: it is not read."},
     {"materials", "index_age_ms", CONFIG_DURATION, AT (materials_index_age_ms), "7d",
      .maximum = 365 * 24 * HOUR, .text = "How long what it says is kept before it is read again."},
     {"materials", "page_bytes", CONFIG_SIZE, AT (materials_page_bytes), "32MiB", .minimum = 1024,

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "engine/address.h"
+#include "common/address.h"
 #include "sandbox/network.h"
 
 /* The ports of a host that is named without one. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reaching a host: waiting, names, addresses that may be reached, connecting. */
 #include <errno.h>
-#include <ifaddrs.h>
 #include <netdb.h>
 #include <poll.h>
 #include <string.h>
@@ -153,37 +152,6 @@ look_up (struct gate *gate, const struct host_name *host, gint64 deadline_us, GA
 
 /* ---- addresses ---- */
 
-/* Whether ADDRESS is one of this host's own: what answers there may be meant for nobody else. */
-static gboolean
-is_own (const struct address *address)
-{
-  struct ifaddrs *list;
-  struct address own;
-  gboolean found = FALSE;
-  if (getifaddrs (&list) < 0)
-    return TRUE; /* nobody can tell */
-  for (const struct ifaddrs *at = list; at && !found; at = at->ifa_next)
-    found = at->ifa_addr && address_from_socket (at->ifa_addr, &own) && own.family == address->family &&
-            memcmp (own.bytes, address->bytes, sizeof own.bytes) == 0;
-  freeifaddrs (list);
-  return found;
-}
-
-/* What keeps ADDRESS from being reached; NULL: nothing. */
-static const char *
-obstacle (const struct proxy *proxy, const struct address *address)
-{
-  const char *what = address_special (address);
-  if (!what && is_own (address))
-    what = "an address of this host";
-  for (guint i = 0; what && !address_is_disguised (address) && i < proxy->private_networks->len; i++) {
-    const struct address_block *open = &g_array_index (proxy->private_networks, struct address_block, i);
-    if (address_block_has (open, address))
-      return NULL;
-  }
-  return what;
-}
-
 /* Those that may not be reached go. Returns what is wrong with the last of them, the caller's, or NULL. */
 static char *
 drop_refused (const struct proxy *proxy, GArray *addresses)
@@ -191,7 +159,7 @@ drop_refused (const struct proxy *proxy, GArray *addresses)
   char *refused = NULL;
   for (guint i = addresses->len; i > 0; i--) {
     const struct address *address = &g_array_index (addresses, struct address, i - 1);
-    const char *what = obstacle (proxy, address);
+    const char *what = address_obstacle (address, proxy->private_networks);
     if (!what)
       continue;
     g_autofree char *text = address_format (address);

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "engine/address.h"
+#include "common/address.h"
 
 /* The most that a request may have before its body, and how many headers. */
 #define PROXY_HEAD_BYTES   ((gsize)64 << 10)

@@ -13,15 +13,16 @@
 #define PROVIDERS_FILE     "materials.conf" /* in the folder of the configuration; a group is a provider */
 
 struct provider {
-  char *name;          /* "mp": what people call it, [a-z0-9_-] */
-  char *title;         /* for people */
-  char *url;           /* base URL, versioned or not, without a slash at its end */
-  char *key;           /* sent as X-API-KEY, or NULL */
-  char *unfit;         /* why it cannot be asked: its key cannot be had; or NULL */
-  const char *source;  /* "configuration", "built-in", "index"; static */
-  gboolean is_default; /* asked where nobody names one */
-  guint page_limit;    /* records a page asked for */
-  guint64 wait_ms;     /* for one page */
+  char *name;           /* "mp": what people call it, [a-z0-9_-] */
+  char *title;          /* for people */
+  char *url;            /* base URL, versioned or not, without a slash at its end */
+  char *key;            /* sent as X-API-KEY, or NULL */
+  char *unfit;          /* why it cannot be asked: its key cannot be had; or NULL */
+  const char *source;   /* "configuration", "built-in", "index"; static */
+  gboolean only_public; /* of the index, which does not decide what in an intranet is asked */
+  gboolean is_default;  /* asked where nobody names one */
+  guint page_limit;     /* records a page asked for */
+  guint64 wait_ms;      /* for one page */
 };
 
 /* All that are known, as array of struct provider, freed with it. Reads the cache, refreshes it over the

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/address.h"
 #include "common/json.h"
 #include "common/module.h"
 #include "common/paths.h"
 #include "common/replace.h"
 #include "common/text.h"
+#include "common/url.h"
+#include "materials/page.h"
 #include "materials/providers.h"
 #include "materials/transport.h"
 
@@ -72,19 +75,43 @@ asked_free (gpointer data)
   g_free (asked);
 }
 
-/* What an index that was read over https names is asked over https as well; only one of the user's own may
- * say http. */
 struct finding {
-  gboolean only_https;
+  const char *index_url;
   GPtrArray *asked;     /* struct asked, */
   json_t *databases;    /* and what they have */
   const char *provider; /* whose these are */
 };
 
+/* Whether URL is on the index's own host, which the configuration names. Others are asked where they are
+ * public. */
+static gboolean
+is_of_index (const char *index_url, const char *url)
+{
+  g_autofree char *here = page_url_here (index_url, url);
+  return here != NULL;
+}
+
+/* FALSE as well for a number that only some readers take for an address. The address of a name shows when it
+ * is asked. */
+static gboolean
+may_be_public (const char *url)
+{
+  g_autoptr (GUri) uri = g_uri_parse (url, G_URI_FLAGS_NONE, NULL);
+  const char *text = uri ? g_uri_get_host (uri) : "";
+  struct host_name host;
+  if (address_parse (text, &host.address)) /* IPv6 is without its brackets here */
+    return !address_obstacle (&host.address, NULL);
+  return host_name_parse (text, strlen (text), &host) && !url_host_is_local (host.text);
+}
+
+/* What an index that was read over https names is asked over https as well; only one of the user's own may
+ * say http. */
 static gboolean
 is_fit (const struct finding *finding, const struct provider *provider)
 {
-  return provider && (!finding->only_https || g_str_has_prefix (provider->url, "https:"));
+  return provider &&
+         (g_str_has_prefix (provider->url, "https:") || !g_str_has_prefix (finding->index_url, "https:")) &&
+         (is_of_index (finding->index_url, provider->url) || may_be_public (provider->url));
 }
 
 static void
@@ -131,12 +158,14 @@ complain (GPtrArray *warnings, const char *what, const struct get *get)
 {
   g_autofree char *why = arrived (get)             ? g_strdup ("it is no list of links")
                          : get->end == GET_ARRIVED ? g_strdup_printf ("HTTP %ld", get->status)
+                         : get->end == GET_REFUSED ? g_strdup_printf (GET_REFUSAL, get->reason)
                          : get->end == GET_NONE    ? g_strdup ("it took too long, or was cancelled")
                                                    : g_strdup (get->reason);
   g_ptr_array_add (warnings, g_strdup_printf ("%s cannot be read: %s", what, why));
 }
 
 struct fetching {
+  const char *index_url;
   const struct materials_transport_class *class;
   struct materials_transport *transport;
   gint64 until_us;
@@ -146,7 +175,10 @@ struct fetching {
 static void
 start (const struct fetching *fetching, struct get *get, const char *url)
 {
-  *get = (struct get){.url = url, .deadline_us = fetching->until_us, .answer_bytes = ANSWER_BYTES};
+  *get = (struct get){.url = url,
+                      .only_public = !is_of_index (fetching->index_url, url),
+                      .deadline_us = fetching->until_us,
+                      .answer_bytes = ANSWER_BYTES};
   fetching->class->start (fetching->transport, get);
 }
 
@@ -172,11 +204,10 @@ take_earlier (struct finding *finding, const json_t *earlier)
 }
 
 static gboolean
-fetch_providers (const struct fetching *fetching, const char *index_url, struct finding *finding,
-                 GPtrArray *warnings)
+fetch_providers (const struct fetching *fetching, struct finding *finding, GPtrArray *warnings)
 {
   struct get get;
-  start (fetching, &get, index_url);
+  start (fetching, &get, fetching->index_url);
   wait_for_all (fetching, 1);
   fetching->class->stop (fetching->transport, &get);
   gboolean ok = arrived (&get) && each_link (get.body, "external", take_provider, finding);
@@ -225,11 +256,12 @@ fetch (const char *index_url, const json_t *earlier, int cancel_fd, GPtrArray *w
     g_ptr_array_add (warnings, g_strdup (problem->message));
     return NULL;
   }
-  const struct fetching fetching = {class, class->open (), g_get_monotonic_time () + WAIT_US, cancel_fd};
-  struct finding finding = {.only_https = g_str_has_prefix (index_url, "https:"),
+  const struct fetching fetching = {index_url, class, class->open (), g_get_monotonic_time () + WAIT_US,
+                                    cancel_fd};
+  struct finding finding = {.index_url = index_url,
                             .asked = g_ptr_array_new_with_free_func (asked_free),
                             .databases = json_array ()};
-  gboolean ok = fetch_providers (&fetching, index_url, &finding, warnings);
+  gboolean ok = fetch_providers (&fetching, &finding, warnings);
   if (ok)
     fetch_databases (&fetching, &finding, earlier, warnings);
   if (!ok || is_cancelled (cancel_fd))
@@ -302,8 +334,10 @@ providers_of_index (const struct config *config, gboolean refresh, int cancel_fd
   {
     struct provider *provider =
         provider_new (text_of (item, "name"), text_of (item, "title"), text_of (item, "url"), "index", NULL);
-    if (provider)
-      g_ptr_array_add (all, provider);
+    if (!provider)
+      continue;
+    provider->only_public = !is_of_index (config->materials_index, provider->url);
+    g_ptr_array_add (all, provider);
   }
   return all;
 }

@@ -155,6 +155,7 @@ ask (struct searching *searching, struct asked *asked)
   asked->get = (struct get){
       .url = asked->url,
       .key = asked->provider->key,
+      .only_public = asked->provider->only_public,
       .deadline_us = MIN (until_us, searching->until_us),
       .answer_bytes = MIN (left, searching->config->materials_page_bytes),
       .data = asked,
@@ -336,7 +337,10 @@ take_nothing (struct searching *searching, struct asked *asked)
           "its answer is longer than %" G_GUINT64_FORMAT " MiB",
           (all ? searching->config->materials_provider_bytes : searching->config->materials_page_bytes) >>
               20);
-  } else if (get->end == GET_LATE)
+  } else if (get->end == GET_REFUSED)
+    fail (searching, asked, "a group of its own in " PROVIDERS_FILE, "is not asked: " GET_REFUSAL,
+          get->reason);
+  else if (get->end == GET_LATE)
     fail (searching, asked, "give it more time (--timeout, or wait of the provider), or ask for less",
           "did not answer in time");
   else if (!ask_later (searching, asked))

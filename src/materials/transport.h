@@ -16,12 +16,17 @@ enum get_end {
   GET_BROKEN,    /* a connection that broke off, or no HTTP */
   GET_LATE,      /* the deadline */
   GET_LONG,      /* more than answer_bytes */
+  GET_REFUSED,   /* only_public, and it is not */
 };
+
+/* Why one ended as GET_REFUSED, with its reason in it. */
+#define GET_REFUSAL "its host has %s, and only the index names it"
 
 /* One GET; must live until it is done. */
 struct get {
   const char *url;
   const char *key;      /* sent as X-API-KEY, to that URL alone; NULL: none */
+  gboolean only_public; /* its host is named by others: nothing is sent to an address that is not public */
   gint64 deadline_us;   /* of g_get_monotonic_time */
   guint64 answer_bytes; /* at most, once it is unpacked */
   gpointer data;        /* the caller's */

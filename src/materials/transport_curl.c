@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module adder-materials: libcurl's multi interface. No redirect is followed, because a key would go
- * wherever it leads, and so would a search: who asks looks at where it is first. */
+ * wherever it leads, and so would a search: who asks looks at where it is first.
+ *
+ * What is asked of public hosts alone is looked at by the address that it would connect to, so that it does
+ * not matter what a name server says when. Behind a proxy it is the proxy who looks names up and decides what
+ * may be reached; it is given every such request, for an exception (no_proxy) is a host of one's own. */
 #include <curl/curl.h>
 
 #include "adder.h"
 #include "build-config.h"
+#include "common/address.h"
 #include "materials/transport.h"
 
 #define CONNECT_MS   15000L
@@ -21,6 +26,7 @@ struct carrier {
   struct curl_slist *headers;
   struct get *get;
   gboolean is_long;
+  const char *obstacle; /* to the address that it was about to ask, or NULL; static */
 };
 
 static struct materials_transport *
@@ -69,13 +75,73 @@ make_headers (const struct get *get)
   return headers;
 }
 
+/* ---- public hosts ---- */
+
+static const char *
+set_obstacle (struct carrier *carrier, gboolean known, const struct address *address)
+{
+  carrier->obstacle = known ? address_obstacle (address, NULL) : "an address of an unknown kind";
+  return carrier->obstacle;
+}
+
+static curl_socket_t
+open_socket (void *data, G_GNUC_UNUSED curlsocktype purpose, struct curl_sockaddr *to)
+{
+  struct address address;
+  gboolean known = address_from_socket (&to->addr, &address);
+  if (set_obstacle (data, known, &address))
+    return CURL_SOCKET_BAD;
+  return socket (to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+}
+
+/* The connection may be one that was made for a host that is named in the configuration. */
+static int
+look_at_peer (void *data, char *peer, G_GNUC_UNUSED char *own, G_GNUC_UNUSED int peer_port,
+              G_GNUC_UNUSED int own_port)
+{
+  struct address address;
+  gboolean known = address_parse (peer, &address);
+  return set_obstacle (data, known, &address) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+/* The proxy that the environment has for URL, by curl's rules; or NULL. */
+static const char *
+proxy_for (const char *url)
+{
+  static const char *const plain[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
+  static const char *const secure[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", NULL};
+  for (const char *const *name = g_str_has_prefix (url, "https:") ? secure : plain; *name; name++) {
+    const char *proxy = g_getenv (*name);
+    if (proxy && proxy[0])
+      return proxy;
+  }
+  return NULL;
+}
+
+static void
+keep_to_public_hosts (struct carrier *carrier)
+{
+  CURL *easy = carrier->easy;
+  const char *proxy = proxy_for (carrier->get->url);
+  curl_easy_setopt (easy, CURLOPT_PROXY, proxy ? proxy : "");
+  curl_easy_setopt (easy, CURLOPT_NOPROXY, "");
+  if (proxy)
+    return;
+  curl_easy_setopt (easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  curl_easy_setopt (easy, CURLOPT_OPENSOCKETDATA, carrier);
+  curl_easy_setopt (easy, CURLOPT_PREREQFUNCTION, look_at_peer);
+  curl_easy_setopt (easy, CURLOPT_PREREQDATA, carrier);
+}
+
+/* ---- asking ---- */
+
 static void
 transport_start (struct materials_transport *transport, struct get *get)
 {
   struct carrier *carrier = g_new0 (struct carrier, 1);
   gint64 left_ms = MAX ((get->deadline_us - g_get_monotonic_time ()) / 1000, 1);
   CURL *easy = curl_easy_init ();
-  *carrier = (struct carrier){easy, make_headers (get), get, FALSE};
+  *carrier = (struct carrier){easy, make_headers (get), get, FALSE, NULL};
   get_clear (get);
   get->body = g_string_new (NULL);
   get->carrier = carrier;
@@ -92,6 +158,8 @@ transport_start (struct materials_transport *transport, struct get *get)
   curl_easy_setopt (easy, CURLOPT_WRITEFUNCTION, take);
   curl_easy_setopt (easy, CURLOPT_WRITEDATA, carrier);
   curl_easy_setopt (easy, CURLOPT_PRIVATE, carrier);
+  if (get->only_public)
+    keep_to_public_hosts (carrier);
   curl_multi_add_handle (transport->multi, easy);
 }
 
@@ -114,6 +182,8 @@ end_of (const struct carrier *carrier, CURLcode code)
 {
   if (carrier->is_long)
     return GET_LONG;
+  if (code != CURLE_OK && carrier->obstacle)
+    return GET_REFUSED;
   for (gsize i = 0; i < G_N_ELEMENTS (curl_ends); i++)
     if (curl_ends[i].code == code)
       return curl_ends[i].end;
@@ -135,7 +205,7 @@ finish (struct materials_transport *transport, const CURLMsg *message)
   get->again_ms = again_s > 0 ? (gint64)MIN (again_s, G_MAXINT) * 1000 : -1;
   get->location = g_strdup (location);
   get->end = end_of (carrier, code);
-  get->reason = curl_easy_strerror (code);
+  get->reason = get->end == GET_REFUSED ? carrier->obstacle : curl_easy_strerror (code);
   carrier_end (transport, carrier);
   return get;
 }

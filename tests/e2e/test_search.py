@@ -5,6 +5,7 @@ import collections
 import json
 import math
 import signal
+import socket
 
 import harness
 import materials_world as world
@@ -485,6 +486,69 @@ def test_providers_are_those_of_the_configuration_the_list_and_the_index(make_ad
     assert "later" in {one["name"] for one in providers_of(adder, "--refresh")["providers"]}
     found = Search(adder)("--elements", "O", "--providers", "later")
     assert found["records"] == 6
+
+
+@pytest.fixture
+def intranet():
+    """A server at an address of this host, which calls itself by this host's name."""
+    name = socket.gethostname()
+    try:
+        server = world.Hostile(address=socket.gethostbyname(name))
+    except OSError as error:
+        pytest.skip(f"the name of this host leads nowhere: {error}")
+    server.url = f"http://{name}:{server.socket.getsockname()[1]}"
+    yield server
+    server.end()
+
+
+# Some readers take each for 127.0.0.1, or for a place from which it is reached.
+LOCAL = (
+    "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127%2e0.0.1", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]", "localhost", "LOCALHOST.", "a.localhost",
+)  # fmt: skip
+
+
+def test_the_index_leads_nobody_into_an_intranet(make_adder, hostile, intranet):
+    port = intranet.socket.getsockname()[1]
+    urls = {"named": intranet.url, **{f"odd{number}": f"http://{host}:{port}" for number, host in enumerate(LOCAL)}}
+    hostile.links["index"] = [world.link(name, url + "/index-there") for name, url in urls.items()]
+    hostile.links["index"].append(world.link("near", hostile.url + "/index-near"))
+    hostile.links["index-near"] = [world.link(name, url + "/good", "child") for name, url in urls.items()]
+    adder = make_adder(SETTINGS.format(index=f"{hostile.url}/index/v1/links"))
+    told = providers_of(adder)
+    known = {one["name"] for one in told["providers"] if one["source"] == "index"}
+    assert known == {"near.named"}, "what leads to this host by its number is no database; where a name leads shows later"
+    assert [line for line in told["warnings"] if "only the index" in line and line.startswith("the databases of named")]
+    found = Search(adder)("--elements", "O", "--providers", "near.named", status=1)
+    failed = said(found)["near.named"]
+    assert failed["state"] == "failed" and "only the index" in failed["error"] and "materials.conf" in failed["hint"]
+    assert (intranet.connections, intranet.asked) == (0, {}), "not even a port can be looked for"
+    # Who names it in the configuration means it.
+    world.configure(adder, {"own": intranet.url + "/good-9"})
+    assert Search(adder)("--elements", "O", "--providers", "own")["records"] == 6
+    # And a connection that is open for that is none for the index.
+    found = Search(adder)("--elements", "O", "--providers", "own,near.named")
+    assert said(found)["own"]["records"] == 6 and said(found)["near.named"]["records"] == 0
+    assert all(ask.target.startswith("/good-9/") for ask in intranet.asked["good-9"])
+
+
+def test_behind_a_proxy_the_proxy_reaches_what_the_index_names(make_adder, hostile, intranet):
+    hostile.links["index"] = [world.link("near", hostile.url + "/index-near")]
+    hostile.links["index-near"] = [
+        world.link("named", "http://database.invalid/good", "child"),
+        world.link("spared", intranet.url + "/good-2", "child"),
+    ]
+    proxy = world.Hostile()
+    try:
+        adder = make_adder(SETTINGS.format(index=f"{hostile.url}/index/v1/links"))
+        name = intranet.url.split("/")[2].split(":")[0]
+        adder.variables.update(http_proxy=proxy.url, no_proxy=f"127.0.0.1,{name}")
+        Search(adder)("--elements", "O", "--providers", "near.named,near.spared")
+        assert set(proxy.asked) == {"good", "good-2"}, "an exception from the proxy is none for the index"
+        assert all(ask.target.startswith("http://database.invalid/") for ask in proxy.asked["good"])
+        assert intranet.connections == 0
+    finally:
+        proxy.end()
 
 
 def test_without_the_index_there_is_a_list(make_adder):

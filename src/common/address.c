@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses, blocks, and names of hosts. */
-#include "engine/address.h"
+#include "common/address.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <string.h>
 
 /* A name, with the dots between its labels (RFC 1035). */
@@ -184,6 +185,36 @@ address_is_disguised (const struct address *address)
       return special[i].disguised;
   }
   return FALSE;
+}
+
+/* ---- what others may lead us to ---- */
+
+/* Whether ADDRESS is one of this host's own: what answers there may be meant for nobody else. */
+static gboolean
+is_own (const struct address *address)
+{
+  struct ifaddrs *list;
+  struct address own;
+  gboolean found = FALSE;
+  if (getifaddrs (&list) < 0)
+    return TRUE; /* nobody can tell */
+  for (const struct ifaddrs *at = list; at && !found; at = at->ifa_next)
+    found = at->ifa_addr && address_from_socket (at->ifa_addr, &own) && own.family == address->family &&
+            memcmp (own.bytes, address->bytes, sizeof own.bytes) == 0;
+  freeifaddrs (list);
+  return found;
+}
+
+const char *
+address_obstacle (const struct address *address, const GArray *opened)
+{
+  const char *what = address_special (address);
+  if (!what && is_own (address))
+    what = "an address of this host";
+  for (guint i = 0; what && opened && !address_is_disguised (address) && i < opened->len; i++)
+    if (address_block_has (&g_array_index (opened, struct address_block, i), address))
+      return NULL;
+  return what;
 }
 
 /* ---- hosts ---- */

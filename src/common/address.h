@@ -39,6 +39,12 @@ struct address_block {
 gboolean address_block_parse (const char *text, struct address_block *ret_block);
 gboolean address_block_has (const struct address_block *block, const struct address *address);
 
+/* What keeps ADDRESS from being reached for somebody who named the host in the project's stead: that it is no
+ * public host's, or one of this host's own ("a private address"; static). NULL: nothing, or one of OPENED
+ * (array of struct address_block, or NULL) has it. To be asked of the address that is connected to, for a
+ * name may lead elsewhere the next time. */
+const char *address_obstacle (const struct address *address, const GArray *opened);
+
 /* ---- hosts ---- */
 
 #define HOST_BYTES 254
