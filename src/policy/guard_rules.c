@@ -187,7 +187,9 @@ const struct profile_key profile_guard_keys[] = {
     {"format_attributes", PROFILE_CHOICE, PROFILE_AT (guard.format_attributes), .choices = refusals,
      .text = "Whether format strings may reach attributes."},
     COUNT (max_lines, 100000, "Lines of code."),
-    COUNT (max_depth, 300, "Depth of the syntax tree; else 200."),
+    COUNT (max_depth, 300,
+           "How deep code may be nested; else 200. What follows one after the other counts once: operators "
+           "of one level, attributes, items and calls, up to 600 in a chain."),
     COUNT (max_range, G_MAXINT32, "Steps of a range."),
     COUNT (max_repeat, G_MAXINT32, "Items of a text or a list that is written out and repeated."),
     COUNT (max_power_bits, G_MAXINT32, "Bits of a number that a power or a shift of constants gives."),

@@ -11,7 +11,8 @@ import io
 import re
 import tokenize
 
-DEPTH_MOST = 200  # of the tree; Python's own stack bears three times as much
+DEPTH_MOST = 200  # of what is nested
+LINKS_MOST = 600  # of the tree as it is: Python's compiler walks it by calls, of which it has a thousand with those before it
 VIOLATIONS_MOST = 100
 TEXT_MOST = 120
 NUMBER_BITS = 4096  # constants are worked out up to this size
@@ -40,6 +41,7 @@ NODES = {
 DUNDER = "Names with two leading underscores are Python's own and cannot be used."
 PRIVATE = "What begins with an underscore is a library's own; use what it offers under a plain name."
 NESTING = "Put parts into variables, or write it flatter."
+CHAIN = "Put parts into variables, or what is added up into a list."
 SIZE = "Compute it in another way: a result of this size could not be shown."
 
 # Fields of nodes that hold identifiers, or lists of them, beside Name, Attribute and imports.
@@ -62,6 +64,15 @@ IDENTIFIERS = {
     )
     if hasattr(ast, kind)
 }
+# What people write one after the other, and the tree has inside one another: the field of a node in which the part before it
+# is, and which nodes go on there. Operators of one level need no parentheses; ** is not among them, it nests to the right.
+LEVELS = {
+    operator: number
+    for number, names in enumerate(("Add Sub", "Mult Div FloorDiv Mod MatMult", "LShift RShift", "BitAnd", "BitOr", "BitXor"))
+    for operator in (getattr(ast, name) for name in names.split())
+}
+POSTFIXES = (ast.Attribute, ast.Subscript, ast.Call)
+CHAINS = {ast.BinOp: "left", ast.Attribute: "value", ast.Subscript: "value", ast.Call: "func"}
 MATCH_CLASS = getattr(ast, "MatchClass", ())
 NAMED, PASSED_ON = frozenset(("agg", "aggregate")), frozenset((None, "args", "kwargs", "kwds", "func"))
 TOO_NESTED = ("too many nested parentheses", "too many statically nested blocks", "too many levels of indentation")
@@ -162,7 +173,7 @@ def check(code, name, rules, known=()):
     if rules.expression:
         tree = ast.Expression(tree.body[0].value)
     if finding.gates:
-        tree = ast.fix_missing_locations(Gates(finding.gates).visit(tree))
+        put_gates(tree, finding.gates)
     return tree, {node.id for node in finding.loaded}
 
 
@@ -247,26 +258,31 @@ class Check:
 
     def walk(self, tree):
         deepest, nodes = self.rules.max_depth, self.rules.nodes
-        waiting = [(tree, 0)]
+        waiting = [(tree, 0, 0)]  # depth counts a chain once, links count all
         while waiting:
-            node, depth = waiting.pop()
+            node, depth, links = waiting.pop()
             kind = type(node)
-            if depth > deepest:
-                self.add("nesting", node if hasattr(node, "lineno") else None, f"more than {deepest} levels deep", NESTING)
+            if depth > deepest or links > LINKS_MOST:
+                place = node if hasattr(node, "lineno") else None
+                if depth > deepest:
+                    self.add("nesting", place, f"more than {deepest} levels deep", NESTING)
+                else:
+                    self.add("nesting", place, f"a chain of more than {LINKS_MOST} links", CHAIN)
                 continue
             if nodes and kind.__name__ in nodes:
                 self.refuse_node(node, kind.__name__)
             look = LOOKS.get(kind)
             if look is not None:
                 look(self, node)
-            depth += 1
+            links += 1
+            chained = CHAINS.get(kind)
             for field in kind._fields:
                 value = getattr(node, field, None)
                 if isinstance(value, ast.AST):
                     if value._fields or type(value).__name__ in nodes:
-                        waiting.append((value, depth))
+                        waiting.append((value, depth if field == chained and goes_on(node, value) else depth + 1, links))
                 elif isinstance(value, list):
-                    waiting += [(item, depth) for item in value if isinstance(item, ast.AST)]
+                    waiting += [(item, depth + 1, links) for item in value if isinstance(item, ast.AST)]
         self.look_at_names()
         self.look_at_paths()
         if "range" not in self.bound:
@@ -472,24 +488,41 @@ if MATCH_CLASS:
     LOOKS[MATCH_CLASS] = Check.on_match_class
 
 
-class Gates(ast.NodeTransformer):
-    """Puts calls of guarded.py's gates where the check found that only running code shows what is meant."""
+def put_gates(tree, gates):
+    """Puts calls of guarded.py's gates into TREE where the check found that only running code shows what is meant."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value[:] = [gated(item, gates) for item in value]
+                waiting += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                value = gated(value, gates)
+                setattr(node, field, value)
+                waiting.append(value)
 
-    def __init__(self, gates):
-        self.gates = gates
 
-    def visit(self, node):
-        gate = self.gates.get(id(node))
-        node = self.generic_visit(node)
-        if gate is None:
-            return node
-        if gate == RANGE_GATE:
-            return ast.copy_location(ast.Name(gate, ast.Load()), node)
-        call = ast.Call(ast.Name(gate, ast.Load()), [node.value, ast.Constant(node.attr)], [])
-        return ast.copy_location(call, node)
+def gated(node, gates):
+    # Taken out: a node that is made next may have the identity of the one that it stands for.
+    gate = gates.pop(id(node), None)
+    if gate is None:
+        return node
+    name = ast.copy_location(ast.Name(gate, ast.Load()), node)
+    if gate == RANGE_GATE:
+        return name
+    attribute = ast.copy_location(ast.Constant(node.attr), node)
+    return ast.copy_location(ast.Call(name, [node.value, attribute], []), node)
 
 
 # ---- what a tree says ----
+
+
+def goes_on(node, value):
+    """Whether VALUE, which NODE has in its field of CHAINS, is an earlier part of the same chain."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(value, ast.BinOp) and type(node.op) in LEVELS and LEVELS[type(node.op)] == LEVELS.get(type(value.op))
+    return isinstance(value, POSTFIXES)
 
 
 def dotted(node):

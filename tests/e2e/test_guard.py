@@ -177,6 +177,18 @@ def test_deep_nesting_is_a_violation(adder, code):
     assert (result.outcome, {entry["rule"] for entry in result.violations}) == ("refused", {"nesting"})
 
 
+@pytest.mark.parametrize("count", [601, 1000, 3000, 8000])
+def test_a_sum_without_end_is_a_violation(adder, count):
+    result = adder.run("+".join(["1"] * count), "--profile", "compute")
+    assert (result.outcome, {entry["rule"] for entry in result.violations}) == ("refused", {"nesting"})
+
+
+def test_a_long_sum_is_not_nested(adder):
+    assert adder.run(" + ".join(["1"] * 590), "--profile", "compute").text == "590"
+    assert adder.run("'b'" + ".replace('a', 'b')" * 200, "--profile", "compute").text == "b"
+    assert adder.run("'{}'" + ".format('{}')" * 200, "--profile", "compute").text == "{}"
+
+
 @pytest.mark.parametrize(
     "code, outcomes",
     [
@@ -322,6 +334,12 @@ def test_each_rule_is_a_switch(own_adder, rules, code, rule):
     result = own_adder.run(code, *profile(own_adder, rules))
     assert [entry["rule"] for entry in result.violations][:1] == ([rule] if rule else []), result
     assert result.outcome == ("refused" if rule else "ok")
+
+
+def test_a_sum_of_a_hundred_thousand_terms_is_a_violation(own_adder):
+    """No Python could read it, and no shipped profile lets code be so long."""
+    result = own_adder.run(" + ".join(["1"] * 100000), *profile(own_adder, "max_depth = 300"))
+    assert (result.outcome, {entry["rule"] for entry in result.violations}) == ("refused", {"nesting"})
 
 
 def test_a_rule_that_is_no_rule_names_file_line_and_key(own_adder):

@@ -178,6 +178,60 @@ def test_what_is_offered_by_a_module(monkeypatch):
         del shown.loads
 
 
+# How people write many things one after the other.
+CHAINS = {
+    "sum": lambda count: " + ".join(["1"] * count),
+    "sum and difference": lambda count: " + 1 - ".join(["1"] * (count // 2)),
+    "product": lambda count: " * ".join(["x"] * count),
+    "texts": lambda count: " + ".join(["'a'"] * count),
+    "masks": lambda count: " | ".join(["(x == 1)"] * count),
+    "and": lambda count: " and ".join(["x"] * count),
+    "attributes": lambda count: "x" + ".a" * count,
+    "items": lambda count: "x" + "[0]" * count,
+    "methods": lambda count: "x" + ".a()" * (count // 2),
+    "gates": lambda count: "x" + ".format()" * (count // 2),
+}
+
+
+@pytest.mark.parametrize("make", CHAINS.values(), ids=CHAINS.keys())
+def test_a_chain_is_not_nested(make):
+    rules = {"max_depth": 10, "format_attributes": "refused"}
+    assert found(make(400), **rules) == []
+    # The longest that is not refused can be made into code, with all that is on the stack in a sandbox.
+    longest = next(count for count in range(guard.LINKS_MOST, 0, -1) if found(make(count), **rules) == [])
+    assert longest >= guard.LINKS_MOST - 10
+    tree, _ = guard.check(make(longest), "main.py", guard.Rules(rules))
+
+    def called(depth):
+        return called(depth - 1) if depth else compile(tree, "main.py", "exec")
+
+    assert called(150)
+
+
+@pytest.mark.parametrize("make", [make for name, make in CHAINS.items() if name != "and"])
+@pytest.mark.parametrize("count", [1000, 100000])
+def test_a_chain_without_end_is_refused(make, count):
+    assert {rule for rule, *_ in found(make(count), max_depth=300)} == {"nesting"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["(" * 12 + "x" + " + x) * x" * 12, "x ** " * 12 + "x", "-" * 12 + "x", "f(" * 12 + ")" * 12, "x[" * 12 + "0" + "]" * 12, "x + (" * 12 + "x" + ")" * 12],
+)
+def test_what_is_nested_counts(code):
+    assert {rule for rule, *_ in found(code, max_depth=10)} == {"nesting"}
+
+
+def test_gates_are_put_in_wherever_they_belong():
+    code = "range(x.format(range(1)).format(y.format))[z.format : range(2)]\nf(*[range, x.format], key=x.format_map)"
+    tree, _ = guard.check(code, "main.py", guard.Rules({"max_range": 5, "format_attributes": "refused"}))
+    assert ast.unparse(tree).split("\n") == [
+        "<range>(<format>(<format>(x, 'format')(<range>(1)), 'format')(<format>(y, 'format')))[<format>(z, 'format'):<range>(2)]",
+        "f(*[range, <format>(x, 'format')], key=<format>(x, 'format_map'))",
+    ]
+    assert compile(tree, "main.py", "exec")
+
+
 def test_code_without_gates_is_run_as_it_was_read():
     code = "x = [a for a in range(3)]\nprint(f'{x!r:>{10}}')"
     tree, used = guard.check(code, "main.py", guard.Rules({"refused_names": "bad"}))
