@@ -243,6 +243,13 @@ explain_error (AdderOutcome outcome, const GError *error)
   return make_error (type, error->message, NULL);
 }
 
+json_t *
+explain_unread (const GError *error)
+{
+  return make_error (types[ADDER_OUTCOME_FAILED], error->message,
+                     "The code ended, and the directory is as it was before. Run the code again.");
+}
+
 /* In a process that is nobody's daemon, its own program is who approves. */
 json_t *
 explain_approval (const GError *error, const char *id)

@@ -22,6 +22,9 @@ char *explain_advice (const char *advice, enum limit limit, const char *how, con
  */
 json_t *explain_error (AdderOutcome outcome, const GError *error);
 
+/* The same for a run on an overlay of which nobody can tell what it changed. The caller's. */
+json_t *explain_unread (const GError *error);
+
 /* The same for a run that waits for the approval ID, with how it is had. The caller's. */
 json_t *explain_approval (const GError *error, const char *id);
 

@@ -176,6 +176,7 @@ run_free (struct adder_run *run)
   fd_close (&run->workspace_fd);
   scratch_place_free (run->place);
   change_set_free (run->changes);
+  g_clear_error (&run->unread);
   g_clear_error (&run->failure);
   g_free (run->display);
   g_free (run->display_id);

@@ -84,6 +84,7 @@ struct adder_run {
   int workspace_fd;
   struct scratch_place *place;
   struct change_set *changes; /* of an overlay of a work directory; or NULL */
+  GError *unread;             /* why there are none although there is one; or NULL */
   struct usage usage;
   struct handout handout;
   json_t *visits, *refusals;  /* of the network, from the proxy; or NULL */
@@ -122,7 +123,8 @@ gboolean run_tell_held (struct adder_run *run, AdderEvent *event);
 /* Sends WIRE_SEEN again, after one that could not be sent. */
 void run_send_seen (struct adder_run *run);
 
-/* What the code left in the layer over its work directory, into run->changes. Ends what lives. */
+/* What the code left in the layer over its work directory, into run->changes, or why that cannot
+ * be told into run->unread. Ends what lives. */
 void run_collect_changes (struct adder_run *run);
 
 /* Of a run that is to be reviewed: keeps its changes, or else says in VERDICT why not. Returns the error that

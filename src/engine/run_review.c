@@ -11,6 +11,8 @@
 #include "engine/run_private.h"
 #include "sandbox/mounts.h"
 
+#define UNREAD "what the code changed in the work directory cannot be read"
+
 static int
 open_upper (const struct adder_run *run)
 {
@@ -25,11 +27,33 @@ run_collect_changes (struct adder_run *run)
   if (workdir->fd < 0 || !workdir_is_overlay (workdir->mode) || run->facts.stop == STOP_CANCELLED)
     return;
   run_end_box (run);
-  autoclose int upper_fd = run->box->ended ? open_upper (run) : -1;
-  if (upper_fd >= 0)
-    run->changes = changes_collect (upper_fd, workdir->fd, workdir->begun_ns, run->warnings);
-  else
-    g_ptr_array_add (run->warnings, g_strdup ("what was changed in the work directory cannot be read"));
+  if (!run->box->ended) {
+    g_set_error_literal (&run->unread, ADDER_ERROR, ADDER_ERROR_FAILED, UNREAD ": its processes do not end");
+    return;
+  }
+  autoclose int upper_fd = open_upper (run);
+  if (upper_fd < 0) {
+    (void)error_from_errno (&run->unread, errno, UNREAD);
+    return;
+  }
+  run->changes = changes_collect (upper_fd, workdir->fd, workdir->begun_ns, run->warnings);
+  if (workdir->mode == WORKDIR_OVERLAY && run->changes->obstacle)
+    g_ptr_array_add (run->warnings,
+                     g_strdup_printf ("these changes could not be made: %s", run->changes->obstacle));
+}
+
+/* An empty list would say that nothing was changed, and nobody would be asked. Of a run that failed by itself
+ * it is not the first trouble. */
+static json_t *
+fail_unread (struct adder_run *run, struct verdict *verdict)
+{
+  if (verdict->outcome != ADDER_OUTCOME_OK) {
+    g_ptr_array_add (run->warnings, g_strdup (run->unread->message));
+    return NULL;
+  }
+  verdict->outcome = ADDER_OUTCOME_FAILED;
+  verdict->exit_code = outcome_exit_code (verdict->outcome);
+  return explain_unread (run->unread);
 }
 
 static gboolean
@@ -59,6 +83,8 @@ json_t *
 run_review (struct adder_run *run, struct verdict *verdict)
 {
   g_autoptr (GError) problem = NULL;
+  if (run->unread)
+    return fail_unread (run, verdict);
   if (!run->changes || run->request->workdir.mode != WORKDIR_REVIEW ||
       (run->changes->changes->len == 0 && !run->changes->obstacle))
     return NULL;
