@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that a sandbox sends to the proxy, heads and bodies. What passes has one meaning: its head says
- * nothing twice, and names no host but the one that was looked at. */
+/* Requests that a sandbox sends to the proxy, heads and bodies, and where answers end. What passes has one
+ * meaning: its head says nothing twice, and names no host but the one that was looked at. */
 #include <string.h>
 
 #include "engine/network_rules.h"
-#include "engine/proxy_request.h"
+#include "engine/proxy_answer.h"
 #include "fuzz/fuzz.h"
 
 static guint
@@ -66,6 +66,22 @@ check_body (const struct proxy_request *request, const char *text, gsize length)
   FUZZ_REQUIRE (sum == taken && pieces.whole == whole.whole);
 }
 
+/* The same of what a host sends, and that is all that is asked of it. */
+static void
+check_answer (gboolean is_head, const char *text, gsize length)
+{
+  const struct proxy_request request = {.is_head = is_head};
+  struct proxy_answer whole, pieces;
+  gboolean ended = FALSE;
+  proxy_answer_init (&whole, &request);
+  proxy_answer_init (&pieces, &request);
+  for (gsize at = 0; at < length && !ended; at++)
+    ended = proxy_answer_take (&pieces, text + at, 1);
+  FUZZ_REQUIRE (proxy_answer_take (&whole, text, length) == ended);
+  proxy_answer_clear (&whole);
+  proxy_answer_clear (&pieces);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -73,6 +89,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autofree char *text = g_malloc0 (size + 1);
   if (size > 0)
     memcpy (text, data, size);
+  check_answer (size % 2, text, size);
   gsize head = proxy_head_length (text, size);
   FUZZ_REQUIRE (head <= size);
   if (head == 0 || proxy_request_parse (text, head, "X-Key", &request))

@@ -75,7 +75,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Tells what it was asked; /bytes/N sends so many, /slow waits, /redirect?to=URL leads on."""
+    """Tells what it was asked; /bytes/N sends so many, /slow waits, /redirect?to=URL leads on, /kept leaves its connection open."""
 
     def do_GET(self):
         address, port = self.server.server_address[:2]
@@ -107,6 +107,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
+        self.close_connection = self.close_connection and not self.path.startswith("/kept")
 
     do_POST = do_PUT = do_HEAD = do_GET
 

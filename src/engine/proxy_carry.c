@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "engine/proxy_answer.h"
 #include "engine/proxy_private.h"
-#include "engine/proxy_request.h"
 
 #define BUFFER_BYTES ((gsize)32 << 10)
 
@@ -15,7 +15,8 @@ struct flow {
   int from_fd, to_fd;
   gboolean outward;        /* to the host */
   struct proxy_body *body; /* what may pass of it; NULL: all */
-  char *data;              /* BUFFER_BYTES, or what goes first */
+  struct proxy_answer *answer;
+  char *data; /* BUFFER_BYTES, or what goes first */
   gsize at, length;
   gboolean ended; /* nothing more comes, or is wanted */
   gboolean over;  /* and all of it was sent on */
@@ -54,6 +55,7 @@ receive (struct gate *gate, const struct carried *carried, struct flow *flow)
   gsize length = (gsize)got;
   if (!take_body (flow, &length))
     return FALSE;
+  flow->ended = flow->ended || (flow->answer && proxy_answer_take (flow->answer, flow->data, length));
   gsize room = flow->outward ? gate_count_out (gate, carried->visit, length)
                              : gate_count_in (gate, carried->visit, length);
   flow->at = 0;
@@ -109,22 +111,11 @@ move (struct gate *gate, const struct carried *carried, struct flow *flow, short
   return TRUE;
 }
 
-/* A plain answer is over when the host has closed; a tunnel when both sides have. */
+/* A plain request is over with its answer; a tunnel when both sides have closed. */
 static gboolean
 is_over (const struct flow *out, const struct flow *in)
 {
   return in->over && (out->over || out->body);
-}
-
-/* A plain request is one for its connection. A client that sends another after the first was whole has the
- * answer already, from a host that did not close: it is told that the connection is over, and makes a new
- * one. */
-static gboolean
-sends_more (const struct flow *out, short revents)
-{
-  char byte;
-  return out->over && out->body && (revents & POLLIN) &&
-         recv (out->from_fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
 }
 
 /* What is cut shall not look like what has come to its end. */
@@ -141,28 +132,22 @@ proxy_carry (struct gate *gate, const struct carried *carried)
   enum { CLIENT, HOST, SIDES };
   g_autofree char *outward = g_malloc (MAX (BUFFER_BYTES, carried->first->len));
   g_autofree char *inward = g_malloc (BUFFER_BYTES);
-  struct flow out = {carried->client_fd, carried->host_fd, TRUE, carried->body, outward};
-  struct flow in = {carried->host_fd, carried->client_fd, FALSE, NULL, inward};
+  struct flow out = {carried->client_fd, carried->host_fd, TRUE, carried->body, NULL, outward};
+  struct flow in = {carried->host_fd, carried->client_fd, FALSE, NULL, carried->answer, inward};
   memcpy (outward, carried->first->str, carried->first->len);
   out.length = gate_count_out (gate, carried->visit, carried->first->len);
   out.ended = carried->body && carried->body->whole;
-  gboolean whole = out.length == carried->first->len, left = FALSE;
+  gboolean whole = out.length == carried->first->len;
   finish (&out);
   while (whole && !is_over (&out, &in)) {
     struct pollfd pollfds[SIDES + 1] = {{.fd = carried->client_fd}, {.fd = carried->host_fd}};
     prepare (&out, &pollfds[CLIENT], &pollfds[HOST]);
     prepare (&in, &pollfds[HOST], &pollfds[CLIENT]);
-    if (out.over && out.body && !left)
-      pollfds[CLIENT].events |= POLLIN;
     for (int i = 0; i < SIDES; i++)
       if (pollfds[i].events == 0)
         pollfds[i].fd = -1; /* a hang-up that nobody can act on now would be told again and again */
-    whole = proxy_wait_some (gate, pollfds, SIDES, carried->deadline_us);
-    if (whole && sends_more (&out, pollfds[CLIENT].revents))
-      return TRUE;
-    /* It may have left, or wait for its answer: that shows when the answer comes. */
-    left = left || (out.over && (pollfds[CLIENT].revents & POLLIN));
-    whole = whole && move (gate, carried, &out, pollfds[CLIENT].revents, pollfds[HOST].revents) &&
+    whole = proxy_wait_some (gate, pollfds, SIDES, carried->deadline_us) &&
+            move (gate, carried, &out, pollfds[CLIENT].revents, pollfds[HOST].revents) &&
             move (gate, carried, &in, pollfds[HOST].revents, pollfds[CLIENT].revents);
   }
   if (whole)

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 #include "common/log.h"
+#include "engine/proxy_answer.h"
 #include "engine/proxy_private.h"
-#include "engine/proxy_request.h"
 
 /* What a request may take to come, and what its sender may take to hear that it is refused. */
 #define HEAD_US  (30 * G_USEC_PER_SEC)
@@ -149,12 +149,14 @@ carry (const struct link *link, struct proxy_request *request, int host_fd, cons
   static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
   g_autofree char *host = g_strdup (request->host.text);
   struct proxy_body body = {0};
+  struct proxy_answer answer = {0};
   struct carried carried = {
       .client_fd = link->fd,
       .host_fd = host_fd,
       .visit = gate_visit (link->gate, host, request->port),
       .deadline_us = link->deadline_us,
       .body = request->connect ? NULL : &body,
+      .answer = request->connect ? NULL : &answer,
   };
   g_autoptr (GString) first = g_string_new (NULL);
   gssize behind = (gssize)(text->len - head);
@@ -173,8 +175,10 @@ carry (const struct link *link, struct proxy_request *request, int host_fd, cons
   }
   g_string_append_len (first, text->str + head, behind);
   carried.first = first;
+  proxy_answer_init (&answer, request);
   if (proxy_carry (link->gate, &carried) && !request->connect)
     drain (link);
+  proxy_answer_clear (&answer);
 }
 
 /* Puts the key's header on REQUEST, in place of one that the sender may have set; its port becomes that of

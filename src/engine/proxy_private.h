@@ -64,15 +64,19 @@ void proxy_serve (struct proxy *proxy, struct gate *gate, int fd);
 void proxy_turn_away (int fd, const char *why);
 
 /* Carries bytes between CLIENT_FD and HOST_FD until both are done (proxy_carry.c). FIRST goes to the host
- * before anything else, and AFTER, of what the client sends, behind it. BODY says how much of the client's
- * bytes is the request's; NULL: a tunnel, in which all are the host's. Returns whether it came to its end by
- * itself; else the client's side is reset when it is closed, so that nobody takes a part for the whole. */
+ * before anything else. BODY says how much of the client's bytes is the request's, and ANSWER where the
+ * host's end; NULL: a tunnel, in which all pass. What a client sends behind a plain request, at once or
+ * later, is left unread: its connection is over with the answer, and it asks again on another. Returns
+ * whether it came to its end by itself; else the client's side is reset when it is closed, so that nobody
+ * takes a part for the whole. */
 struct proxy_body;
+struct proxy_answer;
 struct carried {
   int client_fd, host_fd;
   guint visit;
   gint64 deadline_us;
   GString *first;
   struct proxy_body *body;
+  struct proxy_answer *answer;
 };
 gboolean proxy_carry (struct gate *gate, const struct carried *carried);

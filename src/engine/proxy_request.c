@@ -127,6 +127,7 @@ parse_absolute (const struct piece *target, const struct piece *method, struct p
     return "has a fragment in its address";
   if (request->port == 0)
     request->port = NETWORK_PORT_HTTP;
+  request->is_head = method->length == 4 && strncmp (method->text, "HEAD", 4) == 0;
   request->head = g_string_sized_new (512);
   g_string_append_len (request->head, method->text, (gssize)method->length);
   g_string_append (request->head, path < end && *path == '/' ? " " : " /");

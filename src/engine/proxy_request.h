@@ -17,6 +17,7 @@ enum proxy_body_kind { PROXY_BODY_NONE, PROXY_BODY_LENGTH, PROXY_BODY_CHUNKED };
 
 struct proxy_request {
   gboolean connect; /* CONNECT: a tunnel to HOST and PORT; else plain HTTP */
+  gboolean is_head; /* whose answer has no body, whatever it says */
   struct host_name host;
   guint16 port;
   GString *head; /* of plain HTTP: what the host gets, but for the empty line at its end */

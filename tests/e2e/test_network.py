@@ -261,6 +261,49 @@ print(raw(b"PUT http://api.example.org/put HTTP/1.1\\r\\nHost: api.example.org\\
     assert ["Connection", "close"] in put["headers"] and ["Host", "api.example.org"] in put["headers"]
 
 
+# What a client sends behind its request, in one go with it or as soon as it can.
+SECOND = {
+    "another": "GET http://api.example.org/second HTTP/1.1\r\n\r\n",
+    "to a forbidden host": "GET http://192.168.7.7/second HTTP/1.1\r\n\r\n",
+    "to another Host": "GET /second HTTP/1.1\r\nHost: 192.168.7.7\r\n\r\n",
+    "a tunnel": "CONNECT 192.168.7.7:80 HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+    "half of one": "GET http://api",
+}
+PIPELINED = """
+FIRST = "GET http://api.example.org/kept HTTP/1.1\\r\\n\\r\\n"
+POST = "POST http://api.example.org/kept HTTP/1.1\\r\\nContent-Length: 2\\r\\n\\r\\nhi"
+
+def ask(*parts):
+    with socket.create_connection(PROXY, 20) as client:
+        for part in parts:
+            client.sendall(part.encode())
+        data = b""
+        while block := client.recv(65536):
+            data += block
+        head, _, body = data.decode().partition("\\r\\n\\r\\n")
+        return json.loads(body)["path"]
+
+for second in SECOND:
+    print(ask(FIRST + second), ask(FIRST, second), ask(POST + second), ask(POST[:-2], POST[-2:] + second))
+
+# Whoever asks again on another connection is answered.
+client = http.client.HTTPConnection(*PROXY, timeout=20)
+for path in ("/kept", "/kept/2", "/3"):
+    client.request("GET", "http://api.example.org" + path)
+    print(json.loads(client.getresponse().read())["path"])
+"""
+
+
+def test_a_connection_is_over_with_the_answer_to_its_one_request(placed, world):
+    """Also of a host that would keep it, and whatever was sent behind: the answer is whole, and nothing else is asked."""
+    world.reached()
+    result = run(placed, f"SECOND = {list(SECOND.values())}\n{PIPELINED}", timeout=120)
+    assert result.stdout.splitlines() == ["/kept /kept /kept /kept"] * len(SECOND) + ["/kept", "/kept/2", "/3"], result
+    assert world.reached() == [] and result.denials == []
+    [visit] = result.network
+    assert (visit["host"], visit["connections"]) == ("api.example.org", 4 * len(SECOND) + 3)
+
+
 def test_servers_in_the_sandbox_itself(placed):
     """Loopback is its own, beside the proxy."""
     code = """

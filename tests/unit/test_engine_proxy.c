@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "engine/gate.h"
+#include "engine/proxy_answer.h"
 #include "engine/proxy_private.h"
 #include "engine/proxy_request.h"
 #include "suite.h"
@@ -194,9 +195,9 @@ test_carried (void)
       {"a tunnel", "abc", "xyz", TRUE, TRUE, PROXY_BODY_NONE, 99, 99, TRUE, "HEADabc", "xyz", 0},
       {"a request", "body", "answer", FALSE, TRUE, PROXY_BODY_LENGTH, 99, 99, TRUE, "HEADbody", "answer", 0,
        4},
-      /* The host would have kept the connection; the client takes it for one that is over. */
-      {"another request behind it", "GET", "answer", FALSE, FALSE, PROXY_BODY_LENGTH, 99, 99, TRUE, "HEAD",
-       NULL, 0, 0},
+      /* The host would have kept the connection, and the client has its whole answer. */
+      {"another request behind it", "GET", "HTTP/1.1 204 \r\n\r\n", FALSE, FALSE, PROXY_BODY_LENGTH, 99, 99,
+       TRUE, "HEAD", "HTTP/1.1 204 \r\n\r\n", 0, 0},
       {"half of a request", "bo", "", TRUE, FALSE, PROXY_BODY_LENGTH, 99, 99, FALSE, "HEADbo", "", 0, 4},
       {"no such body", "zz", "", TRUE, FALSE, PROXY_BODY_CHUNKED, 99, 99, FALSE, "HEAD", "", 0},
       {"a long answer", "abc", "0123456789", TRUE, TRUE, PROXY_BODY_NONE, 5, 99, FALSE, NULL, "",
@@ -210,8 +211,10 @@ test_carried (void)
     struct gate *gate = make_gate (2, rows[i].in, rows[i].out);
     const struct proxy_request request = {.body = rows[i].body, .length = rows[i].length};
     struct proxy_body body;
+    struct proxy_answer answer;
     g_autoptr (GString) first = g_string_new ("HEAD");
     g_test_message ("%s", rows[i].name);
+    proxy_answer_init (&answer, &request);
     ends_begin (&ends);
     proxy_body_init (&body, &request);
     say (ends.client[1], rows[i].client, rows[i].client_ends);
@@ -221,7 +224,8 @@ test_carried (void)
                                     .visit = gate_visit (gate, "a.org", 80),
                                     .deadline_us = g_get_monotonic_time () + G_TIME_SPAN_MINUTE,
                                     .first = first,
-                                    .body = rows[i].body == PROXY_BODY_NONE ? NULL : &body};
+                                    .body = rows[i].body == PROXY_BODY_NONE ? NULL : &body,
+                                    .answer = rows[i].body == PROXY_BODY_NONE ? NULL : &answer};
     g_assert_cmpint (proxy_carry (gate, &carried), ==, rows[i].whole);
     if (rows[i].to_host)
       assert_heard (ends.host[1], rows[i].to_host);
@@ -234,8 +238,75 @@ test_carried (void)
     json_decref (visits);
     json_decref (denials);
     ends_close (&ends);
+    proxy_answer_clear (&answer);
     gate_unref (gate);
   }
+}
+
+/* Where answers end, however they come in pieces; END: that they do not. */
+static void
+test_answers (void)
+{
+#define END G_MAXSIZE
+#define OK  "HTTP/1.1 200 OK\r\n"
+  static const struct {
+    const char *before, *behind; /* the end of the answer */
+    gboolean is_head, endless;
+  } rows[] = {
+      {OK "Content-Length: 3\r\n\r\nabc", "HTTP/1.1 200 OK", FALSE, FALSE},
+      {OK "content-length:0\r\n\r\n", "x", FALSE, FALSE},
+      {OK "Content-Length: 3\r\n\r\n", "abc", TRUE, FALSE},
+      {OK "X: y\r\n\r\n", "", TRUE, FALSE},
+      {OK "Transfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "x", FALSE, FALSE},
+      {"HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\n", "abc", FALSE, FALSE},
+      {"HTTP/1.0 304 \r\n\r\n", "x", FALSE, FALSE},
+      {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 \r\nLink: x\r\n\r\n" OK "Content-Length: 1\r\n\r\na", "b",
+       FALSE, FALSE},
+      {"HTTP/1.1 100 Continue\r\nContent-Length: 9\r\n\r\n" OK "Content-Length: 1\r\n\r\na", "b", FALSE,
+       FALSE},
+      /* These end with their connection. */
+      {OK "X: y\r\n\r\nabc", "", FALSE, TRUE},
+      {"HTTP/1.1 101 Other\r\nContent-Length: 0\r\n\r\n", "", FALSE, TRUE},
+      {OK "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", "", FALSE, TRUE},
+      {OK "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", FALSE, TRUE},
+      {OK "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "", FALSE, TRUE},
+      {OK "Transfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\n\r\n", "", FALSE, TRUE},
+      {OK "Content-Length: +3\r\n\r\nabc", "", FALSE, TRUE},
+      {OK "Content-Length: 3, 3\r\n\r\nabc", "", FALSE, TRUE},
+      {OK "X: y\r\n Content-Length: 3\r\n\r\nabc", "", FALSE, TRUE},
+      {OK "Content-Length 3\r\n\r\nabc", "", FALSE, TRUE},
+      {"HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n", "", FALSE, TRUE},
+      {"HTTP/2 200\r\nContent-Length: 0\r\n\r\n", "", FALSE, TRUE},
+      {"HTTP/1.1 200 OK\nContent-Length: 0\n\n", "", FALSE, TRUE},
+      {"\r\n\r\n", "", FALSE, TRUE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const struct proxy_request request = {.is_head = rows[i].is_head};
+    g_autofree char *text = g_strconcat (rows[i].before, rows[i].behind, NULL);
+    gsize length = strlen (text), end = rows[i].endless ? END : strlen (rows[i].before);
+    g_test_message ("%s", text);
+    for (gsize step = 1; step <= length; step++) {
+      struct proxy_answer answer;
+      gsize at = 0;
+      gboolean whole = FALSE;
+      proxy_answer_init (&answer, &request);
+      for (; at < length && !whole; at += MIN (step, length - at))
+        whole = proxy_answer_take (&answer, text + at, MIN (step, length - at));
+      g_assert_cmpint (whole, ==, end != END);
+      if (whole)
+        g_assert_true (at >= end && at < end + step);
+      proxy_answer_clear (&answer);
+    }
+  }
+  /* A head without an end is not kept. */
+  const struct proxy_request request = {.is_head = FALSE};
+  struct proxy_answer answer;
+  proxy_answer_init (&answer, &request);
+  for (gsize i = 0; i < 2 * PROXY_HEAD_BYTES / strlen (OK); i++)
+    g_assert_false (proxy_answer_take (&answer, OK, strlen (OK)));
+  g_assert_true (answer.endless);
+  g_assert_cmpuint (answer.head->len, <=, PROXY_HEAD_BYTES + strlen (OK));
+  proxy_answer_clear (&answer);
 }
 
 /* Neither is waited for: when its time is over, or the run. */
@@ -330,6 +401,7 @@ UNIT_SUITE (engine_proxy)
   g_test_add_func ("/engine/proxy/gate-bounds", test_gate_bounds);
   g_test_add_func ("/engine/proxy/gate-hints", test_gate_hints);
   g_test_add_func ("/engine/proxy/carried", test_carried);
+  g_test_add_func ("/engine/proxy/answers", test_answers);
   g_test_add_func ("/engine/proxy/carried-too-long", test_carried_too_long);
   g_test_add_func ("/engine/proxy/carried-much", test_carried_much);
   return g_test_run ();
