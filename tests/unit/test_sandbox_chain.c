@@ -80,15 +80,6 @@ static const struct way as_masked = {"masked /proc", 0, TRUE};
 static char *runner;
 
 static void
-spawn_quietly (const char *const *argv)
-{
-  g_autoptr (GError) error = NULL;
-  g_spawn_sync (NULL, (char **)(guintptr)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL,
-                &error);
-  g_assert_no_error (error);
-}
-
-static void
 runner_copy (void)
 {
   g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
@@ -100,7 +91,11 @@ runner_copy (void)
   g_autofree char *extension = g_build_filename (built, "_adder.abi3.so", NULL);
   runner = g_strdup ("/var/tmp/adder-chain-XXXXXX");
   g_assert_nonnull (g_mkdtemp_full (runner, 0755));
-  spawn_quietly ((const char *[]){"cp", "--", zygote, init, shell, extension, runner, NULL});
+  const char *const copy[] = {"cp", "--", zygote, init, shell, extension, runner, NULL};
+  g_autoptr (GError) error = NULL;
+  g_spawn_sync (NULL, (char **)(guintptr)copy, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL,
+                &error);
+  g_assert_no_error (error);
 }
 
 static void
