@@ -3,7 +3,6 @@
  * and how many names are looked at, is bounded by the limits and not by what the first look found. */
 #include "engine/artifact.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "base/syscalls.h"
 #include "base/weaken.h"
 #include "common/error.h"
+#include "common/listing.h"
 #include "common/size.h"
 #include "common/text.h"
 #include "engine/mime.h"
@@ -345,32 +345,6 @@ is_whiteout (const struct stat *st)
   return S_ISCHR (st->st_mode) && st->st_rdev == 0;
 }
 
-static int
-compare_names (const void *a, const void *b)
-{
-  return strcmp (*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The names in DIRECTORY, at most MOST, in order, so that equal runs give equal results also where a limit
- * cuts. NULL where it cannot be read. */
-static GPtrArray *
-list (int directory, guint64 most)
-{
-  DIR *stream = fd_list (directory);
-  if (!stream)
-    return NULL;
-  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  const char *name = "";
-  while (names->len < most && (name = fd_next_name (stream)))
-    g_ptr_array_add (names, g_strdup (name));
-  if (!name && errno)
-    g_clear_pointer (&names, g_ptr_array_unref);
-  else
-    g_ptr_array_sort (names, compare_names);
-  closedir (stream);
-  return names;
-}
-
 static guint64
 visits_left (const struct collection *collection)
 {
@@ -389,8 +363,10 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
   /* A container has its work directory there, whose files are where they should be. */
   if (directory < 0 && errno == EXDEV && g_str_equal (path, "work"))
     return;
-  g_autoptr (GPtrArray) names = directory >= 0 ? list (directory, visits_left (collection) + 1) : NULL;
-  if (!names)
+  /* In order, so that equal runs give equal results also where a limit cuts. */
+  int err;
+  g_autoptr (GPtrArray) names = listing_read (directory, visits_left (collection) + 1, &err);
+  if (err)
     return leave_out (collection, REASON_UNREADABLE, path);
 
   gboolean in_tmp = g_str_has_prefix (path, "tmp");

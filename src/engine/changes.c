@@ -6,7 +6,6 @@
  * So the layer is walked side by side with the directory, by descriptors, one name at a time. */
 #include "engine/changes.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,6 +18,7 @@
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/diff.h"
+#include "common/listing.h"
 #include "common/text.h"
 #include "engine/workspace.h"
 
@@ -305,25 +305,14 @@ check_time (struct walk *walk, const struct change *change)
   set_obstacle (walk, "%s was changed by somebody else while the code ran", shown);
 }
 
-static int
-by_name (const void *left, const void *right)
-{
-  return strcmp (*(const char *const *)left, *(const char *const *)right);
-}
-
-/* The names in DIRECTORY_FD, which stays open, in their order. */
+/* The names in DIRECTORY_FD, in their order. */
 static GPtrArray *
 list_names (struct walk *walk, int directory_fd)
 {
-  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  DIR *list = fd_list (directory_fd);
-  for (const char *name; list && (name = fd_next_name (list));)
-    g_ptr_array_add (names, g_strdup (name));
-  if (errno)
-    set_unreadable (walk, errno);
-  if (list)
-    closedir (list);
-  g_ptr_array_sort (names, by_name);
+  int err;
+  GPtrArray *names = listing_read (directory_fd, G_MAXUINT, &err);
+  if (err)
+    set_unreadable (walk, err);
   return names;
 }
 

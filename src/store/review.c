@@ -2,7 +2,6 @@
 /* All reviews of this user: found on disk, so that they outlive the daemon. */
 #include "store/review.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "common/listing.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "store/review_private.h"
@@ -69,27 +69,6 @@ reviews_unref (struct reviews *reviews)
 
 /* ---- finding ---- */
 
-static int
-by_id (const void *left, const void *right)
-{
-  return strcmp (*(const char *const *)left, *(const char *const *)right);
-}
-
-/* The names in the store: ids are in the order of time. */
-static GPtrArray *
-list_names (int store_fd)
-{
-  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  DIR *list = fd_list (store_fd);
-  for (const char *name; list && (name = fd_next_name (list));)
-    if (name[0] != '.')
-      g_ptr_array_add (names, g_strdup (name));
-  if (list)
-    closedir (list);
-  g_ptr_array_sort (names, by_id);
-  return names;
-}
-
 static void
 forget_directory (struct reviews *reviews, const char *id)
 {
@@ -138,9 +117,13 @@ static GPtrArray *
 find_all (struct reviews *reviews, int store_fd, const char *owner)
 {
   GPtrArray *found = g_ptr_array_new_with_free_func ((GDestroyNotify)review_free);
-  g_autoptr (GPtrArray) names = list_names (store_fd);
+  int err;
+  /* Ids are in the order of time. */
+  g_autoptr (GPtrArray) names = listing_read (store_fd, G_MAXUINT, &err);
   for (guint i = 0; i < names->len; i++) {
     const char *name = names->pdata[i];
+    if (name[0] == '.')
+      continue;
     struct review *review = review_read (store_fd, name, FALSE, NULL);
     if (!review) {
       review_sweep (store_fd, name);
