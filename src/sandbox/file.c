@@ -156,19 +156,15 @@ enter_scratch (int lower_fd, struct fault *fault)
   return mounts_attach (lower_fd, AT_FDCWD, "lower", fault);
 }
 
-/* Without an upper layer the kernel wants two lower ones. */
 static int
 make_overlay (int *ret_fd, struct fault *fault)
 {
-  autoclose int context = fsopen ("overlay", FSOPEN_CLOEXEC);
-  if (context < 0 || fsconfig (context, FSCONFIG_SET_STRING, "lowerdir", "lower:empty", 0) < 0 ||
-      fsconfig (context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0 ||
-      fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-    return fault_set (fault, errno, "cannot make an overlay of the file's directory");
-  autoclose int fd = fsmount (context, FSMOUNT_CLOEXEC, READ_ONLY);
-  if (fd < 0)
-    return fault_set (fault, errno, "cannot mount an overlay of the file's directory");
-  int r = mounts_attach (fd, AT_FDCWD, "overlay", fault);
+  static const struct mounts_overlay overlay = {
+      .what = "the file's directory", .lower = "lower:empty", .attributes = READ_ONLY};
+  autoclose int fd = -1;
+  int r = mounts_make_overlay (&overlay, &fd, fault);
+  if (r == 0)
+    r = mounts_attach (fd, AT_FDCWD, "overlay", fault);
   if (r == 0)
     *ret_fd = fd_steal (&fd);
   return r;

@@ -185,40 +185,50 @@ enter_proc (const struct mount_step *step, bool *ret_fresh, struct fault *fault)
   return 0;
 }
 
+int
+mounts_make_overlay (const struct mounts_overlay *overlay, int *ret_fd, struct fault *fault)
+{
+  const struct {
+    const char *name, *value;
+  } options[] = {{"lowerdir", overlay->lower}, {"upperdir", overlay->upper}, {"workdir", overlay->own}};
+  autoclose int context = fsopen ("overlay", FSOPEN_CLOEXEC);
+  if (context < 0 || fsconfig (context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0)
+    return fault_set (fault, errno, "cannot make an overlay of %s", overlay->what);
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    if (options[i].value && fsconfig (context, FSCONFIG_SET_STRING, options[i].name, options[i].value, 0) < 0)
+      return fault_set (fault, errno, "cannot set %s of an overlay", options[i].name);
+  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+    return fault_set (fault, errno, "cannot make an overlay of %s", overlay->what);
+  int fd = fsmount (context, FSMOUNT_CLOEXEC, overlay->attributes);
+  if (fd < 0)
+    return fault_set (fault, errno, "cannot mount an overlay of %s", overlay->what);
+  *ret_fd = fd;
+  return 0;
+}
+
 /* The overlay of the mount LOWER_FD, which for the moment is at TARGET: the kernel keeps a clone of its own,
- * and wants paths. Without an upper layer it wants two lower ones, and the directory of the workspace that is
- * left out for what is lent is empty. Extended attributes are in the user's name space, because this is no
- * root of the host's. */
+ * and wants paths. The directory of the workspace that is left out for what is lent is empty: the second
+ * layer of what has no upper one. */
 static int
 make_overlay (int lower_fd, const struct lent_row *row, const char *target, bool read_only, bool inert,
               int *ret_fd, struct fault *fault)
 {
   char both[PATH_MAX];
   snprintf (both, sizeof both, "%s:/work/%s", target, row->part);
-  const struct {
-    const char *name, *value;
-  } options[] = {{"userxattr", NULL},
-                 {"lowerdir", read_only ? both : target},
-                 {"upperdir", row->upper},
-                 {"workdir", row->own}};
-  size_t count = read_only ? 2 : sizeof options / sizeof options[0];
-  autoclose int context = fsopen ("overlay", FSOPEN_CLOEXEC);
-  if (context < 0)
-    return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
+  const struct mounts_overlay overlay = {
+      .what = row->what,
+      .lower = read_only ? both : target,
+      .upper = read_only ? NULL : row->upper,
+      .own = read_only ? NULL : row->own,
+      .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0) |
+                    (inert ? MOUNT_ATTR_NOEXEC : 0),
+  };
+  autoclose int fd = -1;
   int r = mounts_attach (lower_fd, AT_FDCWD, target, fault);
+  if (r == 0)
+    r = mounts_make_overlay (&overlay, &fd, fault);
   if (r < 0)
     return r;
-  for (size_t i = 0; i < count; i++)
-    if (fsconfig (context, options[i].value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, options[i].name,
-                  options[i].value, 0) < 0)
-      return fault_set (fault, errno, "cannot set %s of an overlay", options[i].name);
-  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-    return fault_set (fault, errno, "cannot make an overlay of %s", row->what);
-  autoclose int fd = fsmount (context, FSMOUNT_CLOEXEC,
-                              MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0) |
-                                  (inert ? MOUNT_ATTR_NOEXEC : 0));
-  if (fd < 0)
-    return fault_set (fault, errno, "cannot mount an overlay of %s", row->what);
   if (umount2 (target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
     return fault_set (fault, errno, "cannot take %s from %s", row->what, target);
   *ret_fd = fd_steal (&fd);

@@ -41,6 +41,17 @@ int mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_
  * directory). */
 int mounts_attach (int fd, int directory, const char *path, struct fault *fault);
 
+/* An overlay, mounted nowhere yet. Without an upper layer the kernel wants two lower ones. Extended
+ * attributes are in the user's name space, because this is no root of the host's. WHAT it is of is for
+ * people; ATTRIBUTES are MOUNT_ATTR_*. */
+struct mounts_overlay {
+  const char *what;
+  const char *lower;       /* paths with a colon between them */
+  const char *upper, *own; /* NULL: without */
+  unsigned attributes;
+};
+int mounts_make_overlay (const struct mounts_overlay *overlay, int *ret_fd, struct fault *fault);
+
 /* Makes a procfs, mounted nowhere yet, in which there are processes only. *RET_FD is -1 where the host masks
  * its own. The zygote's must be in sight. */
 int mounts_make_proc (int *ret_fd, struct fault *fault);
