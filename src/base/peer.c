@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -45,14 +46,29 @@ has_one_number (const char *pid)
   return line && sscanf (line, "\nNSpid: %u %u", &number, &more) == 1;
 }
 
+/* Our own map, NULL where it cannot be read. Read once: a map is written once, by who makes the namespace,
+ * and a process with threads, as all that have peers are, cannot enter another one. */
+static const char *
+own_map (void)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static char text[TEXT_BYTES];
+  static bool known;
+  pthread_mutex_lock (&lock);
+  known = known || read_proc ("self", "uid_map", text);
+  const char *map = known ? text : NULL;
+  pthread_mutex_unlock (&lock);
+  return map;
+}
+
 /* A map tells of its namespace what ours sees of it. Only who has rights here could make one that looks the
  * same. Links to namespaces may be read of who can be traced alone. */
 static bool
 has_our_ids (const char *pid)
 {
-  char own[TEXT_BYTES], theirs[TEXT_BYTES];
-  return read_proc ("self", "uid_map", own) && read_proc (pid, "uid_map", theirs) &&
-         strcmp (own, theirs) == 0;
+  char theirs[TEXT_BYTES];
+  const char *own = own_map ();
+  return own && read_proc (pid, "uid_map", theirs) && strcmp (own, theirs) == 0;
 }
 
 /* Asked last: the number was that process's all the time. Where the kernel has no such option, nobody knows.
@@ -81,6 +97,7 @@ peer_look (int socket, struct peer *ret_peer)
   snprintf (pid, sizeof pid, "%d", peer.pid);
   *ret_peer = (struct peer){
       .uid = peer.uid,
+      .trusted = peer.uid == geteuid () || peer.uid == 0,
       .near = peer.pid > 0 && has_one_number (pid) && has_our_ids (pid) && has_not_ended (socket),
   };
   return 0;

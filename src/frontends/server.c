@@ -266,7 +266,7 @@ static const char *
 why_refused (int fd, uid_t *ret_uid)
 {
   struct peer peer;
-  if (peer_look (fd, &peer) < 0 || (peer.uid != geteuid () && peer.uid != 0))
+  if (peer_look (fd, &peer) < 0 || !peer.trusted)
     return "this daemon belongs to another user";
   *ret_uid = peer.uid;
   return peer.near

@@ -181,8 +181,7 @@ peer_principal (const struct identify *identify, int fd)
 {
   struct peer peer;
   union address own;
-  if (address_of (fd, ask_own, &own) != AF_UNIX || peer_look (fd, &peer) < 0 || !peer.near ||
-      (peer.uid != geteuid () && peer.uid != 0))
+  if (address_of (fd, ask_own, &own) != AF_UNIX || peer_look (fd, &peer) < 0 || !peer.near || !peer.trusted)
     return NULL;
   g_autofree char *owner = g_strdup_printf ("uid:%u", peer.uid);
   struct principal *who = principal_new (identify->config, owner);
