@@ -12,6 +12,7 @@
 #include "frontends/cli.h"
 #include "frontends/client.h"
 #include "frontends/doctor_containers.h"
+#include "frontends/doctor_rows.h"
 #include "frontends/doctor_surroundings.h"
 #include "frontends/policy_view.h"
 #include "sandbox/probe.h"
@@ -160,10 +161,9 @@ look (struct checkup *checkup)
 
 /* ---- telling ---- */
 
-static void
-print_json (const struct checkup *checkup)
+static json_t *
+list_mechanisms (const struct probe *probe)
 {
-  const struct probe *probe = &checkup->probe;
   json_t *mechanisms = json_array ();
   for (int i = 0; i < PROBE_FACTS; i++) {
     const struct probe_line *line = &probe->line[i];
@@ -173,28 +173,20 @@ print_json (const struct checkup *checkup)
                                       "cost", json_text_or_null (costs[i]), "remedy",
                                       json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
   }
-  g_autoptr (json_t) all =
-      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O, s:O?, s:O?, s:O?, s:O?, s:O}", "version",
-                 adder_version (), "level", (int)probe->level, "kernel", probe->release, "root", probe->root,
-                 "mechanisms", mechanisms, "surroundings", checkup->surroundings, "environments",
-                 checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial, "store",
-                 checkup->store, "containers", checkup->containers, "problems", checkup->problems);
-  cli_print_json (all);
+  return mechanisms;
 }
 
 static void
-print_mechanisms (const struct probe *probe)
+print_json (const struct checkup *checkup)
 {
-  for (int i = 0; i < PROBE_FACTS; i++) {
-    const struct probe_line *line = &probe->line[i];
-    doctor_print_mark (line->good);
-    printf ("%-16s %s\n", line->name, line->text);
-    if (line->good)
-      continue;
-    printf ("    %-16s %s\n", "", costs[i]);
-    if (line->remedy[0])
-      printf ("    %-16s to get it: %s\n", "", line->remedy);
-  }
+  const struct probe *probe = &checkup->probe;
+  g_autoptr (json_t) all =
+      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O, s:O?, s:O?, s:O?, s:O?, s:O}", "version",
+                 adder_version (), "level", (int)probe->level, "kernel", probe->release, "root", probe->root,
+                 "mechanisms", list_mechanisms (probe), "surroundings", checkup->surroundings, "environments",
+                 checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial, "store",
+                 checkup->store, "containers", checkup->containers, "problems", checkup->problems);
+  cli_print_json (all);
 }
 
 static void
@@ -241,8 +233,9 @@ print_text (const struct checkup *checkup)
   gsize i;
   json_t *item;
   printf ("isolation level %u of 3: %s\n\n", checkup->probe.level, levels[MIN (checkup->probe.level, 3)]);
-  print_mechanisms (&checkup->probe);
-  doctor_print_surroundings (checkup->surroundings);
+  g_autoptr (json_t) mechanisms = list_mechanisms (&checkup->probe);
+  doctor_print_rows (mechanisms, "to get it");
+  doctor_print_rows (checkup->surroundings, "to change it");
   print_trial (checkup);
   print_store (checkup);
   doctor_print_containers (checkup->containers);

@@ -9,7 +9,7 @@
 #include "containers/client.h"
 #include "containers/find.h"
 #include "containers/image.h"
-#include "frontends/cli.h"
+#include "frontends/doctor_rows.h"
 
 #define INFO_MS    10000
 #define NONE_COST  "without it runs that ask for a container have a sandbox of the host's, and a warning"
@@ -159,26 +159,12 @@ doctor_look_at_containers (const struct config *config)
 /* ---- telling ---- */
 
 void
-doctor_print_mark (gboolean good)
-{
-  printf ("%s%-4s%s", cli_colour (stdout, good ? CLI_GREEN : CLI_RED), good ? "ok" : "--",
-          cli_colour (stdout, CLI_PLAIN));
-}
-
-void
 doctor_print_containers (const json_t *containers)
 {
-  gsize index;
-  json_t *check;
   if (!containers)
     return;
   printf ("\ncontainers\n");
-  json_array_foreach (json_object_get (containers, "checks"), index, check)
-  {
-    doctor_print_mark (json_is_true (json_object_get (check, "good")));
-    printf ("%-16s %s\n", json_string_value (json_object_get (check, "name")),
-            json_string_value (json_object_get (check, "text")));
-  }
+  doctor_print_rows (json_object_get (containers, "checks"), "to get it");
   if (!json_is_true (json_object_get (containers, "ready")))
     printf ("    %-16s %s\n", "", NONE_COST);
 }

@@ -12,6 +12,3 @@
 json_t *doctor_look_at_containers (const struct config *config);
 
 void doctor_print_containers (const json_t *containers);
-
-/* Before a line: whether it is good. */
-void doctor_print_mark (gboolean good);

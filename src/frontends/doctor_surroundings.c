@@ -7,7 +7,6 @@
 
 #include "common/json.h"
 #include "common/paths.h"
-#include "frontends/doctor_containers.h"
 #include "sandbox/mountinfo.h"
 
 static void
@@ -94,19 +93,4 @@ doctor_look_around (void)
   look_at_mounts (list);
   look_at_switches (list);
   return list;
-}
-
-void
-doctor_print_surroundings (const json_t *surroundings)
-{
-  gsize i;
-  json_t *one;
-  json_array_foreach (surroundings, i, one)
-  {
-    const char *remedy = json_member_text (one, "remedy");
-    doctor_print_mark (!remedy);
-    printf ("%-16s %s\n", json_member_text (one, "name"), json_member_text (one, "text"));
-    if (remedy)
-      printf ("    %-16s to change it: %s\n", "", remedy);
-  }
 }

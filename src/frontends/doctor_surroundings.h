@@ -8,5 +8,3 @@
 /* A list of {"name", "state", "good", "text", "remedy": what to do and what that costs, or null}; the
  * caller's. What this host does not tell is left out. */
 json_t *doctor_look_around (void);
-
-void doctor_print_surroundings (const json_t *surroundings);
