@@ -303,6 +303,10 @@ const struct config_row config_table[] = {
      .text = "The user id of the host that a root daemon's sandboxes run as. Nothing else should use it."},
     {"sandbox", "root_gid", CONFIG_COUNT, AT (root_gid), "65530", .minimum = 1, .maximum = ID_MAXIMUM,
      .text = "The same for the group id."},
+    {"sandbox", "mitigations", CONFIG_TEXT, AT (mitigations), "none",
+     .text = "What is asked of scheduler and processor, for all sandboxes, against learning by timing: "
+             "`core_scheduling`, `store_bypass`, `indirect_branch`, `l1d_flush`, between blanks "
+             "(`docs/isolation.md`). A profile may ask for more."},
     {"container", "engine", CONFIG_CHOICE, AT (container_engine), "auto", .choices = container_engines,
      .text =
          "Whose containers runs of a profile with `backend = container` or `auto` are in. `auto`: Docker's, "

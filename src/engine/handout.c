@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "engine/budget.h"
 #include "engine/proxy.h"
+#include "sandbox/mitigations.h"
 
 /* RLIMIT_CPU comes in whole seconds, and late: the daemon's own count, in milliseconds, shall be first. */
 #define CPU_GRACE_S 2
@@ -154,6 +155,17 @@ check_quota (const struct handout *handout, const struct host *host, const struc
   return FALSE;
 }
 
+/* Those that are asked for, and that the host lacks. */
+static void
+add_mitigations (struct handout *handout, const struct host *host, const struct box *box)
+{
+  uint32_t lacking =
+      (box->shape.mitigations | host->mitigations) & ~(box->ready.mechanisms >> WIRE_MITIGATIONS);
+  for (int i = 0; i < MITIGATIONS; i++)
+    if (lacking & UINT32_C (1) << i)
+      g_ptr_array_add (handout->missing, (gpointer)(guintptr)mitigation_names[i]);
+}
+
 /* A sandbox that is not what the profile or the configuration insists on must not see the code. */
 static gboolean
 check_isolation (struct handout *handout, const struct engine *engine, const struct box *box, guint wanted,
@@ -167,8 +179,10 @@ check_isolation (struct handout *handout, const struct engine *engine, const str
   handout->isolation_level =
       host_isolation (box->ready.mechanisms, handout->isolation, box->cgroup != NULL, handout->missing);
   if (host_isolation (box->ready.mechanisms | given_up, handout->isolation, box->cgroup != NULL, NULL) >=
-      wanted)
+      wanted) {
+    add_mitigations (handout, engine->host, box);
     return TRUE;
+  }
   handout->refused = TRUE;
   g_ptr_array_add (handout->missing, NULL);
   g_autofree char *missing = g_strjoinv (", ", (GStrv)handout->missing->pdata);
@@ -266,6 +280,7 @@ handout_shape (const struct handout *handout, const struct engine *engine, const
       .limits = request->limits,
       .session = session,
       .network = network_rules_shape (request->network),
+      .mitigations = request->mitigations & ~engine->host->mitigations,
   };
   if (lacks_quota (handout, engine->host, request))
     shape.limits.value[LIMIT_CPU_PERCENT] = 0;

@@ -15,6 +15,7 @@
 #include "common/log.h"
 #include "common/paths.h"
 #include "engine/engine.h"
+#include "sandbox/mitigations.h"
 #include "sandbox/seccomp_build.h"
 
 /* ---- isolation ---- */
@@ -325,6 +326,24 @@ host_open_filter (struct host *host, enum isolation isolation, enum network netw
   return fd;
 }
 
+static gboolean
+read_mitigations (struct host *host, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit_set (host->config->mitigations, " \t,;", -1);
+  for (char **word = words; *word; word++) {
+    int found = mitigation_find (*word);
+    if (found >= 0)
+      host->mitigations |= UINT32_C (1) << found;
+    else if (**word && strcmp (*word, "none") != 0) {
+      g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)mitigation_names);
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[sandbox] mitigations: \"%s\" is none of: %s",
+                   *word, known);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 struct host *
 host_new (struct config *config, GError **error)
 {
@@ -342,7 +361,8 @@ host_new (struct config *config, GError **error)
   host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();
   host->owner.gid = host->owner.assume ? (gid_t)config->root_gid : getegid ();
   host->isolation = choose_isolation (host);
-  if (!check_owner (host, error) || !open_runner (host, error) || !open_cgroups (host, flags, error)) {
+  if (!read_mitigations (host, error) || !check_owner (host, error) || !open_runner (host, error) ||
+      !open_cgroups (host, flags, error)) {
     host_free (host);
     return NULL;
   }

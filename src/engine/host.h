@@ -25,6 +25,7 @@ struct host {
   char *cgroup_reason;         /* why there are none, for people; NULL: there are */
   struct workspace_owner owner;
   guint cpus;
+  uint32_t mitigations; /* that all sandboxes are to have: the configuration's */
 
   /* Made when a kind of isolation is first wanted, under the lock, and then as lasting as the rest. */
   GMutex lock;

@@ -344,7 +344,8 @@ spawn_flags (const struct pool *pool, const struct shape *shape, gboolean filter
                    (shape->lent_fd[MOUNTS_INPUTS_WORK] >= 0 ? WIRE_SPAWN_INPUTS_WORK : 0) |
                    (shape->lent_fd[MOUNTS_INPUTS_TMP] >= 0 ? WIRE_SPAWN_INPUTS_TMP : 0) |
                    (shape->network != NETWORK_NONE ? WIRE_SPAWN_ONLINE : 0) |
-                   (shape->network == NETWORK_ALLOW ? WIRE_SPAWN_NETWORK : 0);
+                   (shape->network == NETWORK_ALLOW ? WIRE_SPAWN_NETWORK : 0) |
+                   (shape->mitigations | pool->pools->host->mitigations) << WIRE_MITIGATIONS;
   if (!pool->pools->host->config->touch_ahead)
     return flags | WIRE_SPAWN_UNTOUCHED;
   return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);

@@ -326,7 +326,9 @@ void
 pool_container_news (struct pool *pool, struct zygote *zygote, enum zygote_news news, const GError *error)
 {
   struct box *box = find_parking (pool, zygote);
-  uint32_t flags = WIRE_SPAWN_UNTOUCHED | (zygote->lent_fd >= 0 ? WIRE_SPAWN_LENT : 0);
+  uint32_t mitigations = pool->pools->host->mitigations | (box ? box->shape.mitigations : 0);
+  uint32_t flags =
+      WIRE_SPAWN_UNTOUCHED | (zygote->lent_fd >= 0 ? WIRE_SPAWN_LENT : 0) | mitigations << WIRE_MITIGATIONS;
   g_autoptr (GError) problem = NULL;
   if (!box)
     return;

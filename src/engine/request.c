@@ -107,6 +107,7 @@ request_settled (const struct run_request *request)
   settled->session_idle_ms = request->session_idle_ms;
   settled->min_isolation = request->min_isolation;
   settled->isolation = request->isolation;
+  settled->mitigations = request->mitigations;
   settled->falls_back = request->falls_back;
   settled->tables = request->tables;
   settled->guard = g_strdup (request->guard);

@@ -94,6 +94,7 @@ struct run_request {
   gboolean session_allowed;      /* whether it may make a session */
   guint64 session_idle_ms; /* which then ends when it was not used for so long; 0: the configuration's */
   guint min_isolation;
+  uint32_t mitigations; /* bits: 1 << enum mitigation */
   enum isolation isolation;
   gboolean falls_back; /* with ISOLATION_CONTAINER: what cannot be in a container is as with ISOLATION_AUTO */
   GArray *files;       /* struct input */

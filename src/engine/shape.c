@@ -42,7 +42,7 @@ gboolean
 shape_same (const struct shape *a, const struct shape *b, enum isolation isolation)
 {
   return a->session == b->session && a->network == b->network && a->lent == b->lent &&
-         limits_same (&a->limits, &b->limits, isolation);
+         a->mitigations == b->mitigations && limits_same (&a->limits, &b->limits, isolation);
 }
 
 enum shape_kind

@@ -15,6 +15,7 @@ struct shape {
   struct limits limits; /* of these, those that limit_table says are of the shape */
   gboolean session;     /* it may be kept and branched */
   enum network network;
+  uint32_t mitigations; /* those of the profile's that the configuration does not have for all */
 
   /* What is lent to the one caller who has this number; 0: nothing. The mounts (engine/lend.h) are the
    * caller's; the pool duplicates them when it makes the sandbox. */

@@ -146,9 +146,9 @@ look (struct checkup *checkup)
   check_path (checkup, paths_libexec_dir);
   check_path (checkup, paths_data_dir);
   check_path (checkup, paths_runtime_dir);
-  checkup->surroundings = doctor_look_around ();
   look_at_environments (checkup);
   struct config *config = config_load (NULL, &problem);
+  checkup->surroundings = doctor_look_around (config);
   if (!config) {
     add_problem (checkup, problem);
     return;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "frontends/doctor_surroundings.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/json.h"
 #include "common/paths.h"
+#include "sandbox/mitigations.h"
 #include "sandbox/mountinfo.h"
 
 static void
@@ -85,12 +87,37 @@ look_at_switches (json_t *list)
   }
 }
 
+/* Whether there are neighbours on a core, and whether sandboxes can be kept from having any. */
+static void
+look_at_core_scheduling (json_t *list, const struct config *config)
+{
+  int r = mitigations_ask_core_scheduling ();
+  g_auto (GStrv) words = g_strsplit_set (config ? config->mitigations : "", " \t,;", -1);
+  gboolean on = g_strv_contains ((const char *const *)words, mitigation_names[MITIGATION_CORE_SCHEDULING]);
+  g_autofree char *threads = NULL;
+  gboolean shared = g_file_get_contents (switches[0].path, &threads, NULL, NULL) && threads[0] == '1';
+  if (!shared || r == -ENODEV)
+    add (list, "core scheduling", "unneeded", TRUE, "no two threads share a core", NULL);
+  else if (r < 0)
+    add (list, "core scheduling", "unavailable", FALSE,
+         "the kernel cannot keep others off the cores of a sandbox (CONFIG_SCHED_CORE, Linux 5.14)",
+         "switch SMT off, or use a kernel that is built with it");
+  else
+    add (list, "core scheduling", on ? "on" : "off", on,
+         on ? "nobody else runs on a core beside a sandbox's thread"
+            : "available, and left to profiles: others may run on a core beside a sandbox's thread",
+         "[sandbox] mitigations = core_scheduling; the other thread of a core idles wherever a sandbox has "
+         "no work "
+         "for it");
+}
+
 json_t *
-doctor_look_around (void)
+doctor_look_around (const struct config *config)
 {
   json_t *list = json_array ();
   look_at_runtime (list);
   look_at_mounts (list);
   look_at_switches (list);
+  look_at_core_scheduling (list, config);
   return list;
 }

@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 
+#include "common/config.h"
+
 /* A list of {"name", "state", "good", "text", "remedy": what to do and what that costs, or null}; the
- * caller's. What this host does not tell is left out. */
-json_t *doctor_look_around (void);
+ * caller's. What this host does not tell is left out. CONFIG may be NULL. */
+json_t *doctor_look_around (const struct config *config);

@@ -517,6 +517,7 @@ copy_rules (struct run_request *resolved, const struct profile *profile)
     if (!g_hash_table_contains (resolved->variables, name))
       g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
   resolved->network = profile_network_rules (profile);
+  resolved->mitigations = profile_mitigations (profile);
   resolved->blocked.calls = g_strdupv (profile->blocked.calls);
   resolved->blocked.modules = g_strdupv (profile->blocked.modules);
   resolved->role_needed = profile->role;

@@ -27,6 +27,7 @@ struct profile {
   guint approval;        /* enum approval_mode: when somebody must say yes */
   guint tables;          /* enum request_tables */
   guint backend;         /* enum request_backend */
+  GStrv mitigations;     /* NULL: none */
   GHashTable *variables; /* name -> value: given to each run */
   struct request_blocked blocked;
   struct profile_network {
@@ -57,6 +58,9 @@ GStrv profile_names (void);
  * means a busy one as well, unless the profile keeps it below the wall clock on purpose. 0: nothing, the
  * profile's is enough. */
 guint64 profile_cpu_ms (const struct profile *profile, guint64 wall_ms);
+
+/* Its mitigations as bits: 1 << enum mitigation. */
+uint32_t profile_mitigations (const struct profile *profile);
 
 /* What its group [network] comes to; NULL: no network. The caller's. */
 struct network_rules *profile_network_rules (const struct profile *profile);

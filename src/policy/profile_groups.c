@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "sandbox/mitigations.h"
 
 #define DAY_MS (24 * 3600 * G_GUINT64_CONSTANT (1000))
 
@@ -31,6 +32,25 @@ check_environment (const char *value, GError **error)
   return FALSE;
 }
 
+static gboolean
+check_mitigation (const char *word, GError **error)
+{
+  if (mitigation_find (word) >= 0)
+    return TRUE;
+  g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)mitigation_names);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: %s", word, known);
+  return FALSE;
+}
+
+uint32_t
+profile_mitigations (const struct profile *profile)
+{
+  uint32_t bits = 0;
+  for (gsize i = 0; profile->mitigations && profile->mitigations[i]; i++)
+    bits |= UINT32_C (1) << mitigation_find (profile->mitigations[i]);
+  return bits;
+}
+
 static const struct profile_key main_keys[] = {
     {"title", PROFILE_TEXT, PROFILE_AT (title), .text = "One line for people."},
     {"environment", PROFILE_TEXT, PROFILE_AT (environment), .check = check_environment, .values = "a name",
@@ -43,6 +63,12 @@ static const struct profile_key main_keys[] = {
      .text =
          "Whether somebody must say yes: `always`, before anything runs, or only before it has an `effect` "
          "on a directory of the host ([approval.md](approval.md)); else `never`."},
+    {"mitigations", PROFILE_LIST, PROFILE_AT (mitigations), .check = check_mitigation,
+     .values = "`core_scheduling`, `store_bypass`, `indirect_branch`, `l1d_flush`",
+     .text =
+         "What is asked of scheduler and processor against learning by timing, beside the configuration's "
+         "`[sandbox] mitigations` ([isolation.md](isolation.md#mitigations)). A sandbox with more than "
+         "that has is made for each run."},
     {"tables", PROFILE_CHOICE, PROFILE_AT (tables), .choices = request_tables_names,
      .text = "Tables that the code shows are written to files as well, whole: `csv`, `parquet` or `json` "
              "([results.md](results.md)); else `none`."},

@@ -24,6 +24,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
 #include "sandbox/memory.h"
+#include "sandbox/mitigations.h"
 #include "sandbox/mounts.h"
 #include "sandbox/network.h"
 #include "sandbox/places.h"
@@ -246,6 +247,15 @@ limit_resources (struct state *state, struct fault *fault)
   return rlimits_apply (state->want->limits, fault);
 }
 
+/* What the host lacks of them is told, and keeps nothing from running. */
+static int
+mitigate (struct state *state, struct fault *fault)
+{
+  (void)fault;
+  state->mechanisms |= mitigations_apply (state->want->mitigations) << WIRE_MITIGATIONS;
+  return 0;
+}
+
 /* The maps are written through the zygote's /proc: where the host masks its own, the sandbox has no other. */
 static int
 nest_user_namespace (struct state *state, struct fault *fault)
@@ -420,6 +430,7 @@ static const struct confine_step namespaces_steps[] = {
     {mount_own, 0, LAYERS},
     {settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
+    {mitigate, 0, LAYERS},
     {nest_user_namespace, 0, LAYER_NEST},
     {limit_processes, 0, LAYERS},
     {seal_user_namespace, WIRE_USER_NAMESPACE, LAYER_SEAL},
@@ -439,6 +450,7 @@ static const struct confine_step host_steps[] = {
     {enter_workspace, 0, LAYERS},
     {settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
+    {mitigate, 0, LAYERS},
     {limit_processes_and_memory, 0, LAYERS},
     {NULL, 0, LAYERS},
 };
@@ -458,6 +470,7 @@ static const struct confine_step container_steps[] = {
     {enter_workspace, 0, LAYERS},
     {settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
+    {mitigate, 0, LAYERS},
     {clear_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
     {become_undumpable, 0, LAYER_DUMPABLE},
     {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},

@@ -21,10 +21,11 @@ struct confinement {
   const struct filter_program *program;
   const struct namespaces_seen *zygote; /* the namespaces that the child must have left */
   int landlock_abi;                     /* 0: the host has none */
-  bool session; /* with places of its own (sandbox/places.h), where the host has them */
-  bool online;  /* TCP is not for landlock to refuse */
-  bool network; /* with a namespace of its own that has a proxy; its socket is sent as LISTENER */
-  int init_fd;  /* pidfd of the sandbox's init */
+  bool session;         /* with places of its own (sandbox/places.h), where the host has them */
+  bool online;          /* TCP is not for landlock to refuse */
+  bool network;         /* with a namespace of its own that has a proxy; its socket is sent as LISTENER */
+  uint32_t mitigations; /* sandbox/mitigations.h */
+  int init_fd;          /* pidfd of the sandbox's init */
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
   const int *lent_fd; /* with OVERLAY and FILES, see struct mounts_given */
   const char (*files)[WIRE_FILE_PATH_BYTES];

@@ -441,7 +441,8 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
 }
 
 /* Directories of the host lead out of a container, by "..". */
-#define CONTAINER_FLAGS (WIRE_SPAWN_PREFAULT | WIRE_SPAWN_UNTOUCHED | WIRE_SPAWN_LENT)
+#define CONTAINER_FLAGS                                                                                      \
+  (WIRE_SPAWN_PREFAULT | WIRE_SPAWN_UNTOUCHED | WIRE_SPAWN_LENT | ~0U << WIRE_MITIGATIONS)
 
 static int
 check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssize_t size, int *fds,

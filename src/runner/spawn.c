@@ -84,6 +84,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .session = wanted->flags & WIRE_SPAWN_SESSION,
       .online = wanted->flags & WIRE_SPAWN_ONLINE,
       .network = wanted->flags & WIRE_SPAWN_NETWORK,
+      .mitigations = wanted->flags >> WIRE_MITIGATIONS,
       .init_fd = init_fd,
       .socket_fd = fds[WIRE_SPAWN_SOCKET],
       .stdout_fd = fds[WIRE_SPAWN_STDOUT],

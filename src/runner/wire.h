@@ -56,6 +56,10 @@ enum {
   WIRE_SPAWN_FILTERED = 1 << 10,   /* with a seccomp program of its own */
 };
 
+/* Mitigations (enum mitigation), in the flags of a spawn those that are wanted, in the mechanisms of a
+ * sandbox those that are in force: each a bit, from this one on. */
+#define WIRE_MITIGATIONS 16
+
 struct wire_spawn {
   struct wire_control_header header;
   uint32_t flags;

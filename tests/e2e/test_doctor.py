@@ -2,6 +2,8 @@
 """`adder doctor` on hosts that offer less. Each is made here for real, for the one command: by namespaces, a chroot, or
 a system call filter such as a container has. What cannot be made here (AppArmor, Debian's older setting, other kernels)
 is in tests/unit/test_sandbox_probe.c."""
+import ctypes
+import errno
 import json
 import os
 import pathlib
@@ -154,6 +156,27 @@ def test_switches_of_the_kernel(make_adder):
             assert (rows[name]["state"], rows[name]["good"], bool(rows[name]["remedy"])) == ("on" if on else "off", not on, on)
         else:
             assert name not in rows
+
+
+SCHED_CORE_GET = (62, 0, 0, 0)  # prctl(PR_SCHED_CORE, PR_SCHED_CORE_GET, this process, PR_SCHED_CORE_SCOPE_THREAD, ...)
+
+
+@pytest.mark.parametrize("words", ["none", "store_bypass core_scheduling"])
+@pytest.mark.parametrize("threads", [0, 1])
+def test_core_scheduling(make_adder, threads, words):
+    """As the kernel answers, on a host whose cores have two threads, and on one whose cores have not."""
+    path = "/sys/devices/system/cpu/smt/active"
+    if not os.path.exists(path):
+        pytest.skip(f"this kernel has no {path}")
+    libc = ctypes.CDLL(None, use_errno=True)
+    found = libc.prctl(*SCHED_CORE_GET, ctypes.byref(ctypes.c_uint64()))
+    unneeded = not threads or (found < 0 and ctypes.get_errno() == errno.ENODEV)
+    expected = "unneeded" if unneeded else "unavailable" if found < 0 else "on" if "core" in words else "off"
+    adder = make_adder(f"[sandbox]\nmitigations = {words}\n")
+    active = adder.file("active", f"{threads}\n")
+    row = surroundings(doctor(adder, *apart(adder, f"mount --bind {active} {path}"))[1])["core scheduling"]
+    assert (row["state"], row["good"]) == (expected, expected in ("unneeded", "on"))
+    assert bool(row["remedy"]) == (not row["good"])
 
 
 # ---- user namespaces ----

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that offer less: what is lacking is said, and a run below what is asked for does not begin."""
+import contextlib
+import ctypes
+import errno
+import pathlib
 import shutil
 import subprocess
 
@@ -31,16 +35,126 @@ def test_lowest_level_of_the_configuration(make_adder):
     adder.stop()
 
 
-# The next one is the user's own; the one after would be the sandbox's.
-NO_MORE = "echo 1 > /proc/sys/user/max_user_namespaces"
-
-
 def profile(adder, name, text):
     folder = adder.config / "profiles"
     folder.mkdir(exist_ok=True)
     (folder / f"{name}.conf").write_text(text)
     for path in (folder, folder / f"{name}.conf"):
         adder.own(path)
+
+
+# ---- mitigations ----
+
+# What /proc/PID/status says of a process that may choose, and of one that has chosen for good. Others: the host has decided.
+SPECULATION = {
+    "store_bypass": ("Speculation_Store_Bypass", "thread vulnerable", "thread force mitigated"),
+    "indirect_branch": ("SpeculationIndirectBranch", "conditional enabled", "conditional force disabled"),
+}
+LEVELS = {3: "", 1: "isolation = process\n", 0: "isolation = none\nmin_isolation = 0\n"}
+
+# A child that executes a program, which takes a name and waits.
+COUPLE = """
+import subprocess, sys
+child = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'NAME'); print('ready', flush=True); time.sleep(600)"
+subprocess.run([sys.executable, "-c", child])
+"""
+
+
+def speculation(pid):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":\t", 1) for line in lines if line.startswith("Speculation"))
+
+
+def choices():
+    """The mitigations that processes of this host may choose."""
+    found = speculation("self")
+    return [name for name, (key, open_, _) in SPECULATION.items() if found.get(key) == open_]
+
+
+@contextlib.contextmanager
+def couple(adder, *options):
+    """The processes of a run: its first, and a program that it started."""
+    name = harness.unique()
+    with adder.start(COUPLE.replace("NAME", name), *options) as run:
+        try:
+            assert run.stdout.readline() == b"ready\n", run.stderr.read()
+            (child,) = harness.with_name(name)
+            yield child.parent, child.pid
+        finally:
+            run.kill()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_speculation_of_all_sandboxes(make_adder, level):
+    names = choices()
+    if not names:
+        pytest.skip(f"this host lets no process choose how the processor speculates: {speculation('self')}")
+    adder = make_adder(f"[sandbox]\n{LEVELS[level]}mitigations = {' '.join(names)}\n")
+    kind = ["--isolation", "none"] if level == 0 else []
+    with couple(adder, *kind) as pids:
+        for pid in pids:
+            assert [speculation(pid)[SPECULATION[name][0]] for name in names] == [SPECULATION[name][2] for name in names]
+    result = adder.run("1", *kind)
+    assert result.outcome == "ok" and not set(names) & set(result.isolation["missing"])
+    adder.stop()
+
+
+def test_speculation_of_a_profile(make_adder):
+    names = choices()
+    if not names:
+        pytest.skip(f"this host lets no process choose how the processor speculates: {speculation('self')}")
+    adder = make_adder()
+    for name in names:
+        profile(adder, name, f"[profile]\ntitle = Careful\nmitigations = {name}\n")
+    for chosen in (None, *names):
+        with couple(adder, *(["--profile", chosen] if chosen else [])) as pids:
+            for pid in pids:
+                found = speculation(pid)
+                for name in names:
+                    key, otherwise, here = SPECULATION[name]
+                    assert found[key] == (here if name == chosen else otherwise), (chosen, found)
+    adder.stop()
+
+
+def test_mitigation_that_the_host_lacks(make_adder):
+    """It is done without, and told. PR_GET_SPECULATION_CTRL says 8 where l1d_flush= was not given to the kernel."""
+    if ctypes.CDLL(None).prctl(52, 2, 0, 0, 0) != 8:
+        pytest.skip("this host lets processes have the first cache emptied (l1d_flush=)")
+    adder = make_adder("[sandbox]\nmitigations = l1d_flush\n")
+    result = adder.run("print(1)")
+    assert (result.outcome, result.stdout) == ("ok", "1\n") and "l1d_flush" in result.isolation["missing"]
+    adder.stop()
+
+
+def test_unknown_mitigation(make_adder):
+    ended = make_adder("[sandbox]\nmitigations = cores\n").call("run", "--no-daemon", "-c", "print(1)")
+    assert ended.returncode != 0 and ended.stdout == ""
+    assert '[sandbox] mitigations: "cores" is none of: core_scheduling' in ended.stderr
+
+
+def cookie(pid):
+    """Of core scheduling: prctl(PR_SCHED_CORE, PR_SCHED_CORE_GET, pid, PR_SCHED_CORE_SCOPE_THREAD, ...)."""
+    found = ctypes.c_uint64()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(62, 0, pid, 0, ctypes.byref(found)) == 0:
+        return found.value
+    lacking = {errno.EINVAL: "this kernel has no core scheduling (CONFIG_SCHED_CORE)", errno.ENODEV: "no core here has two threads"}
+    pytest.skip(lacking.get(ctypes.get_errno(), "only root may look at the cookies of sandboxes"))
+
+
+def test_each_sandbox_has_its_cores_alone(make_adder):
+    assert cookie(0) == 0
+    adder = make_adder("[sandbox]\nmitigations = core_scheduling\n")
+    with couple(adder) as one, couple(adder) as other:
+        found = [[cookie(pid) for pid in pids] for pids in (one, other)]
+        assert all(first == child != 0 for first, child in found) and found[0] != found[1]
+    adder.stop()
+
+
+# ---- namespaces ----
+
+# The next one is the user's own; the one after would be the sandbox's.
+NO_MORE = "echo 1 > /proc/sys/user/max_user_namespaces"
 
 
 def test_lowest_level_of_a_profile(make_adder):

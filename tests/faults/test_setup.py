@@ -39,6 +39,8 @@ NUMBERS = {
     "PR_SET_NO_NEW_PRIVS": 38,
     "PR_GET_NO_NEW_PRIVS": 39,
     "PR_CAP_AMBIENT": 47,
+    "PR_SCHED_CORE": 62,
+    "PR_SCHED_CORE_CREATE": 1,
     "RLIMIT_NPROC": 6,
     "SECCOMP_SET_MODE_FILTER": 1,
 }
@@ -249,6 +251,23 @@ def test_run_below_what_it_should_have(faulty, user):
         return result.stdout == "False\n" and "proc" in result.isolation["missing"]
 
     wait_until(without_proc, "a run without /proc")
+
+
+# What the kernel says, and whether a sandbox then shares its cores with others.
+CORES = {"return=0": False, "ENODEV": False, "EINVAL": True, "EPERM": True}
+
+
+@pytest.mark.parametrize("answer, shared", CORES.items())
+def test_cores_of_a_sandbox(make_adder, tools, answer, shared):
+    """ENODEV: no core has two threads. The call is made by the sandbox's first process, which all others descend from."""
+    adder = make_adder("[pool]\nparked = 1\n[sandbox]\nmitigations = core_scheduling\n")
+    line = f"prctl 0=PR_SCHED_CORE 1=PR_SCHED_CORE_CREATE 2=0 3=1 4=0 {answer} {SANDBOX}"
+    file = adder.file("faults", in_numbers(line))
+    hits = adder.file("faults.hits", "")
+    result = wrapped(adder, [tools / "inject", file, *CALLS, "--"]).run("print(1)", "--no-daemon")
+    assert (result.outcome, result.stdout) == ("ok", "1\n")
+    assert ("core_scheduling" in result.isolation["missing"]) == shared
+    assert "prctl" in hits.read_text()
 
 
 def test_no_connection_is_accepted(faulty):

@@ -274,6 +274,8 @@ static const struct bad bad_profiles[] = {
     {"[limits]\nno_such = 1\n", "[limits]", "no_such", "no such limit"},
     {"[limits]\npids = -1\n", "[limits]", "pids", "digit"},
     {"[profile]\nmin_isolation = 4\n", "[profile]", "min_isolation", "3"},
+    {"[profile]\nmitigations = store_bypass cores\n", "[profile]", "mitigations",
+     "\"cores\" is none of: core_scheduling"},
     {"[profile]\nenvironment = ../x\n", "[profile]", "environment", "../x"},
     {"[profile]\ntitle = a\x1b[1\n", "[profile]", "", "control character"},
     {"[profile]\ntitle =\n", "[profile]", "title", "empty"},

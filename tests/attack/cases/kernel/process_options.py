@@ -13,6 +13,7 @@ OPTIONS = {
     "PR_SET_MCE_KILL": (33, 1, 1),
     "PR_SET_UNALIGN": (6, 1),
     "PR_SPECULATION": (53, 0, 2),
+    "PR_SCHED_CORE": (62, 1, 0, 1),
 }
 attempt.all_refused(
     {

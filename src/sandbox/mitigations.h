@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the scheduler and the processor can be asked not to do while code of a sandbox runs, so that it learns
+ * less of its neighbours by timing, and they of it. Each costs something and is off unless it is asked for.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum mitigation {
+  MITIGATION_CORE_SCHEDULING, /* no thread of another sandbox's, or of the host's, runs beside one on a core
+                               */
+  MITIGATION_STORE_BYPASS,    /* no load is tried before the stores ahead of it have addresses */
+  MITIGATION_INDIRECT_BRANCH, /* no branch goes where other code trained the predictor to go */
+  MITIGATION_L1D_FLUSH,       /* the first cache is emptied whenever the processor goes to other code */
+  MITIGATIONS,
+};
+
+/* Their names, and then NULL. */
+extern const char *const mitigation_names[];
+
+/* The mitigation called NAME, or -1. */
+int mitigation_find (const char *name);
+
+/* Asks for those of WANTED (bits: 1 << enum mitigation) for the calling process, which must have one thread,
+ * and for all that descend from it. Returns those that are in force, or that nothing here has a need of. They
+ * cannot be taken back by who has no prctl() for it, as no code in a sandbox has. */
+uint32_t mitigations_apply (uint32_t wanted);
+
+/* Whether the kernel can keep sandboxes from sharing a core: 0; -ENODEV: no core has two threads; else a
+ * negative errno. */
+int mitigations_ask_core_scheduling (void);
