@@ -2,6 +2,7 @@
 """No attack is made before it is certain that it would hit a sandbox, and after every one the same daemon serves the next
 run as if nothing had been."""
 import os
+import shutil
 
 import pytest
 
@@ -23,8 +24,25 @@ def confined(shared_adder):
             pytest.exit(f"runs share the {name} namespace of the host: no attack is tried", 1)
 
 
+@pytest.fixture(scope="module")
+def adder_without_namespaces(make_shared_adder):
+    """At level 1, in the host's namespaces. Where a run is not confined, no attack is tried."""
+    adder = make_shared_adder("[sandbox]\nisolation = process\nmin_isolation = 1\n")
+    result = adder.run("1")
+    if result.outcome == "refused":
+        pytest.skip(f"there is no level 1 here: {result.error['message']}")
+    assert (result.outcome, result.isolation["level"]) == ("ok", 1), result
+    yield adder
+    adder.stop()
+
+
 @pytest.fixture
-def adder(adder, confined):
+def adder(request, adder, confined):
+    """At the user's best level, unless a test is marked parametrize("adder", ["best", "level 1"], indirect=True)."""
+    if getattr(request, "param", "best") == "level 1":
+        adder = request.getfixturevalue("adder_without_namespaces")
+        for entry in adder.scratch.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     before = adder.daemon()
     if before is None:
         assert adder.run("print('alive')").stdout == "alive\n"

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.parametrize("adder", ["best", "level 1"], indirect=True)
+
 LONG = ["--timeout", "60"]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What code reaches of the host through a directory that it is lent: in each mode, as each user. A work directory needs namespaces,
-so there is none at level 1."""
+so there is none at level 1, where the same directory is tried by its path."""
 import contextlib
 import fcntl
 import os
@@ -138,6 +138,45 @@ def test_what_is_reached(adder, mode):
         assert len(hints) == (mode == "rw") and all("as an overlay" in hint for hint in hints), hints
         assert os.read(folder.pipe, 100) == (b"ecretx" if mode == "rw" else b"secret")
         assert (folder.path / "locked").read_text() == ("heldx" if mode == "rw" else "held")
+
+
+@pytest.mark.parametrize("adder", ["level 1"], indirect=True)
+def test_nothing_is_lent_without_namespaces(adder):
+    """A run with a directory is refused, in each mode. The path leads nowhere either: what code guesses of it is there, and no more."""
+    folder = Folder(adder, "not-lent")
+    for above in (adder.scratch, folder.path.parent):
+        above.chmod(0o755)  # root's sandboxes are another user
+    with folder.files:
+        kinds = f"KINDS = {({name: int(kind) for name, kind in KINDS.items()})}\n"
+        for mode, (options, _) in MODES.items():
+            word = f"{folder.path}:{mode}" if mode != "review" else folder.path
+            result = adder.run(kinds + ATTEMPTS, "--workdir", word, *options)
+            assert result.outcome == "refused" and result.stdout == "", mode
+            assert "a work directory needs a sandbox with mounts of its own" in result.error["message"], mode
+        result = adder.run(f"import os\nos.chdir({str(folder.path)!r})\n{kinds}{ATTEMPTS}")
+        told = result.told()
+        assert {name for name, outcome in told.items() if outcome == "done"} == {"follow a link", "go up"}, told
+        assert list(folder.reached()) == []
+        assert os.read(folder.pipe, 100) == b"secret" and (folder.path / "locked").read_text() == "held"
+
+
+@pytest.mark.parametrize("adder", ["level 1"], indirect=True)
+def test_a_large_file_is_copied_without_namespaces(adder):
+    """One of 16 MiB is lent where there are mounts; here code has another file, and what it does to that one is nobody else's."""
+    large = adder.file("large", "x" * (16 << 20))
+    seen = large.stat()
+    code = (
+        "import fcntl, os\n"
+        "with open('large', 'r+') as file:\n"
+        "    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB); file.write('y')\n"
+        "found = os.stat('large')\n"
+        "print(found.st_ino, found.st_nlink, found.st_size)"
+    )
+    with open(large) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        inode, links, size = map(int, adder.run(code, "--file", large).stdout.split())
+    assert inode != seen.st_ino and (links, size) == (1, 16 << 20)
+    assert large.read_text() == "x" * (16 << 20) and large.stat().st_mtime_ns == seen.st_mtime_ns
 
 
 @pytest.mark.parametrize("mode", ["read", "rw"])
