@@ -317,6 +317,7 @@ place_of (const struct run_request *settled, json_t *shown)
   approval_digest_add (place, "profile", settled->profile, -1);
   approval_digest_add (place, "environment", settled->environment, -1);
   approval_digest_add_number (place, "isolation", settled->isolation);
+  approval_digest_add_number (place, "mitigations", settled->mitigations);
   json_object_set_new (shown, "profile", json_text_or_null (settled->profile));
   json_object_set_new (shown, "environment", json_text_or_null (settled->environment));
   json_object_set_new (shown, "isolation", json_string (isolation_names[settled->isolation]));
