@@ -226,11 +226,11 @@ def test_the_daemon_answers_nobody_in_a_sandbox(adder, namespaces):
 
 
 @pytest.fixture
-def shared_mounts(make_adder):
-    """An Adder in a mount namespace whose mounts are shared, as systemd makes them, and a function that mounts there."""
+def shared_mounts(request, make_adder):
+    """An Adder, with a configuration where the test gives one, in a mount namespace whose mounts are shared, as systemd makes them, and a function that mounts there."""
     if os.geteuid() != 0:
         pytest.skip("only root mounts something on the host")
-    adder = make_adder()
+    adder = make_adder(getattr(request, "param", ""))
     with subprocess.Popen(["unshare", "--mount", "--propagation", "shared", "sleep", "infinity"]) as keeper:
         try:
             own = os.readlink("/proc/self/ns/mnt")
@@ -259,6 +259,17 @@ def test_late_mounts_stay_outside(shared_mounts, mode):
         mount("-t", "tmpfs", "late", kept.parent)
         go.write_text("go")
         assert run.stdout.read() == b"['kept'] 1\n", run.stderr.read()
+
+
+@pytest.mark.parametrize("shared_mounts, seen", [("", []), ("[sandbox]\nisolation = process\n", ["secret"])], indirect=["shared_mounts"])
+def test_late_mounts_below_usr(shared_mounts, seen):
+    """A zygote's tree is as it was when it started; at level 1 it is the host's, and who may read what is mounted there is for modes to say."""
+    adder, mount = shared_mounts
+    assert adder.run("1").outcome == "ok"
+    late = adder.file("late/secret", "x").parent
+    late.chmod(0o755)
+    mount("--bind", late, "/usr/games")
+    assert adder.run("import os\nprint(os.listdir('/usr/games'))").stdout == f"{seen}\n"
 
 
 def test_a_mount_of_adders_own(shared_mounts):
