@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
-/* More than the status of a process has, or a map with its 340 lines. */
+/* More than a map with its 340 lines has. */
 #define TEXT_BYTES 32768
 
 /* The zero-terminated content of /proc/PID/NAME. */
@@ -35,15 +35,27 @@ read_proc (const char *pid, const char *name, char text[TEXT_BYTES])
   return got == 0;
 }
 
-/* Processes of namespaces below ours have a number in each. */
-static bool
-has_one_number (const char *pid)
+/* The process that connected SOCKET, or -1. Before Linux 6.5 it is found by PID, which may be another's by
+ * now. */
+static int
+open_peer (int socket, pid_t pid)
 {
-  char text[TEXT_BYTES];
-  unsigned number, more;
-  const char *line = read_proc (pid, "status", text) ? strstr (text, "\nNSpid:") : NULL;
-  /* The next line begins with a word. */
-  return line && sscanf (line, "\nNSpid: %u %u", &number, &more) == 1;
+  int pidfd = -1;
+  socklen_t size = sizeof pidfd;
+  if (getsockopt (socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
+    return pidfd;
+  return errno == ENOPROTOOPT ? pidfd_open (pid, 0) : -1;
+}
+
+/* Processes of namespaces below ours have a number in each. One that has ended has none, or -1. */
+static bool
+has_one_number (int pidfd)
+{
+  char name[32], text[TEXT_BYTES];
+  int number, more;
+  snprintf (name, sizeof name, "fdinfo/%d", pidfd);
+  const char *line = read_proc ("self", name, text) ? strstr (text, "\nNSpid:") : NULL;
+  return line && sscanf (line, "\nNSpid: %d %d", &number, &more) == 1 && number > 0;
 }
 
 /* Our own map, NULL where it cannot be read. Read once: a map is written once, by who makes the namespace,
@@ -71,21 +83,6 @@ has_our_ids (const char *pid)
   return own && read_proc (pid, "uid_map", theirs) && strcmp (own, theirs) == 0;
 }
 
-/* Asked last: the number was that process's all the time. Where the kernel has no such option, nobody knows.
- */
-static bool
-has_not_ended (int socket)
-{
-  int pidfd = -1;
-  socklen_t size = sizeof pidfd;
-  if (getsockopt (socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) < 0)
-    return errno == ENOPROTOOPT;
-  struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-  bool alive = poll (&ended, 1, 0) == 0;
-  close (pidfd);
-  return alive;
-}
-
 int
 peer_look (int socket, struct peer *ret_peer)
 {
@@ -95,10 +92,12 @@ peer_look (int socket, struct peer *ret_peer)
   if (getsockopt (socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
     return -errno;
   snprintf (pid, sizeof pid, "%d", peer.pid);
+  autoclose int pidfd = peer.pid > 0 ? open_peer (socket, peer.pid) : -1;
+  /* The number last: as the process lives, PID was its number all the time. */
   *ret_peer = (struct peer){
       .uid = peer.uid,
       .trusted = peer.uid == geteuid () || peer.uid == 0,
-      .near = peer.pid > 0 && has_one_number (pid) && has_our_ids (pid) && has_not_ended (socket),
+      .near = pidfd >= 0 && has_our_ids (pid) && has_one_number (pidfd),
   };
   return 0;
 }
