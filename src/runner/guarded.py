@@ -448,10 +448,18 @@ def furnish_tables(names, used, tables):
         names["df"] = next(iter(tables.values()))
 
 
+def lift_digits():
+    """Python bounds the digits of a number as text, against the time that takes, and says how to lift that: by sys, which is not to be
+    had here. Time has the profile's limits."""
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)
+
+
 class Code:
     """The code of REQUEST, which keeps to its rules: Refused tells what does not."""
 
     def __init__(self, request):
+        lift_digits()
         self.rules, name = guard.Rules(request["guard"]), request["name"]
         self.values = request.get("values", {})
         code = request["code"].removeprefix("\ufeff")

@@ -77,7 +77,7 @@ RULES = {
     "modules": "math statistics re json datetime decimal fractions",
     "max_range": 1000000,
     "max_repeat": 1000000,
-    "max_power_bits": 100000,
+    "max_power_bits": 1000000,
 }
 SCRIPTS = ("[...'ab'].reverse().join('')", "Math.max(...[1, 2].map((x) => x * 2))")
 SCRIPT_RULES = {"mode": "javascript", "builtins": "Array BigInt Date JSON Map Math NaN Number Object Promise RegExp Set String TypeError undefined"}

@@ -173,7 +173,7 @@ compute (struct call *call, const struct language *language, AdderRequest *reque
   if (ran.outcome == ADDER_OUTCOME_OK && is_cut (&ran)) {
     ran.outcome = ADDER_OUTCOME_ERROR;
     reply_error (call, language, &ran, "ValueTooLong",
-                 "the value is too long to be given as a whole: compute a part of it");
+                 "the value is too long to be given as a whole: compute its length, or a slice of its text");
   } else if (ran.outcome == ADDER_OUTCOME_OK)
     reply_value (call, &ran);
   else

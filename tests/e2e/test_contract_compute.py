@@ -131,6 +131,34 @@ def test_what_is_bounded(tools, code):
     assert ended.returncode in (1, 126) and reply["text"].startswith("PythonError: "), ended
 
 
+# Python stops at 4300 digits, unless it is told otherwise.
+LONG_NUMBERS = {
+    "10 ** 5000": "1" + "0" * 5000,
+    "int('9' * 5000) + 1": "1" + "0" * 5000,
+    "9" * 5000 + " + 1": "1" + "0" * 5000,
+    "len(str(2 ** 100000))": "30103",
+    "str(2 ** 100000)[:10]": "9990020930",
+    "2 ** 100000 % 10 ** 10": "9883109376",
+}
+
+
+@pytest.mark.parametrize("code", LONG_NUMBERS, ids=lambda code: code[:24])
+def test_numbers_of_many_digits(compute, code):
+    assert compute(code) == LONG_NUMBERS[code]
+
+
+def test_a_number_that_is_too_long_comes_with_advice_that_works(compute):
+    advice = compute("2 ** 100000", 1)
+    assert advice.startswith("PythonError: ValueTooLong: ") and "sys." not in advice
+    assert "its length" in advice and "a slice of its text" in advice
+    assert compute("len(str(2 ** 100000)), str(2 ** 100000)[:10], str(2 ** 100000)[-10:]") == "(30103, '9990020930', '9883109376')"
+
+
+def test_a_long_number_goes_on_in_the_conversation(chat):
+    assert chat("10 ** 5000") == "1" + "0" * 5000
+    assert chat("int(last_result) // 10 ** 4998") == "100"
+
+
 def test_a_value_that_is_too_long_is_no_value(compute, chat):
     assert compute("'x' * 100000", 1).startswith("PythonError: ValueTooLong: ")
     assert chat("1 + 1") == "2"
