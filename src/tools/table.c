@@ -71,13 +71,16 @@ not_there (const struct toolset *toolset, const char *name, GError **error)
   return FALSE;
 }
 
-/* The toolset before the first dot of NAME, or NULL; *RET_REST is what follows. */
+/* The toolset that is meant before the first dot of NAME, or NULL; *RET_REST is what follows. */
 static const struct toolset *
 split (const char *name, const char **ret_rest)
 {
   const char *dot = strchr (name, '.');
   g_autofree char *first = dot ? g_strndup (name, (gsize)(dot - name)) : NULL;
-  const struct toolset *found = first ? toolset_find (first, NULL) : NULL;
+  const struct toolset *found = NULL;
+  for (gsize i = 0; first && toolsets[i] && !found; i++)
+    if (strcmp (toolsets[i]->name, first) == 0 || g_strcmp0 (toolsets[i]->alias, first) == 0)
+      found = toolsets[i];
   *ret_rest = found ? dot + 1 : name;
   return found;
 }

@@ -61,6 +61,7 @@ struct tool {
 /* A selection of tools with the names and contracts that one family of agents expects. */
 struct toolset {
   const char *name;
+  const char *alias; /* what a dotted name may begin with in place of NAME; NULL: nothing else */
   const char *title;
   const char *prompt; /* what a model is told of it as a whole, before its tools */
   /* The profile whose runs work in the caller's own directory, with the variables of his that it lets pass;
@@ -77,7 +78,7 @@ extern const struct toolset *const toolsets[];
 /* The toolset NAME (NULL: the first). ADDER_ERROR_NOT_FOUND names those that there are. */
 const struct toolset *toolset_find (const char *name, GError **error);
 
-/* Finds the tool that NAME means in TOOLSET. NAME may begin with the toolset and a dot,
+/* Finds the tool that NAME means in TOOLSET. NAME may begin with the toolset, or its alias, and a dot,
  * "compute.compute_with_python". TOOLSET NULL: the toolset of the dotted name, else the first that has it, if
  * no other has as well. ADDER_ERROR_NOT_FOUND says what was meant, or what there is. */
 gboolean tool_find (const struct toolset *toolset, const char *name, const struct toolset **ret_toolset,

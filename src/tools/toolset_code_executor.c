@@ -283,6 +283,7 @@ static const struct tool tools[] = {
 const struct toolset toolset_code_executor = {
     .name = "code_executor",
     .title = "Assistant platform: code and files",
+    .alias = "file_manager",
     .prompt = "You can run code in a sandbox that is made anew for each call.",
     .tools = tools,
     .count = G_N_ELEMENTS (tools),

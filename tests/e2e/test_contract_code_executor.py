@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 
 from harness import Tools, schema_of, unique
+from mcp_lines import Lines
 
 RUN_FIELDS = {"stdout", "stderr", "exit_code", "files", "run_id"}
 SHELL_FIELDS = {"stdout", "stderr", "exit_code", "run_id"}
@@ -100,6 +101,24 @@ def test_the_dotted_name(tools):
     assert tools.call("code_executor.run_python", {"code": "print(1)"})["stdout"] == "1\n"
     ended = tools.adder.call("call", "code_executor.run_python", '{"code": "print(1)"}')
     assert ended.returncode == 0 and '"stdout":"1\\n"' in ended.stdout
+
+
+def test_names_of_the_file_manager(kept_adder, tools, talk):
+    """Through the toolset, by the command without it, and over MCP."""
+    file_id = put(kept_adder, "numbers.txt", "1\n")
+    arguments = {"file_manager.list_files": {}, "file_manager.load_file": {"file_id": file_id}}
+
+    def check(listed, loaded):
+        assert file_id in [file["file_id"] for file in listed["files"]]
+        assert (loaded["local_path"], loaded["filename"]) == ("/tmp/numbers.txt", "numbers.txt")
+
+    check(*(tools.call(name, given, *talk) for name, given in arguments.items()))
+    ended = [kept_adder.call("call", name, json.dumps(given), *talk) for name, given in arguments.items()]
+    assert [one.returncode for one in ended] == [0, 0], ended
+    check(*(json.loads(one.stdout) for one in ended))
+    for options in ([], ["--toolset", "code_executor"]):
+        with Lines(kept_adder, *options) as lines:
+            check(*(lines.call(name, given)["structuredContent"] for name, given in arguments.items()))
 
 
 def test_an_exception(run):

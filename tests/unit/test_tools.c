@@ -141,8 +141,11 @@ test_find (void)
   assert_finds (NULL, "code_executor.run_python", "code_executor", "run_python");
   assert_finds ("code_executor", "run_python", "code_executor", "run_python");
   assert_finds ("code_executor", "code_executor.run_python", "code_executor", "run_python");
+  assert_finds (NULL, "file_manager.load_file", "code_executor", "load_file");
+  assert_finds ("code_executor", "file_manager.list_files", "code_executor", "list_files");
   /* What a front end serves is one toolset, however a name is written. */
   assert_finds ("compute", "code_executor.run_python", "there is no tool", NULL);
+  assert_finds ("assistant", "file_manager.load_file", "there is no tool", NULL);
   assert_finds ("compute", "run_python", "there is no tool", NULL);
   assert_finds (NULL, "compute_with_pyton", "did you mean compute_with_python?", NULL);
   assert_finds (NULL, "", "there is no tool", NULL);
