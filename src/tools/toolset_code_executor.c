@@ -14,10 +14,10 @@
 #define TEXT_CHARACTERS 8000
 #define FILES_BYTES     4000 /* of the lines that say where files are */
 #define TIMED_OUT       (-1)
-#define WORKSPACE_TMP   "tmp/" /* how a result names what is in /tmp */
 
 static const struct field run_parameters[] = {
-    FIELD_CODE ("The Python code. Write files that shall come back to /tmp/output/."),
+    FIELD_CODE (
+        "The Python code. Write files that shall come back to the current directory or /tmp/output/."),
     FIELD_TIMEOUT ("30", 60),
     {0},
 };
@@ -44,7 +44,7 @@ static const struct field run_reply[] = {
      .types = FIELD_LIST,
      .items = FIELD_OBJECT,
      .members = file_members,
-     .text = "Files that are new or changed below /tmp."},
+     .text = "Files that are new or changed in the current directory and /tmp, or below."},
     FIELD_RUN_ID,
     {0},
 };
@@ -87,7 +87,7 @@ files_of (const struct call *call, const struct ran *ran)
   json_array_foreach (json_object_get (ran->result, "files"), index, file)
   {
     const char *name = json_string_value (json_object_get (file, "name"));
-    if (!g_str_has_prefix (name, WORKSPACE_TMP) || !is_recognised (call->tools->config, name))
+    if (!is_recognised (call->tools->config, name))
       continue;
     g_autofree char *base = file_name_clean (name);
     json_array_append_new (files, json_pack ("{s:o, s:O}", "filename", json_text_or_null (base), "url",
@@ -235,9 +235,10 @@ static const struct tool tools[] = {
                        "The standard library, "
                        "numpy, pandas, matplotlib, requests, scipy and sympy are there. Only what is printed "
                        "comes back, so use "
-                       "print(). Files written to /tmp/output/ (or /tmp/) with a common ending such as csv, "
+                       "print(). Files written to the current directory, /tmp/output/ or /tmp/ with a common "
+                       "ending such as csv, "
                        "json, png, pdf or xlsx "
-                       "come back in files, and their URLs at the end of stdout; save figures there with "
+                       "come back in files, and their URLs at the end of stdout; save figures with "
                        "plt.savefig(). Nothing stays for the "
                        "next call. The network "
                        "reaches only hosts that were allowed, in most cases none. exit_code is -1 when the "
@@ -282,8 +283,8 @@ static const struct tool tools[] = {
 
 const struct toolset toolset_code_executor = {
     .name = "code_executor",
-    .title = "Assistant platform: code and files",
     .alias = "file_manager",
+    .title = "Assistant platform: code and files",
     .prompt = "You can run code in a sandbox that is made anew for each call.",
     .tools = tools,
     .count = G_N_ELEMENTS (tools),

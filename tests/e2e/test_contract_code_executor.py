@@ -189,6 +189,15 @@ def test_files_come_back(run, directory):
 
 
 @pytest.mark.quick
+def test_files_at_relative_paths_come_back(kept_adder, run):
+    reply = run("import os\nos.mkdir('sub')\nfor n in ('plot.png', 'sub/sums.csv', 'raw'):\n    open(n, 'w').write(n)")
+    assert names(reply) == ["plot.png", "sums.csv"]
+    contents = {file["filename"]: content(kept_adder, id_of(file)) for file in reply["files"]}
+    assert contents == {"plot.png": b"plot.png", "sums.csv": b"sub/sums.csv"}
+    assert all(file["url"] in reply["stdout"] for file in reply["files"])
+
+
+@pytest.mark.quick
 def test_a_file_is_stored_with_a_row_and_a_url(kept_adder, store, run):
     data = bytes(range(256)) * 100
     reply = run(f"print('made')\nopen('/tmp/output/a b.csv', 'wb').write(bytes(range(256)) * 100)")
@@ -215,7 +224,7 @@ def test_urls_are_signed_and_expire(run):
 
 
 def test_what_does_not_come_back(run):
-    code = "for name in ('/tmp/a.exe', '/tmp/b', '/tmp/c.PNG', '/work/d.csv', '/tmp/.csv.swp'):\n    open(name, 'w').write('x')"
+    code = "for name in ('/tmp/a.exe', '/tmp/b', '/tmp/c.PNG', '/dev/shm/d.csv', '/tmp/.csv.swp'):\n    open(name, 'w').write('x')"
     assert names(run(code)) == ["c.PNG"]
 
 
