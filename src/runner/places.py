@@ -2,7 +2,9 @@
 """Where a sandbox's own files are: the current directory of its code, and the place for temporary files. Without mounts of
 its own (isolation level 1 and 0) both are somewhere in a directory of the host."""
 
+import functools
 import os
+import posix
 import sys
 
 work, temporary = "/work", "/tmp"
@@ -45,9 +47,32 @@ def settle():
 
 
 def settle_container():
-    """/workspace and /tmp are links to parts of the container's workspace."""
+    """/workspace and /tmp are links to parts of the container's workspace: both are one file system, so that one limit holds for
+    them together, and an engine mounts no part of one. The kernel tells what is behind a link; os.getcwd tells the link, and so does
+    a shell, which believes PWD where it is true."""
     global work, parts
     work, parts = "/workspace", ("/run/workspace/",)
+    os.environ["PWD"] = work
+    real = os.getcwd
+
+    @functools.wraps(real)
+    def getcwd():
+        return linked(real())
+
+    @functools.wraps(os.getcwdb)
+    def getcwdb():
+        return os.fsencode(getcwd())
+
+    for module in (os, posix):
+        module.getcwd, module.getcwdb = getcwd, getcwdb
+
+
+def linked(path):
+    """PATH by the link in a container that leads there, if one does."""
+    for behind, link in (("/run/workspace/work", work), ("/run/workspace/tmp", temporary)):
+        if (path + "/").startswith(behind + "/"):
+            return link + path[len(behind) :]
+    return path
 
 
 def writable():

@@ -145,7 +145,7 @@ def test_surroundings(world, user):
     assert set(facts["capabilities"]) >= {"CapEff", "CapPrm", "CapBnd", "CapInh", "CapAmb"}
     assert not any(facts["capabilities"].values())
     assert facts["no_new_privileges"] == 1 and facts["seccomp"] == 2
-    assert facts["directory"] in ("/workspace", "/run/workspace/work")
+    assert facts["directory"] == "/workspace"
     assert facts["read_only"] == [1, 1, 1]
     assert {path for path, error in facts["writes"].items() if error == 0} == {"/workspace", "/tmp"}
     assert facts["interfaces"] in (None, ["lo"]) and not facts["routes"]
@@ -153,6 +153,39 @@ def test_surroundings(world, user):
     assert facts["environment"]["GIVEN"] == "yes" and facts["environment"]["HOME"] == "/tmp"
     assert not [name for name in facts["environment"] if name.startswith("ADDER_")]
     assert not facts["engine_sockets"]
+
+
+DIRECTORY = """
+import os, pathlib, subprocess
+def tell():
+    print(os.getcwd(), os.getcwdb().decode(), pathlib.Path.cwd(), os.path.abspath("x"), pathlib.Path("x").absolute())
+tell()
+subprocess.run(["sh", "-c", "pwd"])
+for place in ("made/deep", "/tmp/output", "/usr/lib", "/work", "/run/workspace"):
+    os.makedirs(place, exist_ok=True)
+    os.chdir(place)
+    tell()
+os.chdir("/workspace")
+os.mkdir("gone")
+os.chdir("gone")
+os.rmdir("../gone")
+os.getcwd()
+"""
+
+
+def test_the_current_directory(world):
+    """By the name that it has for the code, whoever asks; and the directories that links lead to."""
+    result = world.run(DIRECTORY)
+    places = ["/workspace", "/workspace/made/deep", "/tmp/output", "/usr/lib", "/workspace", "/run/workspace"]
+    first, *others = [" ".join([place] * 3 + [f"{place}/x"] * 2) + "\n" for place in places]
+    assert result.stdout == first + "/workspace\n" + "".join(others), result
+    assert result.error["type"] == "FileNotFoundError" and "places.py" not in result.error["traceback"], result
+
+
+@pytest.mark.parametrize("access", ["", ":rw"])
+def test_a_directory_of_the_host_is_the_current_one(world, access):
+    result = world.run("import os\nprint(os.getcwd())", "--workdir", f"{world.folder('mine')}{access}")
+    assert result.stdout == "/workspace\n", result
 
 
 LIBRARIES = """
@@ -454,7 +487,7 @@ def test_over_http(make_contained):
 def test_over_mcp(world):
     with Lines(world.adder, "--toolset", "assistant") as lines:
         result = lines.call("run_python_container", {"code": "import os\nprint(os.getcwd(), 6 * 7)"})
-        assert not result["isError"] and text(result).endswith(" 42"), result
+        assert not result["isError"] and text(result) == "/workspace 42", result
         said = result["structuredContent"]
         assert (said["backend"], said["warnings"]) == ("container", [])
         failed = lines.call("run_python_container", {"code": "1/0"})
