@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """@NAME wherever a file goes, of data sets that somebody has; the example of docs/data.md, as it stands there."""
 import json
+import os
 import pathlib
 import re
+import subprocess
 
 import pytest
-from harness import Tools, strict_json
+from harness import DEADLINE, Tools, strict_json
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "data.md"
 OLD = [{"formula": "O2Ti", "elements": ["O", "Ti"], "density": 4.2, "nsites": 6}]
@@ -101,3 +103,39 @@ def test_the_example_in_the_workbench(science, named):
     reply = workbench.call("execute_python", {"code": code}, "-c", "plot", "--dangerously-accept-all", cwd=folder)
     assert reply["success"] and "3 materials" in reply["stdout"], reply
     assert (folder / "correlation.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_names_each_tool(science):
+    assert not [name for name in Tools(science, "workbench").table if f"`{name}`" not in PAGE.read_text()]
+
+
+@pytest.fixture
+def shell(science):
+    """What commands of the page print, each block of them by a shell of its own in one folder that is empty at first."""
+    folder = science.folder("commands")
+    program = pathlib.Path(science.installation.program).parent
+    environment = science.process_environment() | {"PATH": f"{program}:{os.environ['PATH']}"}
+
+    def call(commands):
+        ended = subprocess.run(
+            [*science.user.prefix, "sh", "-eu", "-c", commands], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE * 2
+        )
+        assert ended.returncode == 0, ended
+        return folder, ended.stdout
+
+    yield call
+    science.call("data", "remove", "oxides")
+
+
+def test_the_commands_of_the_page(science, shell):
+    section = PAGE.read_text().partition("## Running code")[2].partition("\n## ")[0]
+    approved, reviewed, loaded, exported = re.findall(r"```sh\n(.*?)```", section, re.S)
+    _, out = shell(approved)
+    assert "print(6 * 7)" in out and strict_json(out.splitlines()[-1])["stdout"] == "42\n"
+    folder, out = shell(reviewed)
+    assert "notes.txt" in out and (folder / "notes.txt").read_text() == "tidy"
+    _, out = shell(loaded)
+    assert strict_json(out.splitlines()[-1])["stdout"] == "5.8\n"
+    folder, out = shell(exported)
+    assert [line["text"] for line in strict_json(out.splitlines()[0])["lines"]] == ["777 603729"]
+    assert (folder / "n.csv").read_text().split() == ["n", *map(str, range(100))]
