@@ -387,8 +387,9 @@ class Engine:
         copy_images(self.kept, self.directory, directory)
 
     def config(self, **others):
-        """The lines of a configuration that says this engine."""
-        lines = {"engine": self.name, "socket": self.socket, **others}
+        """The lines of a configuration that says this engine. A start may take as long as a busy host needs: where it came late, a run
+        would be in a sandbox of the host's."""
+        lines = {"engine": self.name, "socket": self.socket, "start_ms": "10min", **others}
         return "[container]\n" + "".join(f"{name} = {value}\n" for name, value in lines.items())
 
 
