@@ -192,20 +192,6 @@ struct member {
   pid_t pid, parent; /* parent 0: a root */
 };
 
-/* Adds the process ids in TEXT, parted by blanks, children of PARENT. */
-static void
-add_members (GArray *members, const char *text, pid_t parent)
-{
-  char *end;
-  for (const char *at = text; members->len < TREE_MOST; at = end) {
-    gint64 number = g_ascii_strtoll (at, &end, 10);
-    if (end == at)
-      return;
-    struct member member = {(pid_t)number, parent};
-    g_array_append_val (members, member);
-  }
-}
-
 /* A child belongs to the thread that forked it, so each thread has a list of its own. */
 static void
 add_children (GArray *members, pid_t pid)
@@ -219,9 +205,15 @@ add_children (GArray *members, pid_t pid)
     if (task->d_name[0] == '.')
       continue;
     g_snprintf (path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
-    g_autofree char *text = NULL;
-    if (g_file_get_contents (path, &text, NULL, NULL))
-      add_members (members, text, pid);
+    /* Not g_file_get_contents, which leaves the file open where it cannot make a stream of it. */
+    FILE *list = fopen (path, "re");
+    int child;
+    while (list && members->len < TREE_MOST && fscanf (list, "%d", &child) == 1) {
+      struct member member = {child, pid};
+      g_array_append_val (members, member);
+    }
+    if (list)
+      fclose (list);
   }
   closedir (tasks);
 }
