@@ -26,13 +26,19 @@ def describe(error, name, limit):
 
 
 def message_of(error):
-    """str(ERROR), even where its __str__ fails."""
+    """str(ERROR), even where its __str__ fails. A SyntaxError keeps its position: no frame has it."""
     try:
         if isinstance(error, SyntaxError) and error.msg:
-            return clean(str(error.msg))
+            return clean(f"{error.msg}{position_of(error)}")
         return clean(str(error))
     except Exception:
         return "<the exception's own __str__ failed>"
+
+
+def position_of(error):
+    if error.lineno is None:
+        return ""
+    return f" (line {error.lineno}, column {error.offset})" if error.offset else f" (line {error.lineno})"
 
 
 def line_of(error, name):

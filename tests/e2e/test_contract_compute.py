@@ -102,6 +102,7 @@ def test_errors_have_their_form(compute):
     assert compute("int('x')", 1) == "PythonError: ValueError: invalid literal for int() with base 10: 'x'"
     assert compute("[1][5]", 1) == "PythonError: IndexError: list index out of range"
     assert compute("1 +", 1).startswith("PythonError: SyntaxError: ")
+    assert compute("(1 +\n 2 * * 3)", 1) == "PythonError: SyntaxError: invalid syntax (line 2, column 6)"
 
 
 REFUSED = {
