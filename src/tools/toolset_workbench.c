@@ -126,7 +126,12 @@ static const struct tool tools[] = {
 const struct toolset toolset_workbench = {
     .name = "workbench",
     .title = "Research workbench: find data, then transform, analyse and plot it",
-    .prompt = "You work at a scientist's command line and can run Python in their current directory.",
+    .prompt =
+        "You work at a scientist's command line: find data, then transform, analyse and plot it without "
+        "leaving. Python runs in the user's current directory and own environment, with all that is "
+        "installed there, such as pandas, numpy, matplotlib, pymatgen, ASE and scikit-learn, with the "
+        "user's network, and after the user has said yes. Each run starts afresh: print() what you want "
+        "to read, and plt.savefig() what the user wants to see.",
     .directory_profile = PROFILE,
     .tools = tools,
     .count = G_N_ELEMENTS (tools),

@@ -230,4 +230,7 @@ def test_accepting_all_is_logged(make_adder):
 
 def test_the_prompt_tells_the_model(adder):
     text = adder.call("tools", "--prompt", "--toolset", "workbench").stdout
+    paragraph = text.split("Your tools for it:")[0]
+    for word in ("find data, then transform, analyse and plot it without leaving", "current directory", "own environment", "pymatgen", "print()", "plt.savefig()", "said yes"):
+        assert word in paragraph, word
     assert "execute_python" in text and "print" in text
