@@ -110,6 +110,7 @@ request_settled (const struct run_request *request)
   settled->mitigations = request->mitigations;
   settled->falls_back = request->falls_back;
   settled->tables = request->tables;
+  settled->keeps_files = request->keeps_files;
   settled->guard = g_strdup (request->guard);
   settled->values = json_deep_copy (request->values);
   settled->approval = request->approval;

@@ -108,6 +108,7 @@ struct run_request {
   guint64 picture_bytes; /* the most of a picture that is shown, and pixels on a side; 0: as they are */
   guint64 picture_side;
   guint tables;           /* enum request_tables */
+  gboolean keeps_files;   /* what the code leaves may be kept: files, and long output */
   struct workdir workdir; /* /work, where it is not the sandbox's own */
   char *guard;            /* its profile's rules, one JSON object; NULL: there are none */
   gboolean check;         /* the code is held against them and does not run */

@@ -304,7 +304,7 @@ keep (gpointer data, const struct run_request *request, struct account *account)
   struct keeper *keeper = data;
   struct keeping keeping = {keeper->store, request, account, files, artifacts, 0};
   guint warned = account->warnings->len;
-  if (store_keeps_files (keeping.store)) {
+  if (request->keeper.create) {
     write_artifacts (&keeping);
     write_output (&keeping);
   }
@@ -385,7 +385,7 @@ void
 library_set_keeper (AdderEngine *engine, struct run_request *resolved)
 {
   struct keeper *keeper = engine->keeper;
-  gboolean files = store_keeps_files (keeper->store);
+  gboolean files = store_keeps_files (keeper->store) && resolved->keeps_files;
   if (!files && !store_keeps_records (keeper->store))
     return;
   g_atomic_ref_count_inc (&keeper->references);

@@ -540,6 +540,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->min_isolation = (guint)profile->min_isolation;
     resolved->approval = profile->approval;
     resolved->tables = profile->tables;
+    resolved->keeps_files = profile->keep_files;
     resolved->isolation = profile->backend == BACKEND_NATIVE ? ISOLATION_AUTO : ISOLATION_CONTAINER;
     resolved->falls_back = profile->backend == BACKEND_AUTO;
     copy_rules (resolved, profile);
@@ -575,6 +576,7 @@ check_session (struct run_request *resolved, AdderEngine *engine, const AdderReq
   if (session) {
     set_text (&resolved->session, session->id);
     resolved->tables = session->options->tables;
+    resolved->keeps_files = session->options->keeps_files;
     (void)may_use (engine, request, session->profile, session->options->role_needed, error);
   }
   session_unref (session);

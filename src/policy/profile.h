@@ -26,6 +26,7 @@ struct profile {
   guint role;            /* enum role: the lowest that may use it */
   guint approval;        /* enum approval_mode: when somebody must say yes */
   guint tables;          /* enum request_tables */
+  gboolean keep_files;   /* whether what the code leaves is kept in the store */
   guint backend;         /* enum request_backend */
   GStrv mitigations;     /* NULL: none */
   GHashTable *variables; /* name -> value: given to each run */

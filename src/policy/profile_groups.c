@@ -72,6 +72,9 @@ static const struct profile_key main_keys[] = {
     {"tables", PROFILE_CHOICE, PROFILE_AT (tables), .choices = request_tables_names,
      .text = "Tables that the code shows are written to files as well, whole: `csv`, `parquet` or `json` "
              "([results.md](results.md)); else `none`."},
+    {"keep_files", PROFILE_BOOLEAN, PROFILE_AT (keep_files),
+     .text = "Whether files that the code leaves, and its long output, are kept in the store; else they are. "
+             "A record names them with their digests in either case."},
     {"backend", PROFILE_CHOICE, PROFILE_AT (backend), .choices = request_backend_names,
      .text = "`container`: runs are in containers of Docker or Podman (docs/containers.md), and "
              "refused where none can be had; `auto`: these have a sandbox of the host's, and a warning; else "
@@ -236,6 +239,7 @@ profile_groups_init (struct profile *profile)
   profile->limits = limits_default ();
   profile->maxima = limits_maximum ();
   profile->session.allowed = TRUE;
+  profile->keep_files = TRUE;
   profile->workdir.mode = PROFILE_WORKDIR_RW;
   profile->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of the toolset `assistant`: snippets, and a session for each conversation."""
 import base64
+import json
 import re
 
 import pytest
@@ -117,6 +118,25 @@ def test_much_output_is_cut_as_well(run):
 def test_nothing_persists(run):
     run("x = 1\nopen('left.txt', 'w').write('x')")
     assert run("import os\nprint(os.listdir(), 'x' in globals())") == "[] False"
+
+
+def test_snippets_leave_nothing_behind(adder, tools):
+    """Neither stored nor listed nor loadable; the record has names and digests."""
+    word = unique()
+    code = f"open('{word}.csv', 'w').write('a,b')\nopen('/tmp/{word}.txt', 'w').write('x')\nprint('{word}' * 10000)"
+    reply = tools.call("run_python", {"code": code})
+    for listed in (json.loads(adder.call("file", "list", "--outputs", "--json").stdout)["files"],):
+        assert not [file for file in listed if word in json.dumps(file) or file.get("run_id") == reply["run_id"]]
+    record = json.loads(adder.call("record", "show", reply["run_id"], "--json").stdout)
+    told = {file["name"]: (file["file_id"], len(file["sha256"])) for file in record["more"]["files"]}
+    assert told == {f"{word}.csv": (None, 64), f"tmp/{word}.txt": (None, 64)}
+    assert adder.call("result", "show", reply["run_id"]).returncode != 0
+
+
+def test_what_a_snippet_is_asked_for_by_name_comes_back(adder):
+    out = adder.scratch / unique()
+    result = adder.run("open('a.txt', 'w').write('a')", "--profile", "snippet", "--out", out)
+    assert (out / "a.txt").read_text() == "a" and [file["file_id"] for file in result.files] == [None]
 
 
 def test_no_network(run):
