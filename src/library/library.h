@@ -85,6 +85,10 @@ void library_find_input (AdderEngine *engine, struct run_request *resolved, cons
  * made) can do without copies. What is not to be had is its `invalid`. */
 void library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolean session);
 
+/* Ends SESSION of OWNER because of REASON, which its owner reads. */
+gboolean library_end_session (AdderEngine *engine, const char *owner, const char *session, const char *reason,
+                              GError **error);
+
 /* The approval that REQUEST was given, or NULL. */
 const char *library_approval (const AdderRequest *request);
 

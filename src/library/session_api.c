@@ -131,9 +131,16 @@ adder_session_branch (AdderEngine *engine, const char *owner, const char *sessio
 gboolean
 adder_session_end (AdderEngine *engine, const char *owner, const char *session, GError **error)
 {
+  return library_end_session (engine, owner, session, "it was told to", error);
+}
+
+gboolean
+library_end_session (AdderEngine *engine, const char *owner, const char *session, const char *reason,
+                     GError **error)
+{
   struct session *found = find (engine, owner, session, error);
   if (found)
-    sessions_end (found, "it was told to");
+    sessions_end (found, reason);
   session_unref (found);
   return found != NULL;
 }

@@ -107,11 +107,9 @@ add_named (struct call *call, struct analysis *analysis, GArray *tables, GError 
 static gboolean
 add_loaded (struct call *call, struct analysis *analysis, GArray *tables, GError **error)
 {
-  g_autoptr (json_t) files = loaded_list (call, NULL, error);
+  g_autoptr (json_t) files = loaded_list (call, NULL);
   const char *name;
   json_t *id;
-  if (!files)
-    return FALSE;
   json_object_foreach (files, name, id)
   {
     if (!add_stored (call, analysis, tables, json_string_value (id), NULL, error))

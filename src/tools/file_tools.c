@@ -83,7 +83,10 @@ load_file_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *name = NULL;
-  if (!loaded_add (call, call_text (call, "session"), call_text (call, "file_id"), &name, &problem)) {
+  const char *session = call_text (call, "session");
+  g_autofree char *shown =
+      session ? adder_session_show (call->tools->engine, call->caller->owner, session, &problem) : NULL;
+  if (problem || !loaded_add (call, session, call_text (call, "file_id"), &name, &problem)) {
     call_fail (call, problem);
     return;
   }

@@ -14,17 +14,17 @@
 /* What is for one run is kept under what begins with a control character, and what is for a conversation,
  * which may be called anything, behind an equals sign. The caller's. */
 static char *
-key_of (const struct call *call, const char *session, GError **error)
+key_of (const struct call *call, const char *session)
 {
   if (!session)
     return call->caller->conversation ? g_strconcat ("=", call->caller->conversation, NULL)
                                       : g_strdup ("\001");
-  /* A session has a name and an id. */
-  g_autofree char *text = adder_session_show (call->tools->engine, call->caller->owner, session, error);
-  if (!text)
-    return NULL;
-  g_autoptr (json_t) shown = json_loads (text, 0, NULL);
-  return g_strdup_printf ("\001%s", json_string_value (json_object_get (shown, "session_id")));
+  /* A session has an id and, where it outlives that, a name. */
+  g_autofree char *text = adder_session_show (call->tools->engine, call->caller->owner, session, NULL);
+  g_autoptr (json_t) shown = text ? json_loads (text, 0, NULL) : NULL;
+  const char *name = json_string_value (json_object_get (shown, "name"));
+  const char *id = json_string_value (json_object_get (shown, "session_id"));
+  return g_strconcat ("\001", name ? name : id ? id : session, NULL);
 }
 
 static gboolean
@@ -37,8 +37,8 @@ gboolean
 loaded_add (struct call *call, const char *session, const char *file_id, char **ret_name, GError **error)
 {
   const char *owner = call->caller->owner;
-  g_autofree char *key = key_of (call, session, error);
-  struct file_row *row = key ? library_find_file (call->tools->engine, owner, file_id, error) : NULL;
+  g_autofree char *key = key_of (call, session);
+  struct file_row *row = library_find_file (call->tools->engine, owner, file_id, error);
   if (!row)
     return FALSE;
   g_autofree char *name = g_strdup (strcmp (row->name, TAKEN_NAME) == 0 ? INSTEAD_OF_IT : row->name);
@@ -60,10 +60,10 @@ is_stored (struct call *call, const char *file_id)
 }
 
 json_t *
-loaded_list (struct call *call, const char *session, GError **error)
+loaded_list (struct call *call, const char *session)
 {
-  g_autofree char *key = key_of (call, session, error);
-  return key ? contexts_get (call->tools->loaded, call->caller->owner, key) : NULL;
+  g_autofree char *key = key_of (call, session);
+  return contexts_get (call->tools->loaded, call->caller->owner, key);
 }
 
 gboolean
@@ -74,9 +74,7 @@ loaded_put (struct call *call, const char *session, AdderRequest *request, GErro
   /* Most runs have none, and who asks for a session is told by the run itself. */
   if (contexts_living (contexts) == 0)
     return TRUE;
-  g_autofree char *key = key_of (call, session, error);
-  if (!key)
-    return FALSE;
+  g_autofree char *key = key_of (call, session);
   g_autoptr (json_t) files = contexts_get (contexts, owner, key);
   const char *name;
   json_t *id;

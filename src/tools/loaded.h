@@ -5,13 +5,14 @@
 
 #include "tools/call.h"
 
-/* Loads the caller's stored file FILE_ID for runs in SESSION (NULL: in none). *RET_NAME, the caller's, is
+/* Loads the caller's stored file FILE_ID for runs in SESSION (NULL: in none), which need not be there yet.
+ * *RET_NAME, the caller's, is
  * what it is called in /tmp. Another of that name is no longer loaded. */
 gboolean loaded_add (struct call *call, const char *session, const char *file_id, char **ret_name,
                      GError **error);
 
 /* {name: file_id} of those that are loaded for runs in SESSION (NULL: in none). The caller's. */
-json_t *loaded_list (struct call *call, const char *session, GError **error);
+json_t *loaded_list (struct call *call, const char *session);
 
 /* Has REQUEST, a run in SESSION (NULL: in none), the files that were loaded for it. Those that are no longer
  * stored are forgotten. */

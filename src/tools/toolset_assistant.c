@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "library/library.h"
 #include "tools/call.h"
 #include "tools/field_rows.h"
 #include "tools/file_tools.h"
@@ -129,9 +130,12 @@ make_room (const struct call *call)
       longest = json_integer_value (idle);
     }
   }
-  if (count >= SESSIONS_MOST && oldest)
-    adder_session_end (call->tools->engine, call->caller->owner,
-                       json_string_value (json_object_get (oldest, "session_id")), NULL);
+  if (count < SESSIONS_MOST || !oldest)
+    return;
+  g_autofree char *reason =
+      g_strdup_printf ("another conversation began one, and of %u this one was idle longest", count);
+  library_end_session (call->tools->engine, call->caller->owner, json_member_text (oldest, "session_id"),
+                       reason, NULL);
 }
 
 static gboolean
@@ -214,7 +218,7 @@ append_session (GString *text, const struct ran *ran, const char *lost)
   const json_t *session = json_object_get (ran->result, "session");
   if (lost) {
     g_autofree char *line =
-        g_strdup_printf ("[a new session: the last one ended, %s, and its variables are gone]\n", lost);
+        g_strdup_printf ("[a new session: the last one ended (%s), and its variables are gone]\n", lost);
     g_string_prepend (text, line);
   }
   if (json_is_object (session))
@@ -330,14 +334,15 @@ handle_run_container (struct call *call)
 
 /* ---- files ---- */
 
-/* For fresh scripts of the conversation, and for its session, which gets it with its next cell. */
+/* For fresh scripts of the conversation, and for its session, which gets it with its next cell, also where
+ * that is its first. */
 static gboolean
 load (struct call *call, char **ret_name, GError **error)
 {
   const char *id = call_text (call, "file_id");
-  g_autofree char *lost = NULL, *again = NULL, *session = session_name (call, error);
-  return session && session_ensure (call, session, &lost, error) &&
-         loaded_add (call, session, id, ret_name, error) && loaded_add (call, NULL, id, &again, error);
+  g_autofree char *again = NULL, *session = session_name (call, error);
+  return session && loaded_add (call, session, id, ret_name, error) &&
+         loaded_add (call, NULL, id, &again, error);
 }
 
 static void
@@ -562,6 +567,7 @@ static const struct tool tools[] = {
     },
     TOOL_LOAD_FILE (ROLE_USER, load_file_parameters, " of this conversation, its session's among them",
                     handle_load),
+    TOOL_LIST_FILES (ROLE_USER),
     {
         .name = "python_new",
         .title = "Begin a new session (/python new)",

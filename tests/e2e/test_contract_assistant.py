@@ -125,7 +125,7 @@ def test_snippets_leave_nothing_behind(adder, tools):
     word = unique()
     code = f"open('{word}.csv', 'w').write('a,b')\nopen('/tmp/{word}.txt', 'w').write('x')\nprint('{word}' * 10000)"
     reply = tools.call("run_python", {"code": code})
-    for listed in (json.loads(adder.call("file", "list", "--outputs", "--json").stdout)["files"],):
+    for listed in (tools.call("list_files")["files"], json.loads(adder.call("file", "list", "--outputs", "--json").stdout)["files"]):
         assert not [file for file in listed if word in json.dumps(file) or file.get("run_id") == reply["run_id"]]
     record = json.loads(adder.call("record", "show", reply["run_id"], "--json").stdout)
     told = {file["name"]: (file["file_id"], len(file["sha256"])) for file in record["more"]["files"]}
@@ -187,6 +187,31 @@ def test_variables_stay_in_the_conversation(chat):
     second = one.cell("y = x + 1\n_hidden = 2\nz = 3\nprint(y)")
     assert second["said"] == "43" and second["number"] == "2" and second["line"] == "🐍 [session active, 3 vars]"
     assert "NameError" in two.cell("print(x)", 1)["said"]
+
+
+def test_load_file_begins_no_session(adder, tools, chat):
+    """It is there in the next script and, once there is one, in the session; what it refers to are tools of the set."""
+    one, word = chat(), unique()
+    stored = json.loads(adder.call("file", "put", adder.file(f"{word}.txt", "stored"), "--json").stdout)
+    file_id = re.search('"file_id": ?"([^"]+)"', json.dumps(stored)).group(1)
+    reply = tools.call("load_file", {"file_id": file_id}, "--conversation", one.id)
+    assert reply["local_path"] == f"/tmp/{word}.txt"
+    assert one.refused("python_variables").startswith("this conversation has no session")
+    code = f"print(open('/tmp/{word}.txt').read())"
+    assert tools.call("run_python", {"code": code}, "--conversation", one.id)["text"] == "stored"
+    assert one.cell(code)["said"] == "stored"
+    one.tool("python_end")
+    tools.call("load_file", {"file_id": file_id}, "--conversation", one.id)
+    assert "ended" in one.refused("python_variables"), "an ended one does not come back"
+    assert one.cell(code)["said"].endswith("stored")
+    assert file_id in [file["file_id"] for file in tools.call("list_files")["files"]]
+
+
+def test_tools_refer_to_tools_that_there_are(tools):
+    for name, tool in tools.table.items():
+        text = json.dumps(tool)
+        for other in ("list_files", "load_file", "run_python", "run_python_container"):
+            assert other not in text or other in tools.table, (name, other)
 
 
 def test_a_session_needs_a_conversation(tools):
@@ -293,7 +318,10 @@ def test_the_eleventh_ends_the_one_idle_longest(own_adder):
     cell(0, "x")  # now 1 is idle longest
     cell(10, "x = 10")
     assert "[a new session" not in cell(0, "x") and "[a new session" not in cell(2, "x")
-    assert cell(1, "'x' in globals()").startswith("[a new session")
+    again = cell(1, "'x' in globals()")
+    assert again.startswith(
+        "[a new session: the last one ended (another conversation began one, and of 10 this one was idle longest)"
+    )
 
 
 def test_a_read_only_agent_gets_none(adder):
