@@ -304,22 +304,37 @@ ADDER_PUBLIC char *adder_session_branch (AdderEngine *engine, const char *owner,
 ADDER_PUBLIC gboolean adder_session_end (AdderEngine *engine, const char *owner, const char *session,
                                          GError **error);
 
+typedef enum {
+  ADDER_REPLAY_NEW = 0,
+  ADDER_REPLAY_REPLACE = 1 << 0, /* in the end the new session takes the old one's place, and its name */
+  ADDER_REPLAY_STOP = 1 << 1,    /* at the first cell that fails, and nothing changes */
+} AdderReplayFlags;
+
 /* Begins to run the recorded cells of SESSION, which may have ended, again, from the cell FROM on (0: all
- * there are), in a new session with NAME. That is made as SESSION was, but for what OPTIONS says otherwise;
- * files that were given to SESSION or to its cells are there only if OPTIONS has them. Owner and watch are
- * those of OPTIONS. ADDER_ERROR_INVALID when no such cell is on record. */
+ * there are), in a new session, which is to have NAME. That is made as SESSION was, but for what OPTIONS says
+ * otherwise, with the files that were given to SESSION and to its cells, but for those of OPTIONS. A cell
+ * that ended its session is left out. Owner and watch are those of OPTIONS. ADDER_ERROR_INVALID when no such
+ * cell is on record. */
 ADDER_PUBLIC AdderReplay *adder_session_replay (AdderEngine *engine, const AdderRequest *options,
                                                 const char *session, guint64 from, const char *name,
-                                                GError **error);
+                                                AdderReplayFlags flags, GError **error);
 
-/* {"session": the new one, "cells": [{"cell", "code"}]}: what is to be run; the replay's. */
+/* {"session": the new one, "cells": [{"cell", "code"}], "left_out": [number]}: what is to be run; the
+ * replay's. */
 ADDER_PUBLIC const char *adder_replay_json (const AdderReplay *replay);
 
-/* Starts the next cell; NULL when there is none. One after the other: the caller pulls each to its result,
- * and decides by that whether to go on. */
+/* Starts the next cell; NULL when there is none, or none may follow. One after the other: the caller pulls
+ * each to its result and frees it. A cell that fails is followed by the next. */
 ADDER_PUBLIC AdderRun *adder_replay_next (AdderReplay *replay);
 
-/* The new session stays. NULL is allowed. */
+/* After the last cell: only now is the new session there for others, with its name, and ends the one that it
+ * replaces. Returns {"session", "cells": [{"cell", "outcome", "before", "error", "differs"}], "left_out"}:
+ * "before" is the outcome that is on record, "differs" names what of the result is not as it was ("outcome",
+ * "stdout", "stderr", "value", "displays", "error"). NULL with ERROR changes nothing: cells are left, one was
+ * interrupted or ended the new session, or the old one went on meanwhile (ADDER_ERROR_BUSY). */
+ADDER_PUBLIC char *adder_replay_finish (AdderReplay *replay, GError **error);
+
+/* One that was not finished leaves nothing. NULL is allowed. */
 ADDER_PUBLIC void adder_replay_free (AdderReplay *replay);
 
 /* ---- approvals (docs/approval.md) ----

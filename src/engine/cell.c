@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/json.h"
 #include "engine/gate.h"
 #include "engine/run_private.h"
 
@@ -139,23 +140,80 @@ reason_to_end (struct adder_run *run, const struct verdict *verdict)
 }
 
 static void
+add_digest (json_t *digests, const char *part, const char *text, gssize length)
+{
+  g_autofree char *digest = g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, length);
+  json_object_set_new (digests, part, json_string (digest));
+}
+
+static void
+add_json_digest (json_t *digests, const char *part, const json_t *value)
+{
+  char *text = json_dumps (value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+  add_digest (digests, part, text ? text : "", -1);
+  free (text);
+}
+
+/* Of a result, by part, but for what differs each time, such as times. */
+static json_t *
+digests_of (const struct adder_run *run, const struct verdict *verdict)
+{
+  static const char *const streams[STREAMS] = {[STREAM_OUTPUT] = "stdout", [STREAM_ERRORS] = "stderr"};
+  static const char *const of_error[] = {"type", "message"};
+  json_t *digests = json_pack ("{s:s}", "outcome", adder_outcome_name (verdict->outcome));
+  for (int i = 0; i < STREAMS; i++) {
+    gsize length;
+    gboolean cut;
+    g_autofree char *text = capture_text (&run->streams[i].capture, NULL, &length, &cut);
+    add_digest (digests, streams[i], text, (gssize)length);
+  }
+  g_autoptr (json_t) error = json_object ();
+  for (gsize i = 0; run->message.error && i < G_N_ELEMENTS (of_error); i++)
+    json_object_set (error, of_error[i], json_object_get (run->message.error, of_error[i]));
+  add_json_digest (digests, "error", error);
+  add_json_digest (digests, "value", run->message.value);
+  add_json_digest (digests, "displays", run->displays);
+  return digests;
+}
+
+/* The cell as its session remembers it. */
+static struct history_cell
+remember (struct adder_run *run, const struct verdict *verdict)
+{
+  struct handout *handout = &run->session->handout;
+  struct history_cell cell = {
+      .number = run->cell,
+      .code = g_memdup2 (run->request->code, run->request->code_length + 1),
+      .length = run->request->code_length,
+      .outcome = verdict->outcome,
+      .started_us = run->begun_us,
+      .wall_us = run->ended_us - run->handed_us,
+      .limits = run->request->limits,
+      .limits_set = run->request->limits_set,
+      .digests = digests_of (run, verdict),
+  };
+  if (handout->given->len > 0) {
+    cell.given = handout->given;
+    handout->given = inputs_new ();
+  }
+  return cell;
+}
+
+static void
 leave (struct adder_run *run, const struct verdict *verdict)
 {
   struct session *session = run->session;
   if (!run->has_turn)
     return;
   struct session_turn done = {0};
-  struct history_cell cell = {.number = run->cell};
+  struct history_cell cell;
   if (verdict) {
-    cell.code = g_memdup2 (run->request->code, run->request->code_length + 1);
-    cell.length = run->request->code_length;
-    cell.outcome = verdict->outcome;
-    cell.started_us = run->begun_us;
-    cell.wall_us = run->ended_us - run->handed_us;
+    cell = remember (run, verdict);
     done.cell = &cell;
     done.counted = done.ran = run->facts.has_result;
     done.variables = run->message.variables;
     done.reason = reason_to_end (run, verdict);
+    cell.ended_session = done.reason != NULL;
     done.threads = g_steal_pointer (&run->message.threads);
   }
   run->has_turn = FALSE;

@@ -48,8 +48,10 @@ take_state (struct session *session, struct session_state_copy *state)
 {
   session->cells = state->cells;
   session->variables = state->variables;
+  guint64 edition = session->history.edition;
   history_clear (&session->history);
   session->history = state->history;
+  session->history.edition = edition + 1;
   g_hash_table_unref (session->handout.files);
   session->handout.files = state->files;
   *state = (struct session_state_copy){0};
@@ -295,6 +297,10 @@ new_branch (struct session *session)
   g_free (made->owner);
   made->owner = g_strdup (session->owner);
   made->parent = g_strdup (session->id);
+  sessions_lock (session->sessions);
+  g_array_unref (made->given);
+  made->given = inputs_copy (session->given);
+  sessions_unlock (session->sessions);
   return made;
 }
 

@@ -107,7 +107,8 @@ set_limits (struct box *box, const struct limits *limits, GError **error)
 void
 handout_init (struct handout *handout)
 {
-  *handout = (struct handout){.missing = g_ptr_array_new (), .files = workspace_files_new ()};
+  *handout = (struct handout){
+      .missing = g_ptr_array_new (), .files = workspace_files_new (), .given = inputs_new ()};
 }
 
 void
@@ -115,6 +116,7 @@ handout_clear (struct handout *handout)
 {
   g_clear_pointer (&handout->missing, g_ptr_array_unref);
   g_clear_pointer (&handout->files, g_hash_table_unref);
+  g_clear_pointer (&handout->given, g_array_unref);
   g_clear_pointer (&handout->fallback, g_free);
   g_clear_pointer (&handout->info, zygote_info_unref);
 }
@@ -320,10 +322,29 @@ handout_pool (struct handout *handout, struct engine *engine, const struct run_r
                     network_rules_shape (request->network), error);
 }
 
+/* Files on their way into a session, which are kept for its replays. */
+struct giving {
+  struct handout *handout;
+  const struct run_request *request;
+  enum input_place place;
+};
+
+/* What cannot be kept is known by its name: its replay says so. */
+static void
+give (gpointer data, G_GNUC_UNUSED const char *place, const char *name, int fd)
+{
+  const struct giving *giving = data;
+  const struct request_keeper *keeper = &giving->request->keeper;
+  struct input given = {.name = g_strdup (name), .fd = -1, .place = giving->place};
+  keeper->give (keeper->data, giving->request, &given, fd);
+  inputs_replace (giving->handout->given, &given);
+}
+
 /* A file that is known in this workspace from now on. */
 static gboolean
 put_file (struct handout *handout, struct box *box, const struct host *host, const struct input *file,
-          struct interrupt *interrupt, gint64 deadline_us, GError **error)
+          const struct workspace_taker *taker, struct interrupt *interrupt, gint64 deadline_us,
+          GError **error)
 {
   const char *place = input_place_name (file->place);
   struct workspace_file *put;
@@ -332,8 +353,8 @@ put_file (struct handout *handout, struct box *box, const struct host *host, con
   else if (file->linked && handout->lent[file->place])
     put = workspace_file_below (place, file->name, file->bytes);
   else
-    put = workspace_put (box->workspace_fd, &host->owner, place, file->name, file->fd, interrupt, deadline_us,
-                         error);
+    put = workspace_put (box->workspace_fd, &host->owner, place, file->name, file->fd,
+                         file->key ? NULL : taker, interrupt, deadline_us, error);
   if (!put) {
     inputs_explain (file, error);
     return FALSE;
@@ -341,6 +362,10 @@ put_file (struct handout *handout, struct box *box, const struct host *host, con
   put->sha256 = g_strdup (file->sha256);
   put->by_content = file->sha256 != NULL;
   workspace_files_add (handout->files, put);
+  if (taker && file->key) {
+    struct input given = input_describe (file);
+    inputs_replace (handout->given, &given);
+  }
   return TRUE;
 }
 
@@ -351,12 +376,15 @@ handout_put_files (struct handout *handout, struct box *box, const struct host *
   gint64 deadline_us = handout_deadline_us (request);
   for (guint i = 0; i < request->files->len; i++) {
     const struct input *file = &g_array_index (request->files, struct input, i);
-    const struct workspace_folder folder = {box->workspace_fd, &host->owner, input_place_name (file->place)};
+    struct giving giving = {handout, request, file->place};
+    const struct workspace_taker taker = {give, &giving};
+    const struct workspace_folder folder = {box->workspace_fd, &host->owner, input_place_name (file->place),
+                                            request->keeper.give ? &taker : NULL};
     struct stat st;
     gboolean ok = fstat (file->fd, &st) == 0 && S_ISDIR (st.st_mode)
                       ? workspace_put_folder (&folder, file->name, file->fd, handout->files,
                                               &handout->left_out, interrupt, deadline_us, error)
-                      : put_file (handout, box, host, file, interrupt, deadline_us, error);
+                      : put_file (handout, box, host, file, folder.taker, interrupt, deadline_us, error);
     if (!ok)
       return FALSE;
   }

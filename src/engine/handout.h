@@ -19,6 +19,7 @@ struct handout {
   GPtrArray *missing;          /* static strings */
   GHashTable *files;           /* those that were put in, as they were then: struct workspace_file by path */
   guint left_out;              /* of folders that were put in: what is no file */
+  GArray *given;               /* struct input: what was put in and is kept for a replay, and not yet taken */
   gboolean lent[INPUT_PLACES]; /* linked inputs come with the shape: they need no copies */
 };
 void handout_init (struct handout *handout);

@@ -3,16 +3,23 @@
 #include "engine/history.h"
 
 #include "common/text.h"
+#include "engine/inputs.h"
 
-/* What a cell without code takes. */
-#define CELL_BYTES sizeof (struct history_cell)
+/* What CELL takes, without the little that its digests do. */
+static gsize
+bytes_of (const struct history_cell *cell)
+{
+  return sizeof *cell + cell->length + (cell->given ? cell->given->len * sizeof (struct input) : 0);
+}
 
 static void
 forget_oldest (struct history *history)
 {
   struct history_cell *cell = g_queue_pop_head_link (&history->cells)->data;
-  history->bytes -= cell->length + CELL_BYTES;
+  history->bytes -= bytes_of (cell);
   g_free (cell->code);
+  g_clear_pointer (&cell->given, g_array_unref);
+  json_decref (cell->digests);
   g_free (cell);
 }
 
@@ -35,9 +42,18 @@ history_add (struct history *history, const struct history_cell *cell)
   struct history_cell *copy = g_memdup2 (cell, sizeof *cell);
   copy->link = (GList){.data = copy};
   g_queue_push_tail_link (&history->cells, &copy->link);
-  history->bytes += copy->length + CELL_BYTES;
+  history->bytes += bytes_of (copy);
+  history->edition++;
   for (; history->bytes > history->most; history->dropped++)
     forget_oldest (history);
+}
+
+void
+history_truncate (struct history *history)
+{
+  history_clear (history);
+  history->dropped = 0;
+  history->edition++;
 }
 
 void
@@ -47,9 +63,13 @@ history_copy (const struct history *history, struct history *ret_copy)
   for (const GList *link = history->cells.head; link; link = link->next) {
     struct history_cell cell = *(const struct history_cell *)link->data;
     cell.code = g_memdup2 (cell.code, cell.length + 1);
+    if (cell.given)
+      g_array_ref (cell.given);
+    json_incref (cell.digests);
     history_add (ret_copy, &cell);
   }
   ret_copy->dropped = history->dropped;
+  ret_copy->edition = history->edition;
 }
 
 json_t *

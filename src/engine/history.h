@@ -7,11 +7,13 @@
 #include <jansson.h>
 
 #include "adder.h"
+#include "sandbox/limits.h"
 
 struct history {
   GQueue cells; /* struct history_cell, the oldest first */
   gsize bytes, most;
   guint64 dropped;
+  guint64 edition; /* another one after each change */
 };
 
 struct history_cell {
@@ -21,14 +23,22 @@ struct history_cell {
   AdderOutcome outcome;
   gint64 started_us; /* g_get_real_time */
   gint64 wall_us;
+  struct limits limits; /* of those, what the cell asked for by name: 1 << enum limit */
+  guint32 limits_set;
+  GArray *given;   /* struct input (inputs.h): files that came with it; or NULL */
+  json_t *digests; /* of what came of it, by part: equal ones belong to equal results */
+  gboolean ended_session;
   GList link;
 };
 
 void history_init (struct history *history, gsize most);
 void history_clear (struct history *history);
 
-/* Takes over CELL's code. */
+/* Takes over what CELL points to. */
 void history_add (struct history *history, const struct history_cell *cell);
+
+/* From here on there were no cells. */
+void history_truncate (struct history *history);
 
 /* The same cells, once more. *RET_COPY is to be cleared. */
 void history_copy (const struct history *history, struct history *ret_copy);

@@ -32,6 +32,50 @@ input_clear (struct input *input)
   fd_close (&input->fd);
 }
 
+struct input
+input_describe (const struct input *input)
+{
+  return (struct input){
+      .name = g_strdup (input->name),
+      .fd = -1,
+      .place = input->place,
+      .bytes = input->bytes,
+      .sha256 = g_strdup (input->sha256),
+      .key = g_strdup (input->key),
+  };
+}
+
+GArray *
+inputs_new (void)
+{
+  GArray *inputs = g_array_new (FALSE, TRUE, sizeof (struct input));
+  g_array_set_clear_func (inputs, (GDestroyNotify)input_clear);
+  return inputs;
+}
+
+GArray *
+inputs_copy (const GArray *inputs)
+{
+  GArray *copy = inputs_new ();
+  for (guint i = 0; inputs && i < inputs->len; i++) {
+    struct input input = input_describe (&g_array_index (inputs, struct input, i));
+    g_array_append_val (copy, input);
+  }
+  return copy;
+}
+
+void
+inputs_replace (GArray *inputs, struct input *input)
+{
+  for (guint i = 0; i < inputs->len; i++) {
+    const struct input *other = &g_array_index (inputs, struct input, i);
+    if (other->place == input->place && strcmp (other->name, input->name) == 0)
+      g_array_remove_index (inputs, i--);
+  }
+  g_array_append_vals (inputs, input, 1);
+  *input = (struct input){.fd = -1};
+}
+
 const char *
 input_place_name (enum input_place place)
 {

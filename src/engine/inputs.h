@@ -34,6 +34,17 @@ struct input {
 };
 void input_clear (struct input *input);
 
+/* Which file of the store INPUT is, and where it goes: without a descriptor. To be cleared. */
+struct input input_describe (const struct input *input);
+
+/* An array of struct input, which it clears; and a copy of one, of what describes each. NULL is an empty one.
+ */
+GArray *inputs_new (void);
+GArray *inputs_copy (const GArray *inputs);
+
+/* Adds INPUT, which is taken over, in place of one that has its place and name. */
+void inputs_replace (GArray *inputs, struct input *input);
+
 /* From here on a file is lent and not copied: a sandbox that is made for one run costs about as much as
  * copying this. */
 #define INPUT_LENT_BYTES ((guint64)16 << 20)

@@ -41,6 +41,9 @@ struct request_keeper {
   int (*create) (gpointer data, GError **error);
   /* Told once of each run, before its result is made: engine/account.h. */
   void (*keep) (gpointer data, const struct run_request *request, struct account *account);
+  /* Keeps what FD holds for a replay of the session that GIVEN is put into: fills its bytes, digest and key.
+   * NULL where it is no session, or nothing is kept. */
+  void (*give) (gpointer data, const struct run_request *request, struct input *given, int fd);
   void (*release) (gpointer data);
   gpointer data;
 };

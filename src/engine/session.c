@@ -36,6 +36,7 @@ session_new (struct sessions *sessions, const struct run_request *options, const
   session->options = request_settled (options);
   session->limits = options->limits;
   session->created_us = g_get_real_time ();
+  session->given = inputs_new ();
   session->checkpoints = g_ptr_array_new_with_free_func ((GDestroyNotify)checkpoint_free);
   session->used_us = g_get_monotonic_time ();
   handout_init (&session->handout);
@@ -58,6 +59,7 @@ session_unref (struct session *session)
   handout_clear (&session->handout);
   request_free (session->options);
   g_ptr_array_unref (session->checkpoints);
+  g_array_unref (session->given);
   g_free (session->parent);
   g_strfreev (session->threads);
   g_free (session->name);
@@ -315,6 +317,7 @@ session_ask (struct session *session, const char *what, const char *const *names
     variables = exchange_variables (session, what, names, &interrupt, &problem);
     struct session_turn done = {.reason = problem ? g_strdup (problem->message) : NULL,
                                 .counted = variables != NULL,
+                                .reset = variables && strcmp (what, "reset") == 0,
                                 .variables = count_of (variables)};
     sessions_finish (session, &done);
     if (problem) {
@@ -373,6 +376,17 @@ make (struct session *session, struct engine *engine, const struct run_request *
   return box && open_box (session, options, interrupt, error);
 }
 
+/* What was put in is there whatever its cells do. */
+static void
+take_given (struct session *session)
+{
+  sessions_lock (session->sessions);
+  GArray *none = session->given;
+  session->given = session->handout.given;
+  session->handout.given = none;
+  sessions_unlock (session->sessions);
+}
+
 static gboolean
 check_allowed (const struct run_request *options, GError **error)
 {
@@ -394,7 +408,8 @@ check_no_workdir (const struct run_request *options, GError **error)
 }
 
 struct session *
-session_create (struct engine *engine, const struct run_request *options, const char *name, GError **error)
+session_create (struct engine *engine, const struct run_request *options, const char *name,
+                gboolean provisional, GError **error)
 {
   struct interrupt interrupt;
   if (request_is_shell (options)) {
@@ -407,6 +422,7 @@ session_create (struct engine *engine, const struct run_request *options, const 
       !sessions_start (engine->sessions, error) || !interrupt_init (&interrupt, options->watch_fd, error))
     return NULL;
   struct session *session = session_new (engine->sessions, options, name);
+  session->provisional = provisional;
   history_init (&session->history, engine->host->config->history_bytes);
   gboolean made = FALSE;
   if (sessions_add (engine->sessions, session, error)) {
@@ -419,9 +435,10 @@ session_create (struct engine *engine, const struct run_request *options, const 
     if (problem)
       g_propagate_error (error, problem);
     struct session_turn nothing = {0};
-    if (made)
+    if (made) {
+      take_given (session);
       sessions_finish (session, &nothing);
-    else
+    } else
       sessions_forget (session);
   }
   interrupt_clear (&interrupt);

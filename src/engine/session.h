@@ -24,7 +24,7 @@ struct session {
   /* fixed before anybody else sees it idle */
   char id[ID_BYTES];
   guint64 number; /* counts up; what the registry's thread knows it by */
-  char *name;     /* or NULL */
+  char *name;     /* or NULL; of one that is provisional, set when it is adopted */
   char *owner;    /* "" for nobody */
   char *environment, *profile, *shell;
   struct run_request *options; /* request_settled */
@@ -35,6 +35,8 @@ struct session {
       handout; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
 
   /* under the registry's lock */
+  gboolean provisional; /* a replay makes it: nobody lists it, and it takes no place among the others */
+  GArray *given;        /* struct input: files that it has whatever its cells do; changed with the turn */
   enum session_state state;
   struct turn turn;
   gboolean looked_after;  /* the registry's own thread has the turn: nobody is told `busy` for that */
@@ -83,8 +85,10 @@ char *session_reason_of_end (const struct session *session, struct box *box);
 
 /* ---- for the library ---- */
 
+/* PROVISIONAL: nobody sees it, and nobody ends for it, until it is adopted (sessions.h). NAME is NULL then.
+ */
 struct session *session_create (struct engine *engine, const struct run_request *options, const char *name,
-                                GError **error);
+                                gboolean provisional, GError **error);
 
 /* Makes a checkpoint of SESSION, called NAME (may be NULL). Returns it as sessions_show does. */
 json_t *session_checkpoint (struct session *session, const char *name, GError **error);

@@ -55,14 +55,15 @@ forget (struct session *session)
   sessions->forgotten = g_list_prepend (sessions->forgotten, session);
 }
 
-/* How many of OWNER are in LIST, and the first of them. */
+/* How many of OWNER (NULL: of all) are in LIST, of those that a replay makes or of the others, and the first
+ * of them. */
 static guint
-count_of (const GQueue *list, const char *owner, struct session **ret_first)
+count_of (const GQueue *list, const char *owner, gboolean provisional, struct session **ret_first)
 {
   guint count = 0;
   for (GList *link = list->tail; link; link = link->prev) {
     struct session *session = link->data;
-    if (strcmp (session->owner, owner) != 0)
+    if ((owner && strcmp (session->owner, owner) != 0) || session->provisional != provisional)
       continue;
     count++;
     *ret_first = session;
@@ -75,7 +76,7 @@ static void
 trim_ended (struct sessions *sessions, const char *owner)
 {
   struct session *oldest = NULL;
-  if (count_of (&sessions->ended, owner, &oldest) <= ENDED_OF_OWNER) {
+  if (count_of (&sessions->ended, owner, FALSE, &oldest) <= ENDED_OF_OWNER) {
     if (sessions->ended.length <= ENDED_MOST)
       return;
     oldest = sessions->ended.head->data;
@@ -148,7 +149,10 @@ sessions_end_locked (struct session *session, char *reason)
   sessions->memory_bytes -= session->memory_bytes;
   session->memory_bytes = 0;
   g_queue_unlink (&sessions->live, &session->link);
-  g_queue_push_tail_link (&sessions->ended, &session->link);
+  if (session->provisional)
+    forget (session);
+  else
+    g_queue_push_tail_link (&sessions->ended, &session->link);
   turn_wake_all (&session->turn);
   /* Who has the turn sees the end of the processes, and gives up the box. */
   if (!session->turn.held)
@@ -197,7 +201,8 @@ sessions_idle_longest (struct sessions *sessions, const char *owner)
   struct session *longest = NULL;
   for (GList *link = sessions->live.head; link; link = link->next) {
     struct session *session = link->data;
-    gboolean idle = session->state == SESSION_IDLE && (!session->turn.held || session->looked_after);
+    gboolean idle = session->state == SESSION_IDLE && !session->provisional &&
+                    (!session->turn.held || session->looked_after);
     if (idle && (!owner || strcmp (session->owner, owner) == 0) &&
         (!longest || session->used_us < longest->used_us))
       longest = session;
@@ -266,22 +271,56 @@ check_open (const struct sessions *sessions, GError **error)
 }
 
 static gboolean
-add_locked (struct sessions *sessions, struct session *session, GError **error)
+make_room_of_both (struct sessions *sessions, const char *owner, GError **error)
 {
   const struct config *config = sessions->host->config;
   struct session *first = NULL;
+  return make_room (sessions, owner, count_of (&sessions->live, owner, FALSE, &first),
+                    config->max_sessions_owner, "max_sessions_per_owner", error) &&
+         make_room (sessions, NULL, count_of (&sessions->live, NULL, FALSE, &first), config->max_sessions,
+                    "max_sessions", error);
+}
+
+/* With the lock held: the living session of that name, but for REPLACED. */
+static gboolean
+check_name_is_free (const struct sessions *sessions, const char *key, const char *name,
+                    const struct session *replaced, GError **error)
+{
+  struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
+  if (!old || old == replaced || old->state == SESSION_ENDED)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "there is a session \"%s\" already; end it first, or choose another name", name);
+  return FALSE;
+}
+
+static gboolean
+check_replays (const struct sessions *sessions, const char *owner, guint64 most, const char *key,
+               GError **error)
+{
+  struct session *first = NULL;
+  guint have = count_of (&sessions->live, owner, TRUE, &first);
+  if (have < most)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "%u replays are under way already (%s = %" G_GUINT64_FORMAT ")", have, key, most);
+  return FALSE;
+}
+
+static gboolean
+add_locked (struct sessions *sessions, struct session *session, GError **error)
+{
+  const struct config *config = sessions->host->config;
   if (!check_open (sessions, error))
     return FALSE;
   g_autofree char *key = session->name ? sessions_key (session->owner, session->name) : NULL;
-  struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
-  if (old && old->state != SESSION_ENDED) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "there is a session \"%s\" already; end it first, or choose another name", session->name);
-    return FALSE;
-  }
-  if (!make_room (sessions, session->owner, count_of (&sessions->live, session->owner, &first),
-                  config->max_sessions_owner, "max_sessions_per_owner", error) ||
-      !make_room (sessions, NULL, sessions->live.length, config->max_sessions, "max_sessions", error))
+  gboolean room = session->provisional
+                      ? check_replays (sessions, session->owner, config->max_sessions_owner,
+                                       "max_sessions_per_owner", error) &&
+                            check_replays (sessions, NULL, config->max_sessions, "max_sessions", error)
+                      : check_name_is_free (sessions, key, session->name, NULL, error) &&
+                            make_room_of_both (sessions, session->owner, error);
+  if (!room)
     return FALSE;
   enter (sessions, session);
   if (key)
@@ -296,6 +335,58 @@ sessions_add (struct sessions *sessions, struct session *session, GError **error
   gboolean added = add_locked (sessions, session, error);
   sessions_unlock (sessions);
   return added;
+}
+
+/* With the lock held: whether SESSION is still what was replayed. */
+static gboolean
+check_unchanged (const struct session *session, guint64 edition, GError **error)
+{
+  const char *fault = NULL;
+  if (session->state == SESSION_ENDED)
+    return TRUE;
+  if (session->turn.held && !session->looked_after)
+    fault = "is at work on another cell";
+  else if (session->history.edition != edition)
+    fault = "went on meanwhile";
+  if (fault)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session that was replayed %s", fault);
+  return !fault;
+}
+
+static gboolean
+adopt_locked (struct sessions *sessions, struct session *session, const struct sessions_adoption *adoption,
+              GError **error)
+{
+  struct session *replaced = adoption->replaced;
+  g_autofree char *key = adoption->name ? sessions_key (session->owner, adoption->name) : NULL;
+  if (session->state == SESSION_ENDED) {
+    set_ended_locked (session, error);
+    return FALSE;
+  }
+  if (!check_open (sessions, error) || !check_name_is_free (sessions, key, adoption->name, replaced, error) ||
+      (replaced && !check_unchanged (replaced, adoption->edition, error)))
+    return FALSE;
+  /* Where it lives, its place is the room that is needed. */
+  if (replaced && replaced->state != SESSION_ENDED)
+    sessions_end_locked (replaced, g_strdup_printf ("it was replayed: %s goes on", session->id));
+  else if (!make_room_of_both (sessions, session->owner, error))
+    return FALSE;
+  session->provisional = FALSE;
+  session->name = g_strdup (adoption->name);
+  if (key)
+    g_hash_table_replace (sessions->by_name, g_steal_pointer (&key), session);
+  news_tell (sessions->news, NEWS_SESSION_LIST, session->owner, session->id);
+  return TRUE;
+}
+
+gboolean
+sessions_adopt (struct session *session, const struct sessions_adoption *adoption, GError **error)
+{
+  struct sessions *sessions = session->sessions;
+  sessions_lock (sessions);
+  gboolean adopted = adopt_locked (sessions, session, adoption, error);
+  sessions_unlock (sessions);
+  return adopted;
 }
 
 static gboolean
@@ -317,9 +408,10 @@ sessions_add_all (struct sessions *sessions, struct session **list, guint count,
   struct session *first = NULL;
   sessions_lock (sessions);
   gboolean room = check_open (sessions, error) &&
-                  check_room (count_of (&sessions->live, list[0]->owner, &first), count,
+                  check_room (count_of (&sessions->live, list[0]->owner, FALSE, &first), count,
                               config->max_sessions_owner, "max_sessions_per_owner", error) &&
-                  check_room (sessions->live.length, count, config->max_sessions, "max_sessions", error);
+                  check_room (count_of (&sessions->live, NULL, FALSE, &first), count, config->max_sessions,
+                              "max_sessions", error);
   for (guint i = 0; room && i < count; i++)
     enter (sessions, list[i]);
   sessions_unlock (sessions);
@@ -504,6 +596,22 @@ struct rest {
   guint64 cpu_us, memory_bytes;
 };
 
+/* With the lock held: the next cell is the first. Files stay, and those that came with cells are the
+ * session's. */
+static void
+forget_cells (struct session *session)
+{
+  for (const GList *link = session->history.cells.head; link; link = link->next) {
+    g_autoptr (GArray) given = inputs_copy (((const struct history_cell *)link->data)->given);
+    for (guint i = 0; i < given->len; i++) {
+      struct input input = input_describe (&g_array_index (given, struct input, i));
+      inputs_replace (session->given, &input);
+    }
+  }
+  history_truncate (&session->history);
+  session->cells = 0;
+}
+
 /* With the lock held: what came of a turn. */
 static void
 note (struct session *session, struct session_turn *done, const struct rest *rest)
@@ -512,6 +620,8 @@ note (struct session *session, struct session_turn *done, const struct rest *res
   session->cell = NULL;
   if (done->cell)
     history_add (&session->history, done->cell);
+  if (done->reset)
+    forget_cells (session);
   if (done->counted)
     session->variables = done->variables;
   if (done->ran) {

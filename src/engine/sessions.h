@@ -47,6 +47,18 @@ void sessions_give_box (struct session *session, struct box *box, struct handout
 /* It is open. Takes SHELL. */
 void sessions_set_shell (struct session *session, char *shell);
 
+/* What a session is replaced by, or comes to stand beside. */
+struct sessions_adoption {
+  const char *name;         /* or NULL */
+  struct session *replaced; /* which ends, where it lives; or NULL */
+  guint64 edition;          /* of its history, as it was replayed */
+};
+
+/* SESSION, provisional and idle, is one as any other from now on; room is made for it as for a new one, and
+ * only then. FALSE with ERROR changes nothing: ADDER_ERROR_BUSY when what it replaces is at work or was
+ * changed meanwhile. */
+gboolean sessions_adopt (struct session *session, const struct sessions_adoption *adoption, GError **error);
+
 /* SESSION, which was added, could not be made: it leaves no trace. */
 void sessions_forget (struct session *session);
 
@@ -60,6 +72,12 @@ struct session *sessions_find (struct sessions *sessions, const char *owner, con
 json_t *sessions_list (struct sessions *sessions, const char *owner);
 json_t *sessions_show (struct session *session);
 json_t *sessions_history (struct session *session);
+
+/* A copy of SESSION's history and of its files, both the caller's. */
+void sessions_copy_history (struct session *session, struct history *ret_history, GArray **ret_given);
+
+/* The digests of what came of the cell NUMBER, if it was the last that ran, or NULL. The caller's. */
+json_t *sessions_cell_digests (struct session *session, guint64 number);
 
 /* What the result of the cell CELL says of its session. The caller's. */
 json_t *sessions_of_result (struct session *session, guint64 cell);
@@ -79,6 +97,7 @@ gboolean sessions_begin (struct session *session, gboolean wait, gboolean cell, 
 struct session_turn {
   char *reason;                    /* why the session ends, taken over; NULL: it does not */
   const struct history_cell *cell; /* that was run; its code is taken over; or NULL */
+  gboolean reset;                  /* its variables are forgotten, and its cells with them */
   gboolean counted;                /* VARIABLES is known */
   guint64 variables;
   gboolean ran;  /* THREADS is known */

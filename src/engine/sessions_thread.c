@@ -129,12 +129,25 @@ end_idle (struct session *session)
   sessions_end_locked (session, g_strdup_printf ("it was idle for %s", time));
 }
 
+/* A replay that is under way: it gives way to what lives, since nothing changes by its failing. */
+static struct session *
+find_provisional (const struct sessions *sessions)
+{
+  for (GList *link = sessions->live.tail; link; link = link->prev) {
+    struct session *session = link->data;
+    if (session->provisional)
+      return session;
+  }
+  return NULL;
+}
+
 static void
 bound_memory (struct sessions *sessions)
 {
   guint64 most = sessions->host->config->max_sessions_memory;
   struct session *longest;
-  while (sessions->memory_bytes > most && (longest = sessions_idle_longest (sessions, NULL))) {
+  while (sessions->memory_bytes > most &&
+         ((longest = find_provisional (sessions)) || (longest = sessions_idle_longest (sessions, NULL)))) {
     g_autofree char *size = size_format (most);
     sessions_end_locked (longest,
                          g_strdup_printf ("all sessions together held more than %s, and this one was idle "

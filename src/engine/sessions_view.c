@@ -151,6 +151,25 @@ sessions_history (struct session *session)
   return history;
 }
 
+void
+sessions_copy_history (struct session *session, struct history *ret_history, GArray **ret_given)
+{
+  sessions_lock (session->sessions);
+  history_copy (&session->history, ret_history);
+  *ret_given = inputs_copy (session->given);
+  sessions_unlock (session->sessions);
+}
+
+json_t *
+sessions_cell_digests (struct session *session, guint64 number)
+{
+  sessions_lock (session->sessions);
+  const struct history_cell *last = g_queue_peek_tail (&session->history.cells);
+  json_t *digests = last && last->number == number ? json_incref (last->digests) : NULL;
+  sessions_unlock (session->sessions);
+  return digests;
+}
+
 json_t *
 sessions_list (struct sessions *sessions, const char *owner)
 {
@@ -159,7 +178,8 @@ sessions_list (struct sessions *sessions, const char *owner)
   const GQueue *const queues[] = {&sessions->live, &sessions->ended};
   for (gsize i = 0; i < G_N_ELEMENTS (queues); i++)
     for (GList *link = queues[i]->head; link; link = link->next)
-      if (g_strcmp0 (((struct session *)link->data)->owner, owner ? owner : "") == 0)
+      if (g_strcmp0 (((struct session *)link->data)->owner, owner ? owner : "") == 0 &&
+          !((struct session *)link->data)->provisional)
         json_array_append_new (list, describe (link->data));
   sessions_unlock (sessions);
   return json_pack ("{s:o}", "sessions", list);

@@ -240,7 +240,7 @@ create (int root_fd, const char *place, const char *name)
     return -1;
   if (unlinkat (directory, parts[i], 0) < 0 && errno != ENOENT)
     return -1;
-  return sys_openat2 (directory, parts[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644,
+  return sys_openat2 (directory, parts[i], O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644,
                       WORKSPACE_RESOLVE);
 }
 
@@ -287,7 +287,8 @@ reopen (int from, const struct stat *source)
 
 struct workspace_file *
 workspace_put (int root_fd, const struct workspace_owner *owner, const char *place, const char *name,
-               int from, struct interrupt *interrupt, gint64 deadline_us, GError **error)
+               int from, const struct workspace_taker *taker, struct interrupt *interrupt, gint64 deadline_us,
+               GError **error)
 {
   struct stat source;
   autoclose int own = -1;
@@ -311,6 +312,8 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *pla
   }
   if (!input_copy (own, to, G_MAXUINT64, name, interrupt, deadline_us, error))
     return NULL;
+  if (taker)
+    taker->take (taker->data, place, name, to);
 
   assume_owner (owner);
   struct workspace_file *file = settle (to, place, name, &source, error);

@@ -71,19 +71,26 @@ guint32 workspace_limits_met (int root_fd);
  * characters. Sets ERROR to ADDER_ERROR_INVALID otherwise. */
 gboolean workspace_check_name (const char *name, GError **error);
 
+/* Told of each file that was put in, while it holds what came: FD reads and writes it. */
+struct workspace_taker {
+  void (*take) (gpointer data, const char *place, const char *name, int fd);
+  gpointer data;
+};
+
 /* Copies the file behind FROM (regular: all of it, its position stays; anything else: what is left in it) to
  * PLACE/NAME (PLACE is "work" or "tmp"), making directories as needed, so that it looks like the sandbox's
- * own. DEADLINE_US as in input_copy. What has that name is replaced. Returns the file as it is now, the
- * caller's, or NULL with ERROR. */
+ * own. DEADLINE_US as in input_copy. What has that name is replaced. TAKER may be NULL. Returns the file
+ * as it is now, the caller's, or NULL with ERROR. */
 struct workspace_file *workspace_put (int root_fd, const struct workspace_owner *owner, const char *place,
-                                      const char *name, int from, struct interrupt *interrupt,
-                                      gint64 deadline_us, GError **error);
+                                      const char *name, int from, const struct workspace_taker *taker,
+                                      struct interrupt *interrupt, gint64 deadline_us, GError **error);
 
 /* Where a folder goes to. */
 struct workspace_folder {
   int root_fd;
   const struct workspace_owner *owner;
   const char *place;
+  const struct workspace_taker *taker; /* or NULL */
 };
 
 /* The same for all regular files below the directory FROM, as NAME/...: they are added to FILES. What is

@@ -40,7 +40,7 @@ put_file (struct walk *walk, int directory_fd, const char *entry, const char *na
     return error_from_errno (error, errno, "cannot open the file for %s", name);
   struct workspace_file *file = workspace_check_name (name, error)
                                     ? workspace_put (folder->root_fd, folder->owner, folder->place, name, fd,
-                                                     walk->interrupt, walk->deadline_us, error)
+                                                     folder->taker, walk->interrupt, walk->deadline_us, error)
                                     : NULL;
   if (file)
     workspace_files_add (walk->files, file);

@@ -22,11 +22,12 @@ struct replay {
   struct run_options options;
   const char *session;
   char *from;
-  gboolean keep_going;
+  gboolean stop;
 
-  json_t *answer; /* the daemon's: the new session, and the cells to come */
-  json_t *done;   /* [{"cell", "result"}] */
-  int exit_code;  /* of the first cell that failed */
+  json_t *answer;  /* the daemon's: the new session, and the cells to come */
+  json_t *results; /* of each cell, where they are shown as JSON */
+  json_t *report;  /* the daemon's, after the last cell */
+  int exit_code;   /* of the first cell that failed */
 };
 
 /* ---- asking ---- */
@@ -43,10 +44,9 @@ question_of (const struct replay *replay, const struct submission *options, GErr
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--from: cells count from 1");
     return NULL;
   }
-  json_t *question =
-      json_pack ("{s:s, s:s, s:O, s:s?, s:I, s:b}", "op", "replay", "session", replay->session, "options",
-                 options->body, "name", replay->options.session_name, "from",
-                 (json_int_t)MIN (from, (guint64)G_MAXINT64), "keep_going", replay->keep_going);
+  json_t *question = json_pack ("{s:s, s:s, s:O, s:s?, s:I, s:b}", "op", "replay", "session", replay->session,
+                                "options", options->body, "name", replay->options.session_name, "from",
+                                (json_int_t)MIN (from, (guint64)G_MAXINT64), "keep_going", !replay->stop);
   if (!question)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
   return question;
@@ -83,22 +83,18 @@ say_outcome (const json_t *cell, const struct run_event *event)
 }
 
 static void
-note_result (struct replay *replay, const json_t *cell, const struct run_event *event)
+note_result (struct replay *replay, const struct run_event *event)
 {
   if (event->exit_code != 0 && replay->exit_code == 0)
     replay->exit_code = event->exit_code;
-  g_autoptr (json_t) kept = json_object ();
-  json_object_set (kept, "cell", json_object_get (cell, "cell"));
   /* Results hold pictures: they are kept only for who wants them all. */
   if (replay->options.json)
-    json_object_set_new (kept, "result", json_loadb (event->data, event->length, 0, NULL));
-  json_array_append (replay->done, kept);
+    json_array_append_new (replay->results, json_loadb (event->data, event->length, 0, NULL));
 }
 
-/* One cell to its end. *RET_ON: the next one follows. */
+/* One cell to its end. */
 static gboolean
-follow_cell (struct replay *replay, struct run_source *source, const json_t *cell, gboolean *ret_on,
-             GError **error)
+follow_cell (struct replay *replay, struct run_source *source, const json_t *cell, GError **error)
 {
   struct run_view view = {0};
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
@@ -113,8 +109,7 @@ follow_cell (struct replay *replay, struct run_source *source, const json_t *cel
   }
   if (!replay->options.json)
     say_outcome (cell, &event);
-  note_result (replay, cell, &event);
-  *ret_on = r == 0 && protocol_replay_goes_on (event.outcome, replay->keep_going);
+  note_result (replay, &event);
   return r == 0 || error_from_errno (error, r, "cannot write to standard output");
 }
 
@@ -122,34 +117,53 @@ static gboolean
 follow (struct replay *replay, struct run_source *source, GError **error)
 {
   const json_t *cells = json_object_get (replay->answer, "cells");
-  gboolean on = TRUE;
-  for (gsize i = 0; i < json_array_size (cells) && on; i++)
-    if (!follow_cell (replay, source, json_array_get (cells, i), &on, error))
+  for (gsize i = 0; i < json_array_size (cells); i++)
+    if (!follow_cell (replay, source, json_array_get (cells, i), error))
       return FALSE;
-  return TRUE;
+  replay->report = run_source_finish (source, error);
+  return replay->report != NULL;
 }
 
-/* Which session there is now, and what was left out. */
+/* What is not as it was. */
+static void
+say_differences (const json_t *report)
+{
+  gsize i, k;
+  json_t *cell, *number, *part;
+  json_array_foreach (json_object_get (report, "cells"), i, cell)
+  {
+    const json_t *differs = json_object_get (cell, "differs");
+    g_autoptr (GString) parts = g_string_new (NULL);
+    json_array_foreach (differs, k, part)
+        g_string_append_printf (parts, "%s%s", k > 0 ? ", " : "", json_string_value (part));
+    if (parts->len > 0)
+      fprintf (stderr, "adder: cell %" JSON_INTEGER_FORMAT " differs from what is on record: %s\n",
+               json_integer_value (json_object_get (cell, "cell")), parts->str);
+  }
+  json_array_foreach (json_object_get (report, "left_out"), i, number)
+      fprintf (stderr, "adder: cell %" JSON_INTEGER_FORMAT " was left out: it ended the session\n",
+               json_integer_value (number));
+}
+
+/* Which session there is now, and what came of the cells. */
 static void
 report (const struct replay *replay)
 {
-  const json_t *session = json_object_get (replay->answer, "session");
-  const json_t *cells = json_object_get (replay->answer, "cells");
-  gsize done = json_array_size (replay->done), all = json_array_size (cells);
-  if (replay->options.json) {
-    g_autoptr (json_t) left = json_array ();
-    for (gsize i = done; i < all; i++)
-      json_array_append (left, json_object_get (json_array_get (cells, i), "cell"));
-    g_autoptr (json_t) whole =
-        json_pack ("{s:O, s:O, s:O, s:O}", "session_id", json_object_get (session, "session_id"), "name",
-                   json_object_get (session, "name"), "cells", replay->done, "left_out", left);
-    cli_print_json (whole);
+  const json_t *session = json_object_get (replay->report, "session");
+  json_t *cells = json_object_get (replay->report, "cells");
+  if (!replay->options.json) {
+    say_differences (replay->report);
+    printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
     return;
   }
-  if (done < all)
-    fprintf (stderr, "adder: %zu cell%s after it %s left out%s\n", all - done, all - done == 1 ? "" : "s",
-             all - done == 1 ? "was" : "were", replay->keep_going ? "" : "; --keep-going runs them too");
-  printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+  gsize i;
+  json_t *cell;
+  json_array_foreach (cells, i, cell) json_object_set (cell, "result", json_array_get (replay->results, i));
+  g_autoptr (json_t) whole =
+      json_pack ("{s:O, s:O, s:O, s:O}", "session_id", json_object_get (session, "session_id"), "name",
+                 json_object_get (session, "name"), "cells", cells, "left_out",
+                 json_object_get (replay->report, "left_out"));
+  cli_print_json (whole);
 }
 
 /* ---- the command ---- */
@@ -171,18 +185,21 @@ run_replay (struct replay *replay)
   gboolean ok = follow (replay, source, &problem);
   canceller_set (canceller, NULL);
   source->free (source);
+  if (!ok)
+    return cli_fail (problem);
   report (replay);
-  return ok ? replay->exit_code : cli_fail (problem);
+  return replay->exit_code;
 }
 
 int
 cli_session_replay (int argc, char **argv)
 {
-  struct replay replay = {.done = json_array ()};
+  struct replay replay = {.results = json_array ()};
   g_autofree GOptionEntry *shared = run_options_entries (RUN_OPTIONS_SESSION, &replay.options);
   const GOptionEntry own[] = {
       {"from", 0, 0, G_OPTION_ARG_FILENAME, &replay.from, "Begin with the cell of this number", "CELL"},
-      {"keep-going", 'k', 0, G_OPTION_ARG_NONE, &replay.keep_going, "Go on after a cell that fails", NULL},
+      {"stop", 0, 0, G_OPTION_ARG_NONE, &replay.stop, "Stop at the first cell that fails: nothing changes",
+       NULL},
   };
   g_autoptr (GArray) entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
   g_array_append_vals (entries, own, G_N_ELEMENTS (own));
@@ -199,6 +216,7 @@ cli_session_replay (int argc, char **argv)
   run_options_clear (&replay.options);
   g_free (replay.from);
   json_decref (replay.answer);
-  json_decref (replay.done);
+  json_decref (replay.results);
+  json_decref (replay.report);
   return code;
 }

@@ -441,14 +441,12 @@ receive_answer (const struct client *client, struct protocol_message *ret_messag
   return FALSE;
 }
 
-json_t *
-client_ask_for (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
-                gsize count, int *ret_fd, GError **error)
+/* *RET_FD as client_ask_for. */
+static json_t *
+take_answer (const struct client *client, int *ret_fd, GError **error)
 {
   struct protocol_message message;
-  g_autofree char *text = json_to_text (question);
-  if (!protocol_send (client->fd, kind, text, strlen (text), fds, count, error) ||
-      !receive_answer (client, &message, error))
+  if (!receive_answer (client, &message, error))
     return NULL;
   json_t *answer = NULL;
   if (message.kind == PROTOCOL_ANSWER)
@@ -459,6 +457,23 @@ client_ask_for (struct client *client, enum protocol_kind kind, const json_t *qu
     *ret_fd = message.fd_count > 0 ? fd_steal (&message.fds[0]) : -1;
   protocol_message_clear (&message);
   return answer;
+}
+
+json_t *
+client_ask_for (struct client *client, enum protocol_kind kind, const json_t *question, const int *fds,
+                gsize count, int *ret_fd, GError **error)
+{
+  g_autofree char *text = json_to_text (question);
+  return protocol_send (client->fd, kind, text, strlen (text), fds, count, error)
+             ? take_answer (client, ret_fd, error)
+             : NULL;
+}
+
+json_t *
+client_take_answer (struct client *client, GError **error)
+{
+  autoclose int unwanted_fd = -1;
+  return take_answer (client, &unwanted_fd, error);
 }
 
 json_t *

@@ -61,6 +61,9 @@ json_t *client_ask (struct client *client, enum protocol_kind kind, const json_t
 json_t *client_ask_for (struct client *client, enum protocol_kind kind, const json_t *question,
                         const int *fds, gsize count, int *ret_fd, GError **error);
 
+/* One that comes without another question, after the events of a replay. The caller's. */
+json_t *client_take_answer (struct client *client, GError **error);
+
 /* A question about approvals by a connection of its own. Without a daemon there are none. */
 json_t *client_ask_approval (const char *socket, const json_t *question, GError **error);
 

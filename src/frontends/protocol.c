@@ -240,23 +240,6 @@ protocol_take_refusal (const struct protocol_message *message, GError **error)
   g_set_error_literal (error, ADDER_ERROR, code, text);
 }
 
-/* ---- replays ---- */
-
-gboolean
-protocol_replay_goes_on (AdderOutcome outcome, gboolean keep_going)
-{
-  switch (outcome) {
-  case ADDER_OUTCOME_OK:
-    return TRUE;
-  case ADDER_OUTCOME_CANCELLED:
-  case ADDER_OUTCOME_BUSY:
-  case ADDER_OUTCOME_FAILED:
-    return FALSE;
-  default:
-    return keep_going;
-  }
-}
-
 /* ---- hello ---- */
 
 void

@@ -13,6 +13,7 @@
  *     SESSION {op, ...} + descriptors     ->
  *                                         <-   ANSWER {...}        server_session.h says what is in them
  *                                         <-   STARTED ... RESULT  of each cell, after {op: replay}
+ *                                         <-   ANSWER {...}        and what came of it
  *     CALL {tool, ...} + descriptor       ->
  *                                         <-   PROGRESS {text, done, of} as it comes, where CALL asked for it
  *                                         <-   ANSWER {...}        server_tools.h says what is in them
@@ -47,7 +48,7 @@
 
 #include "adder.h"
 
-#define PROTOCOL_VERSION 5
+#define PROTOCOL_VERSION 6
 
 enum protocol_kind {
   PROTOCOL_HELLO = 1,
@@ -120,11 +121,6 @@ gboolean protocol_send_json (int socket, enum protocol_kind kind, const json_t *
 /* REFUSED, from ERROR; and the way back. */
 gboolean protocol_send_refused (int socket, const GError *refusal, GError **error);
 void protocol_take_refusal (const struct protocol_message *message, GError **error);
-
-/* Whether a replay runs its next cell after one that ended as OUTCOME; both ends go by it. Who wants it to
- * KEEP GOING does not mean a session that ended, or a user who had enough. */
-gboolean protocol_replay_goes_on (AdderOutcome outcome, gboolean keep_going);
-
 /* Who speaks: versions are compared by number, equal ones by the time at which the program was built, so that
  * a rebuilt command line counts as newer. */
 struct protocol_hello {

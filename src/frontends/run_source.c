@@ -281,6 +281,12 @@ run_source_replay (const char *socket, const json_t *question, const struct subm
   return &source->base;
 }
 
+json_t *
+run_source_finish (struct run_source *base, GError **error)
+{
+  return client_take_answer (&((struct daemon_source *)base)->client, error);
+}
+
 /* ---- this process ---- */
 
 struct local_source {

@@ -49,7 +49,9 @@ struct run_source *run_source_engine (AdderEngine *engine, const struct submissi
 struct run_source *run_source_open (gboolean daemon, const struct submission *request, GError **error);
 
 /* The cells of a replay, one after the other: a result is followed by the events of the next cell, as many as
- * *RET_ANSWER, the caller's, says in "cells", unless it stops at one that fails (server_session.h). QUESTION
- * and OPTIONS' descriptors are what is asked. */
+ * *RET_ANSWER, the caller's, says in "cells", unless the daemon says why nothing changes. QUESTION and
+ * OPTIONS' descriptors are what is asked. */
 struct run_source *run_source_replay (const char *socket, const json_t *question,
                                       const struct submission *options, json_t **ret_answer, GError **error);
+/* After the last cell: what came of the replay (adder_replay_finish). The caller's. */
+json_t *run_source_finish (struct run_source *source, GError **error);

@@ -69,14 +69,13 @@ send_result (int fd, const AdderResult *result, struct submission *request, GErr
 /* Pulls the run's events and passes them on; REQUEST may be NULL. A client that takes no more ends it: the
  * rest is pulled and dropped. */
 static gboolean
-relay_run (int fd, AdderRun *run, struct submission *request, AdderOutcome *ret_outcome, GError **error)
+relay_run (int fd, AdderRun *run, struct submission *request, GError **error)
 {
   AdderEvent event;
   gboolean ok = TRUE;
   while (adder_run_next (run, &event)) {
     if (event.kind == ADDER_EVENT_RESULT) {
       g_autoptr (AdderResult) result = event.result;
-      *ret_outcome = adder_result_outcome (result);
       ok = ok && send_result (fd, result, request, error);
     } else if (ok && !send_event (fd, &event, error)) {
       ok = FALSE;
@@ -106,9 +105,8 @@ carry_out (struct connection *connection, struct submission *request, GError **r
     log_info ("%s runs: %.*s", owner, (int)MIN (request->code_length, LOGGED_CODE_BYTES), request->code);
   adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
   adder_request_set_watch (asked, connection->fd);
-  AdderOutcome outcome;
   g_autoptr (AdderRun) run = adder_run_start (connection->server->service->engine, asked);
-  gboolean ok = relay_run (connection->fd, run, request, &outcome, error);
+  gboolean ok = relay_run (connection->fd, run, request, error);
   service_end (connection->server->service);
   return ok;
 }
@@ -140,20 +138,23 @@ handle_run (struct connection *connection, struct protocol_message *message, GEr
 
 /* Each cell of REPLAY counts as a run. */
 static gboolean
-relay_replay (struct connection *connection, struct session_reply *reply, GError **error)
+relay_replay (struct connection *connection, AdderReplay *replay, GError **error)
 {
-  AdderOutcome outcome = ADDER_OUTCOME_OK;
-  gboolean ok = TRUE;
-  while (ok && protocol_replay_goes_on (outcome, reply->keep_going)) {
-    g_autoptr (AdderRun) run = adder_replay_next (reply->replay);
-    if (!run)
-      break;
-    if (!service_begin (connection->server->service, error))
+  g_autoptr (GError) refusal = NULL;
+  AdderRun *run;
+  while ((run = adder_replay_next (replay))) {
+    gboolean ok = service_begin (connection->server->service, error);
+    if (ok) {
+      ok = relay_run (connection->fd, run, NULL, error);
+      service_end (connection->server->service);
+    }
+    adder_run_free (run);
+    if (!ok)
       return FALSE;
-    ok = relay_run (connection->fd, run, NULL, &outcome, error);
-    service_end (connection->server->service);
   }
-  return ok;
+  g_autofree char *text = adder_replay_finish (replay, &refusal);
+  return text ? protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error)
+              : protocol_send_refused (connection->fd, refusal, error);
 }
 
 static gboolean
@@ -167,7 +168,7 @@ handle_session (struct connection *connection, struct protocol_message *message,
     return protocol_send_refused (connection->fd, refusal, error);
   gboolean ok =
       protocol_send (connection->fd, PROTOCOL_ANSWER, reply.text, strlen (reply.text), NULL, 0, error) &&
-      (!reply.replay || relay_replay (connection, &reply, error));
+      (!reply.replay || relay_replay (connection, reply.replay, error));
   session_reply_clear (&reply);
   return ok;
 }

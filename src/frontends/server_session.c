@@ -86,12 +86,12 @@ answer_replay (const struct call *call, GError **error)
   if (!options)
     return NULL;
   adder_request_set_watch (options, call->watch_fd);
-  AdderReplay *replay = adder_session_replay (call->engine, options, call->session,
-                                              (guint64)json_integer_value (from), name, error);
+  AdderReplay *replay =
+      adder_session_replay (call->engine, options, call->session, (guint64)json_integer_value (from), name,
+                            json_is_false (keep_going) ? ADDER_REPLAY_STOP : ADDER_REPLAY_NEW, error);
   if (!replay)
     return NULL;
   call->reply->replay = replay;
-  call->reply->keep_going = json_is_true (keep_going);
   return g_strdup (adder_replay_json (replay));
 }
 

@@ -8,10 +8,11 @@
  *     variables     session, names                                                       {"variables": [...]}
  *     history       session                                                              {"cells": [...]}
  *     reset, interrupt, end: session                                                     the session
- *     replay        session, options, name, from, keep_going      {"session", "cells": [{"cell", "code"}]}
+ *     replay        session, options, name, from, keep_going      what adder_replay_json gives
  *
  * "the session" is what adder_session_show gives, after the deed. After the answer to "replay" the events of
- * each cell follow as those of a run, for as long as protocol_replay_goes_on. */
+ * each cell follow as those of a run, and then what adder_replay_finish gives, or why nothing has changed,
+ * which may also come sooner. */
 #pragma once
 
 #include <glib.h>
@@ -22,7 +23,6 @@
 struct session_reply {
   char *text;
   AdderReplay *replay; /* whose runs follow, or NULL */
-  gboolean keep_going;
 };
 
 void session_reply_clear (struct session_reply *reply);

@@ -93,7 +93,7 @@ adder_run_start (AdderEngine *engine, const AdderRequest *request)
     library_watch_loops (engine, resolved);
   library_gate (engine, request, resolved);
   library_fetch_inputs (engine, resolved, FALSE);
-  library_set_keeper (engine, resolved);
+  library_set_keeper (engine, resolved, resolved->session != NULL);
   return run_start (engine->engine, resolved);
 }
 

@@ -9,11 +9,13 @@
  * Whatever fails here is a warning of the result: the run itself is what it was. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "common/log.h"
 #include "common/text.h"
 #include "library/keep_private.h"
 #include "library/library.h"
@@ -22,6 +24,7 @@
 #define FILES_AT_ONCE 64 /* open */
 #define BLOCK_BYTES   ((gsize)128 << 10)
 #define OUTPUT_MIME   "text/plain"
+#define GIVEN_MIME    "application/octet-stream"
 
 /* Of one engine; its runs may outlive that. */
 struct keeper {
@@ -209,6 +212,40 @@ tell_files (struct keeping *keeping, gboolean kept)
   }
 }
 
+/* ---- files that are given ---- */
+
+static void
+give (gpointer data, const struct run_request *request, struct input *given, int fd)
+{
+  struct store *store = ((struct keeper *)data)->store;
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  struct stat st;
+  struct file_new file = {.kind = FILE_GIVEN,
+                          .fd = -1,
+                          .name = given->name,
+                          .mime = GIVEN_MIME,
+                          .owner = request->owner ? request->owner : "",
+                          .conversation = request->conversation,
+                          .session = request->session};
+  if (fstat (fd, &st) == 0)
+    file.bytes = (guint64)st.st_size;
+  gboolean kept = copy_living (store, fd, &file, checksum, &problem);
+  if (kept) {
+    file.sha256 = g_checksum_get_string (checksum);
+    kept = files_put (store, &file, &problem);
+  }
+  fd_close (&file.fd);
+  struct file_row *row = kept ? files_find (store, file.owner, file.id, &problem) : NULL;
+  if (row) {
+    given->bytes = row->bytes;
+    given->sha256 = g_strdup (row->sha256);
+    given->key = g_strdup (row->blob);
+    file_row_free (row);
+  } else
+    log_warning ("a file of a session is not kept for its replay: %s", problem->message);
+}
+
 /* ---- the transaction ---- */
 
 struct step {
@@ -382,12 +419,18 @@ release (gpointer data)
 }
 
 void
-library_set_keeper (AdderEngine *engine, struct run_request *resolved)
+library_set_keeper (AdderEngine *engine, struct run_request *resolved, gboolean session)
 {
   struct keeper *keeper = engine->keeper;
   gboolean files = store_keeps_files (keeper->store) && resolved->keeps_files;
   if (!files && !store_keeps_records (keeper->store))
     return;
   g_atomic_ref_count_inc (&keeper->references);
-  resolved->keeper = (struct request_keeper){files ? create : NULL, keep, release, keeper};
+  resolved->keeper = (struct request_keeper){
+      .create = files ? create : NULL,
+      .keep = keep,
+      .give = files && session ? give : NULL,
+      .release = release,
+      .data = keeper,
+  };
 }

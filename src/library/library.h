@@ -61,8 +61,9 @@ void keeper_unref (struct keeper *keeper);
  * Asks nobody, so that it is never waited for. */
 json_t *keeper_status (struct keeper *keeper);
 
-/* Has what outlives RESOLVED kept, where the configuration wants that. */
-void library_set_keeper (AdderEngine *engine, struct run_request *resolved);
+/* Has what outlives RESOLVED kept, where the configuration and its profile want that; of what is for a
+ * SESSION, its files as well. */
+void library_set_keeper (AdderEngine *engine, struct run_request *resolved, gboolean session);
 
 /* Has RESOLVED know what failed in its conversation, and how it ends be kept count of. Nothing for one
  * without a conversation. */

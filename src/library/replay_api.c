@@ -1,82 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replays: the cells that a session has on record, one run each, in a new session. */
+/* Replays: the cells that a session has on record, run again in a new session, which nobody sees before all
+ * of them ran. Then it takes its place among the others, and where that is wanted the old one's; before, and
+ * when it does not come to that, nothing changes.
+ *
+ *     adder_session_replay   a copy of the history; a provisional session, with the files that the old one
+ * had adder_replay_next      a cell after the other, with its files and limits; what came of it is compared
+ *     adder_replay_finish    the session is adopted
+ *
+ * A cell that ended its session is left out: it would end the new one as well. */
+#include <string.h>
+
 #include "common/json.h"
+#include "engine/run.h"
 #include "engine/sessions.h"
 #include "library/library.h"
 
 struct adder_replay {
   AdderEngine *engine;
   AdderRequest *options; /* owner and watch of all cells */
-  char *session;         /* id of the new one */
-  json_t *cells;         /* [{"cell", "code"}] */
-  gsize next;
+  struct session *old, *made;
+  char *name;
+  AdderReplayFlags flags;
+  struct history history; /* of the old session */
+  GArray *asked;          /* struct input: files of OPTIONS, which stand for those of the old session */
+  GPtrArray *cells;       /* struct history_cell, of HISTORY: those that are run */
+  guint next;
+  json_t *done, *left_out; /* [{"cell", "outcome", ...}] and [number] */
+  GError *problem;         /* why it cannot be finished */
+  gboolean adopted;
   char *json;
+
+  /* of the cell before NEXT, once it ended */
+  gboolean has_ended;
+  AdderOutcome outcome;
+  json_t *error;
 };
 
-/* The cells of SESSION from FROM on. */
-static json_t *
-cells_from (struct session *session, guint64 from, GError **error)
+/* ---- what is to be run ---- */
+
+static void
+choose_cells (AdderReplay *replay, guint64 from)
 {
-  g_autoptr (json_t) history = sessions_history (session);
-  guint64 dropped = (guint64)json_integer_value (json_object_get (history, "dropped"));
-  json_t *cells = json_array ();
-  gsize i;
-  json_t *cell;
-  json_array_foreach (json_object_get (history, "cells"), i, cell)
-  {
-    json_t *number = json_object_get (cell, "cell"), *code = json_object_get (cell, "code");
-    if ((guint64)json_integer_value (number) >= from)
-      json_array_append_new (cells, json_pack ("{s:O, s:O}", "cell", number, "code", code));
+  for (const GList *link = replay->history.cells.head; link; link = link->next) {
+    struct history_cell *cell = link->data;
+    if (cell->number < from)
+      continue;
+    if (cell->ended_session)
+      json_array_append_new (replay->left_out, json_integer ((json_int_t)cell->number));
+    else
+      g_ptr_array_add (replay->cells, cell);
   }
+}
+
+static gboolean
+check_cells (const AdderReplay *replay, guint64 from, GError **error)
+{
+  guint64 dropped = replay->history.dropped;
   g_autofree char *fault = NULL;
-  if (json_array_size (cells) == 0)
+  if (replay->cells->len == 0 && json_array_size (replay->left_out) > 0)
+    fault = g_strdup ("the session has no cells on record but the one that ended it");
+  else if (replay->cells->len == 0)
     fault = from > 1 ? g_strdup_printf ("no cell %" G_GUINT64_FORMAT " or later is on record", from)
                      : g_strdup ("the session has no cells on record");
   else if (dropped > 0 && from <= dropped)
     fault = g_strdup_printf (
         "the first %" G_GUINT64_FORMAT " cells are no longer on record: begin with a later one", dropped);
-  if (fault) {
+  if (fault)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, fault);
-    g_clear_pointer (&cells, json_decref);
-  }
-  return cells;
+  return !fault;
 }
 
-/* A session as OLD was made, but for what OPTIONS says. The caller's reference. */
-static struct session *
-make_like (AdderEngine *engine, const AdderRequest *options, const struct session *old, const char *name,
-           GError **error)
+static gboolean
+is_among (const GArray *inputs, const struct input *input)
 {
-  struct run_request *request = library_resolve_like (engine, options, old->options);
+  for (guint i = 0; i < inputs->len; i++) {
+    const struct input *other = &g_array_index (inputs, struct input, i);
+    if (other->place == input->place && strcmp (other->name, input->name) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Adds GIVEN (may be NULL) to the files of REQUEST, but for what was asked for with the replay itself. What
+ * is not to be had is REQUEST's `invalid`. */
+static void
+restore_files (const AdderReplay *replay, const GArray *given, struct run_request *request)
+{
+  for (guint i = 0; given && i < given->len && !request->invalid; i++) {
+    const struct input *file = &g_array_index (given, struct input, i);
+    if (is_among (replay->asked, file))
+      continue;
+    struct input input = input_describe (file);
+    g_array_append_val (request->files, input);
+    if (!file->key)
+      g_set_error (&request->invalid, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                   "/%s/%s, which was given to the session, is not kept: give it again, with the replay",
+                   input_place_name (file->place), file->name);
+  }
+}
+
+/* A session as the old one was made, but for what the options say. */
+static gboolean
+make_session (AdderReplay *replay, const AdderRequest *options, const GArray *given, GError **error)
+{
+  AdderEngine *engine = replay->engine;
+  struct run_request *request = library_resolve_like (engine, options, replay->old->options);
+  replay->asked = inputs_copy (request->files);
+  restore_files (replay, given, request);
+  library_set_keeper (engine, request, TRUE);
   library_fetch_inputs (engine, request, TRUE);
-  struct session *made = session_create (engine->engine, request, name, error);
+  GError *problem = NULL;
+  replay->made = session_create (engine->engine, request, NULL, TRUE, &problem);
   request_free (request);
-  return made;
+  if (!problem)
+    return TRUE;
+  /* That is for the session that was asked for. */
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    problem->code = ADDER_ERROR_FAILED;
+  g_propagate_prefixed_error (error, problem, "nothing has changed: ");
+  return FALSE;
+}
+
+static char *
+plan_text (const AdderReplay *replay)
+{
+  json_t *cells = json_array ();
+  for (guint i = 0; i < replay->cells->len; i++) {
+    const struct history_cell *cell = replay->cells->pdata[i];
+    json_array_append_new (cells, json_pack ("{s:I, s:o}", "cell", (json_int_t)cell->number, "code",
+                                             json_stringn (cell->code, cell->length)));
+  }
+  g_autoptr (json_t) whole = json_pack ("{s:o, s:o, s:O}", "session", sessions_show (replay->made), "cells",
+                                        cells, "left_out", replay->left_out);
+  return json_to_text (whole);
 }
 
 AdderReplay *
 adder_session_replay (AdderEngine *engine, const AdderRequest *options, const char *session, guint64 from,
-                      const char *name, GError **error)
+                      const char *name, AdderReplayFlags flags, GError **error)
 {
   g_return_val_if_fail (engine != NULL && options != NULL && session != NULL, NULL);
-  struct session *old = sessions_find (engine->engine->sessions, library_owner (options), session, error);
-  json_t *cells = old ? cells_from (old, from, error) : NULL;
-  struct session *made = cells ? make_like (engine, options, old, name, error) : NULL;
-  session_unref (old);
-  if (!made) {
-    json_decref (cells);
+  struct session *old =
+      name && !session_check_name (name, error)
+          ? NULL
+          : sessions_find (engine->engine->sessions, library_owner (options), session, error);
+  if (!old)
     return NULL;
-  }
-  g_autoptr (json_t) whole = json_pack ("{s:o, s:O}", "session", sessions_show (made), "cells", cells);
-  struct adder_replay *replay = g_new0 (struct adder_replay, 1);
+  g_autoptr (GArray) given = NULL;
+  AdderReplay *replay = g_new0 (struct adder_replay, 1);
   *replay = (struct adder_replay){
       .engine = engine,
-      .options = library_cell (options, made->id, ""),
-      .session = g_strdup (made->id),
-      .cells = cells,
-      .json = json_to_text (whole),
+      .old = old,
+      .name = g_strdup (name || !(flags & ADDER_REPLAY_REPLACE) ? name : old->name),
+      .flags = flags,
+      .cells = g_ptr_array_new (),
+      .done = json_array (),
+      .left_out = json_array (),
   };
-  session_unref (made);
+  sessions_copy_history (old, &replay->history, &given);
+  choose_cells (replay, from);
+  if (!check_cells (replay, from, error) || !make_session (replay, options, given, error)) {
+    adder_replay_free (replay);
+    return NULL;
+  }
+  replay->options = library_cell (options, replay->made->id, "");
+  replay->json = plan_text (replay);
   return replay;
 }
 
@@ -87,17 +175,134 @@ adder_replay_json (const AdderReplay *replay)
   return replay->json;
 }
 
+/* ---- cells ---- */
+
+static void
+note_end (gpointer data, const struct request_end *end)
+{
+  AdderReplay *replay = data;
+  replay->has_ended = TRUE;
+  replay->outcome = end->outcome;
+  json_decref (replay->error);
+  replay->error = json_deep_copy (end->error);
+}
+
+/* The parts in which what came of CELL is not what DIGESTS, of now, are of. The caller's. */
+static json_t *
+differences (const struct history_cell *cell, const json_t *digests)
+{
+  json_t *names = json_array ();
+  const char *name;
+  json_t *digest;
+  json_object_foreach (cell->digests, name, digest) if (!json_equal (digest, json_object_get (digests, name)))
+      json_array_append_new (names, json_string (name));
+  return names;
+}
+
+static gboolean
+fail (AdderReplay *replay, const struct history_cell *cell, const char *what)
+{
+  const char *message = json_string_value (json_object_get (replay->error, "message"));
+  g_set_error (&replay->problem, ADDER_ERROR,
+               replay->outcome == ADDER_OUTCOME_CANCELLED ? ADDER_ERROR_CANCELLED
+               : replay->outcome == ADDER_OUTCOME_BUSY    ? ADDER_ERROR_BUSY
+                                                          : ADDER_ERROR_FAILED,
+               "nothing has changed, since cell %" G_GUINT64_FORMAT " %s%s%s", cell->number, what,
+               message ? ": " : "", message ? message : "");
+  return FALSE;
+}
+
+/* Whether CELL, which was run as the cell NUMBER of the new session, did all there. */
+static gboolean
+check_cell (AdderReplay *replay, const struct history_cell *cell, const json_t *digests)
+{
+  if (sessions_has_ended (replay->made))
+    return fail (replay, cell, "ended the new session");
+  if (g_atomic_int_get (&replay->made->interrupted) || replay->outcome == ADDER_OUTCOME_CANCELLED)
+    return fail (replay, cell, "was interrupted");
+  if (!replay->has_ended || !digests)
+    return fail (replay, cell, "was not run again");
+  if ((replay->flags & ADDER_REPLAY_STOP) && replay->outcome != ADDER_OUTCOME_OK)
+    return fail (replay, cell, "failed");
+  return TRUE;
+}
+
+/* Takes account of the cell before the next. FALSE: no other follows. */
+static gboolean
+settle (AdderReplay *replay)
+{
+  if (replay->problem || replay->next == 0 || json_array_size (replay->done) == replay->next)
+    return !replay->problem;
+  const struct history_cell *cell = replay->cells->pdata[replay->next - 1];
+  g_autoptr (json_t) digests = sessions_cell_digests (replay->made, replay->next);
+  if (!check_cell (replay, cell, digests))
+    return FALSE;
+  json_array_append_new (
+      replay->done,
+      json_pack ("{s:I, s:s, s:s, s:o, s:o}", "cell", (json_int_t)cell->number, "outcome",
+                 adder_outcome_name (replay->outcome), "before", adder_outcome_name (cell->outcome), "error",
+                 replay->error ? json_pack ("{s:O?, s:O?}", "type", json_object_get (replay->error, "type"),
+                                            "message", json_object_get (replay->error, "message"))
+                               : json_null (),
+                 "differs", differences (cell, digests)));
+  return TRUE;
+}
+
+/* Its files, and what limits it had; it does not count among what its conversation tries again and again. */
+static AdderRun *
+start_cell (AdderReplay *replay, const struct history_cell *cell)
+{
+  g_autoptr (AdderRequest) request = library_cell (replay->options, replay->made->id, cell->code);
+  struct run_request *resolved = library_resolve (replay->engine, request);
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    if (cell->limits_set & 1u << i)
+      resolved->limits.value[i] = cell->limits.value[i];
+  resolved->limits_set |= cell->limits_set;
+  restore_files (replay, cell->given, resolved);
+  resolved->observer = (struct request_observer){.ended = note_end, .data = replay};
+  library_gate (replay->engine, request, resolved);
+  library_fetch_inputs (replay->engine, resolved, FALSE);
+  library_set_keeper (replay->engine, resolved, TRUE);
+  return run_start (replay->engine->engine, resolved);
+}
+
 AdderRun *
 adder_replay_next (AdderReplay *replay)
 {
   g_return_val_if_fail (replay != NULL, NULL);
-  const json_t *cell = json_array_get (replay->cells, replay->next);
-  if (!cell)
+  if (!settle (replay) || replay->next == replay->cells->len)
     return NULL;
-  replay->next++;
-  const char *code = json_string_value (json_object_get (cell, "code"));
-  g_autoptr (AdderRequest) request = library_cell (replay->options, replay->session, code);
-  return adder_run_start (replay->engine, request);
+  replay->has_ended = FALSE;
+  replay->outcome = ADDER_OUTCOME_FAILED;
+  g_clear_pointer (&replay->error, json_decref);
+  return start_cell (replay, replay->cells->pdata[replay->next++]);
+}
+
+/* ---- the end ---- */
+
+char *
+adder_replay_finish (AdderReplay *replay, GError **error)
+{
+  g_return_val_if_fail (replay != NULL && !replay->adopted, NULL);
+  const struct sessions_adoption adoption = {
+      .name = replay->name,
+      .replaced = replay->flags & ADDER_REPLAY_REPLACE ? replay->old : NULL,
+      .edition = replay->history.edition,
+  };
+  if (settle (replay) && replay->next < replay->cells->len)
+    (void)fail (replay, replay->cells->pdata[replay->next], "and those after it were not run again");
+  if (replay->problem) {
+    g_propagate_error (error, g_error_copy (replay->problem));
+    return NULL;
+  }
+  replay->adopted = sessions_adopt (replay->made, &adoption, error);
+  if (!replay->adopted) {
+    g_prefix_error (error, "nothing has changed: ");
+    return NULL;
+  }
+  g_autoptr (json_t) whole = json_pack ("{s:o, s:O, s:O}", "session", sessions_show (replay->made), "cells",
+                                        replay->done, "left_out", replay->left_out);
+  return json_to_text (whole);
 }
 
 void
@@ -105,9 +310,20 @@ adder_replay_free (AdderReplay *replay)
 {
   if (!replay)
     return;
-  adder_request_free (replay->options);
-  g_free (replay->session);
-  json_decref (replay->cells);
+  if (replay->made && !replay->adopted)
+    sessions_end (replay->made, "its replay did not come to an end");
+  session_unref (replay->made);
+  session_unref (replay->old);
+  if (replay->options)
+    adder_request_free (replay->options);
+  history_clear (&replay->history);
+  g_clear_pointer (&replay->asked, g_array_unref);
+  g_ptr_array_unref (replay->cells);
+  json_decref (replay->done);
+  json_decref (replay->left_out);
+  json_decref (replay->error);
+  g_clear_error (&replay->problem);
+  g_free (replay->name);
   g_free (replay->json);
   g_free (replay);
 }

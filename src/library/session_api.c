@@ -19,7 +19,8 @@ adder_session_new (AdderEngine *engine, const AdderRequest *options, const char 
   g_return_val_if_fail (engine != NULL && options != NULL, NULL);
   struct run_request *request = library_resolve (engine, options);
   library_fetch_inputs (engine, request, TRUE);
-  struct session *session = session_create (engine->engine, request, name, error);
+  library_set_keeper (engine, request, TRUE);
+  struct session *session = session_create (engine->engine, request, name, FALSE, error);
   request_free (request);
   char *text = session ? text_of (sessions_show (session)) : NULL;
   session_unref (session);

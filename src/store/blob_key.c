@@ -4,7 +4,7 @@
 
 #include "store/blobs_private.h"
 
-const char *const blob_kinds[] = {"generated", "uploaded", "output", "datasets", NULL};
+const char *const blob_kinds[] = {"generated", "uploaded", "output", "datasets", "given", NULL};
 
 gboolean
 blob_key_is_good (const char *key)

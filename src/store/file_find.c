@@ -7,8 +7,8 @@
 #include "common/text.h"
 #include "store/file_rows.h"
 
-static const char *const kind_names[] = {"generated", "table",   "uploaded",     "stdout",
-                                         "stderr",    "dataset", "dataset-facts"};
+static const char *const kind_names[] = {"generated", "table",   "uploaded",      "stdout",
+                                         "stderr",    "dataset", "dataset-facts", "given"};
 
 const char *
 file_kind_name (enum file_kind kind)

@@ -43,6 +43,7 @@ blob_key (const struct file_new *file, const char *name)
   g_autofree char *part = file_name_shorten (name, BLOB_NAME_BYTES);
   const char *folder = file_is_of_dataset (file->kind) ? "datasets"
                        : file->kind == FILE_UPLOADED   ? "uploaded"
+                       : file->kind == FILE_GIVEN      ? "given"
                                                        : "generated";
   return g_strdup_printf ("%s/%s_%s", folder, file->id, part);
 }

@@ -26,6 +26,7 @@ enum file_kind {
    * make room for others, and go with their data set alone. */
   FILE_DATASET,
   FILE_DATASET_FACTS,
+  FILE_GIVEN, /* to a session, for its replays: blob given/{id}_{name} */
 };
 
 /* A file that is to be kept. Texts are the caller's. */
@@ -89,7 +90,7 @@ gboolean files_remove (struct store *store, const char *owner, const char *id, G
 
 /* What callers are told of a file, with a new URL: an object, the caller's. */
 json_t *file_row_to_json (struct store *store, const struct file_row *row);
-/* "generated", "table", "uploaded", "stdout", "stderr", "dataset", "dataset-facts". */
+/* "generated", "table", "uploaded", "stdout", "stderr", "dataset", "dataset-facts", "given". */
 const char *file_kind_name (enum file_kind kind);
 
 /* The signed path of a file, good for [store] url_age_ms:

@@ -431,50 +431,70 @@ session_variables (struct call *call, const char *name, GError **error)
 
 /* ---- replay ---- */
 
-/* Runs the replay's cells as long as they end well. How many did; *RET_OUTCOME is that of the last. */
-static guint
-replay_cells (struct call *call, AdderReplay *replay, AdderOutcome *ret_outcome)
+/* "Cell 2 ended as error, as before." for each that failed or whose result is another one. */
+static void
+append_cell (GString *text, const json_t *cell)
 {
-  guint done = 0;
-  *ret_outcome = ADDER_OUTCOME_OK;
+  const char *outcome = json_member_text (cell, "outcome"), *before = json_member_text (cell, "before");
+  const char *message = json_member_text (json_object_get (cell, "error"), "message");
+  const json_t *differs = json_object_get (cell, "differs");
+  gboolean failed = strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_OK)) != 0;
+  if (!failed && json_array_size (differs) == 0)
+    return;
+  g_string_append_printf (text, "\nCell %" JSON_INTEGER_FORMAT " ended as %s",
+                          json_integer_value (json_object_get (cell, "cell")), outcome);
+  if (failed && message[0] != '\0')
+    g_string_append_printf (text, " (%s)", message);
+  if (strcmp (outcome, before) == 0)
+    g_string_append (text, ", as before");
+  else
+    g_string_append_printf (text, ", and before as %s", before);
+  gsize index;
+  json_t *part;
+  json_array_foreach (differs, index, part) g_string_append_printf (
+      text, "%s%s", index == 0 ? "; not as before: " : ", ", json_string_value (part));
+  g_string_append_c (text, '.');
+}
+
+static char *
+replay_text (const json_t *report)
+{
+  const json_t *cells = json_object_get (report, "cells");
+  GString *text = g_string_new (NULL);
+  gsize count = json_array_size (cells), index;
+  json_t *part;
+  g_string_append_printf (text, "%zu cell%s run again in a fresh interpreter.", count, count == 1 ? "" : "s");
+  json_array_foreach (cells, index, part) append_cell (text, part);
+  json_array_foreach (json_object_get (report, "left_out"), index, part) g_string_append_printf (
+      text, "\nCell %" JSON_INTEGER_FORMAT " was left out: it ended the session.", json_integer_value (part));
+  return g_string_free (text, FALSE);
+}
+
+static gboolean
+session_replay (struct call *call, const char *name, GError **error)
+{
+  AdderEngine *engine = call->tools->engine;
+  AdderRequest *options = call_request (call, "", NULL);
+  g_autoptr (AdderReplay) replay =
+      adder_session_replay (engine, options, name, 0, name, ADDER_REPLAY_REPLACE, error);
+  adder_request_free (options);
+  if (!replay)
+    return FALSE;
   for (AdderRun *run; (run = adder_replay_next (replay)); adder_run_free (run)) {
     AdderEvent event;
     while (call_next (call, run, &event))
       ;
-    *ret_outcome = adder_result_outcome (event.result);
     adder_result_free (event.result);
-    if (*ret_outcome != ADDER_OUTCOME_OK) {
-      adder_run_free (run);
-      break;
-    }
-    done++;
   }
-  return done;
-}
-
-/* Two sessions of one name cannot live at once, so the old one ends first; its history is remembered. */
-static gboolean
-session_replay (struct call *call, const char *name, GError **error)
-{
-  AdderOutcome outcome;
   g_autoptr (json_t) old = session_show (call, name);
-  const char *id = json_string_value (json_object_get (old, "session_id"));
-  if (id)
-    adder_session_end (call->tools->engine, call->caller->owner, id, NULL);
-  make_room (call);
-  AdderRequest *options = call_request (call, "", NULL);
-  g_autoptr (AdderReplay) replay =
-      adder_session_replay (call->tools->engine, options, id ? id : name, 0, name, error);
-  adder_request_free (options);
-  if (!replay)
+  if (has_ended (old))
+    make_room (call);
+  g_autofree char *answer = adder_replay_finish (replay, error);
+  if (!answer)
     return FALSE;
-  guint done = replay_cells (call, replay, &outcome);
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_string_append_printf (text, "%u cell%s run again in a fresh interpreter.", done, done == 1 ? "" : "s");
-  if (outcome != ADDER_OUTCOME_OK)
-    g_string_append_printf (text, " Cell %u ended as %s, and those after it were left out.", done + 1,
-                            adder_outcome_name (outcome));
-  reply_words (call, text->str);
+  g_autoptr (json_t) report = json_loads (answer, 0, NULL);
+  g_autofree char *text = replay_text (report);
+  reply_words (call, text);
   return TRUE;
 }
 
@@ -614,8 +634,10 @@ static const struct tool tools[] = {
         .name = "python_replay",
         .title = "Run the session's cells again in a fresh interpreter",
         .description =
-            "Ends this conversation's Python session and runs its earlier cells again, in order, in a fresh "
-            "interpreter, up to the first that fails. Also brings back a session that has ended.",
+            "Runs the cells of this conversation's Python session again, in order, in a fresh interpreter, "
+            "which takes the place of the old one once all of them ran; else nothing changes. Cells that "
+            "fail are followed by the next, and results that are not as before are listed. Also brings back "
+            "a session that has ended.",
         .role = ROLE_USER,
         .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE,
         .parameters = no_parameters,

@@ -193,7 +193,9 @@ def test_a_session_from_beginning_to_end(adder):
         assert session.run("x").error.type == "NameError"
         replay = session.replay()
         with adder.sessions.get(replay.session.session_id) as again:
-            assert replay.cells[0].result.ok and again.id != session.id
+            (cell,) = replay.cells  # the reset forgot those before it
+            assert (cell.outcome, cell.before, cell.differs) == ("error", "error", []) and again.id != session.id
+            assert cell.result.error.type == "NameError"
     assert session.info.state == "ended"
     with pytest.raises(adder_client.Ended):
         session.run("1")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of the toolset `assistant`: snippets, and a session for each conversation."""
 import base64
+import hashlib
 import json
 import re
 
@@ -53,8 +54,8 @@ def chat(tools):
         def tool(self, name):
             return tools.call(name, {}, "--conversation", self.id)["text"]
 
-        def refused(self, name):
-            return tools.refused(name, {}, "--conversation", self.id)
+        def refused(self, name, status=125):
+            return tools.refused(name, {}, "--conversation", self.id, status=status)
 
     made = []
 
@@ -189,6 +190,14 @@ def test_variables_stay_in_the_conversation(chat):
     assert "NameError" in two.cell("print(x)", 1)["said"]
 
 
+def test_cells_count_from_one_after_a_reset(chat):
+    one = chat()
+    assert [one.cell("x = 1")["number"], one.cell("x")["number"]] == ["1", "2"]
+    one.tool("python_reset")
+    again = one.cell("1 / 0", 1)
+    assert again["number"] == "1" and 'File "<cell 1>"' in again["said"]
+
+
 def test_load_file_begins_no_session(adder, tools, chat):
     """It is there in the next script and, once there is one, in the session; what it refers to are tools of the set."""
     one, word = chat(), unique()
@@ -295,14 +304,62 @@ def test_replay(chat):
     assert after["said"] == "41" and after["number"] == "3"
 
 
-def test_replay_stops_at_the_first_that_fails(chat):
+def test_replay_goes_on_after_a_cell_that_fails(chat):
     one = chat()
     one.cell("x = 1")
     one.cell("raise ValueError('no')", 1)
-    one.cell("y = 2")
-    text = one.tool("python_replay")
-    assert text.startswith("1 cell run again") and "Cell 2 ended as error" in text
-    assert one.cell("print(x, 'y' in globals())")["said"] == "1 False"
+    one.cell("y = 2\nimport random\nrandom.random()")
+    lines = one.tool("python_replay").split("\n")
+    assert lines == [
+        "3 cells run again in a fresh interpreter.",
+        "Cell 2 ended as error (no), as before.",
+        "Cell 3 ended as ok, as before; not as before: value.",
+    ]
+    assert one.cell("print(x, y)")["said"] == "1 2"
+
+
+def test_replay_of_no_cells_ends_nothing(chat):
+    one = chat()
+    assert one.tool("python_new") == "🐍 [session active, 0 vars]"
+    assert "no cells on record" in one.refused("python_replay")
+    assert one.tool("python_variables") == "(no variables)", "the session lives"
+    one.cell("x = 1")
+    one.tool("python_reset")
+    assert "no cells on record" in one.refused("python_replay")
+    assert one.cell("'x' in globals()")["said"] == "False", "what the reset removed does not come back"
+    assert one.tool("python_replay") == "1 cell run again in a fresh interpreter."
+    assert one.cell("'x' in globals()")["number"] == "2"
+
+
+def test_replay_without_a_file_changes_nothing(adder, tools, chat):
+    """The new session would not be what the old one is."""
+    one, word = chat(), unique()
+    stored = adder.call("file", "put", adder.file(f"{word}.txt", "stored"), "--json").stdout
+    file_id = re.search('"file_id": ?"([^"]+)"', stored).group(1)
+    tools.call("load_file", {"file_id": file_id}, "--conversation", one.id)
+    one.cell(f"text = open('/tmp/{word}.txt').read()")
+    one.cell("x = 1")
+    assert one.tool("python_replay") == "2 cells run again in a fresh interpreter."
+    assert adder.call("file", "rm", file_id).returncode == 0
+    said = one.refused("python_replay")
+    assert "nothing has changed, since cell 1 was not run again" in said and word in said
+    after = one.cell("print(text, x)")
+    assert after["said"] == "stored 1" and after["number"] == "3"
+
+
+def test_replay_of_a_session_that_is_at_work(adder, tools, chat):
+    """What it does now is not on record yet, and would be lost."""
+    one = chat()
+    one.cell("x = 1")
+    arguments = json.dumps({"code": f"y = x + 1\n{harness.FOREVER}", "use_session": True})
+    working = adder.popen("call", "run_python", arguments, "--toolset", "assistant", "--conversation", one.id)
+    name = "assistant-" + hashlib.sha256(one.id.encode()).hexdigest()[:32]
+    sessions = harness.Sessions(adder)
+    harness.wait_until(lambda: sessions.show(name)["state"] == "busy", "the cell to run")
+    assert "nothing has changed: the session that was replayed is at work" in one.refused("python_replay", 75)
+    assert adder.call("session", "interrupt", name).returncode == 0
+    working.communicate(timeout=harness.DEADLINE)
+    assert one.cell("print(x, y)")["said"] == "1 2"
 
 
 @pytest.mark.slow

@@ -334,15 +334,19 @@ def test_a_session_from_its_making_to_its_end(served):
     assert ask("POST", "/interrupt", {})["state"] == "idle"
     again = ask("POST", "/replay", {"name": "again"})
     assert [cell["result"]["outcome"] for cell in again["cells"]] == ["ok"] * 3 and again["left_out"] == []
+    found = events(served, place + "/replay", {"from": 2}, served.alice)
+    names, end = [name for name, _ in found], found[-1][1]
+    assert names[:2] == ["replay", "cell"] and names.count("cell") == 2 and names[-1] == "end", names
+    assert found[1][1] == {"cell": 2} and end["problem"] is None and end["left_out"] == []
+    told = [(cell["cell"], cell["outcome"], cell["before"]) for cell in end["cells"]]
+    assert told == [(2, "error", "ok"), (3, "error", "ok")], "x is not there without the first"
+    (stopped,) = [told for name, told in events(served, place + "/replay", {"from": 2, "keep_going": False}, served.alice) if name == "end"]
+    assert stopped["session"] is None and "nothing has changed, since cell 2 failed" in stopped["problem"]
     assert ask("POST", "/reset", {})["variables"] == 0
     assert ask("DELETE", "")["state"] == "ended"
     gone = served.post(place + "/cells", {"code": "1"}, secret=served.alice)
     assert gone.status == 410 and gone.json()["code"] == "ended"
     assert served.post("/v1/sessions/none/cells", {"code": "1"}, secret=served.alice).status == 404
-    found = events(served, place + "/replay", {"from": 2}, served.alice)
-    names = [name for name, _ in found]
-    assert names[:2] == ["replay", "cell"] and names[-1] == "end", names
-    assert found[1][1] == {"cell": 2} and found[-1][1] == {"left_out": [3]}, "cell 2 fails without the first"
     for session in served.get("/v1/sessions", secret=served.alice).json()["sessions"]:
         served.ask("DELETE", f"/v1/sessions/{session['session_id']}", secret=served.alice)
 

@@ -188,7 +188,7 @@ def test_other_users_cannot_connect(make_adder, user):
     STORE,
     MCP,
 ) = range(1, 21)
-PROTOCOL = 5
+PROTOCOL = 6
 
 
 class Client:

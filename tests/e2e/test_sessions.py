@@ -10,7 +10,7 @@ import signal
 import pytest
 
 import harness
-from harness import FOREVER, unique, wait_until
+from harness import FOREVER, Sessions, unique, wait_until
 
 ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
@@ -447,51 +447,135 @@ def test_replay(sessions):
 
 
 def test_replay_of_a_failing_cell(sessions):
+    """Cells that failed run again and may fail again; what follows them is not lost, and differences are listed."""
     session = sessions.new()
-    for code in ("x = 1", "1/0", "x += 1", "x"):
+    for code in ("x = 1", "1/0", "x += 1", "import random\nrandom.random()", "x"):
         sessions.cell(session, code)
-    stopped = replayed(sessions, session, status=1)
-    assert [cell["result"]["outcome"] for cell in stopped["cells"]] == ["ok", "error"]
-    assert stopped["left_out"] == [3, 4]
-    told = sessions.adder.call("session", "replay", session)
-    sessions.made.append(told.stdout.strip())
-    assert told.returncode == 1 and "ZeroDivisionError" in told.stderr
-    assert "2 cells" in told.stderr and "--keep-going" in told.stderr
-    whole = replayed(sessions, session, "--keep-going", status=1)
-    assert [cell["result"]["outcome"] for cell in whole["cells"]] == ["ok", "error", "ok", "ok"]
-    assert whole["cells"][3]["result"]["value"]["text/plain"] == "2" and whole["left_out"] == []
-    later = replayed(sessions, session, "--from", "3", status=1)
-    assert [cell["cell"] for cell in later["cells"]] == [3], "x is not there without the first cell"
+    whole = replayed(sessions, session, status=1)
+    assert [cell["result"]["outcome"] for cell in whole["cells"]] == ["ok", "error", "ok", "ok", "ok"]
+    assert whole["cells"][4]["result"]["value"]["text/plain"] == "2" and whole["left_out"] == []
+    told = [(cell["cell"], cell["outcome"], cell["before"], cell["differs"]) for cell in whole["cells"]]
+    assert told[1] == (2, "error", "error", []) and told[3] == (4, "ok", "ok", ["value"]) and told[4] == (5, "ok", "ok", [])
+    assert whole["cells"][1]["error"] == {"type": "ZeroDivisionError", "message": "division by zero"}
+    later = replayed(sessions, session, "--from", "5", status=1)
+    [cell] = later["cells"]
+    assert cell["cell"] == 5 and cell["outcome"] == "error" and cell["before"] == "ok", "x is not there without the first cell"
+    assert set(cell["differs"]) == {"outcome", "error", "value"}
+    said = sessions.adder.call("session", "replay", session)
+    sessions.made.append(said.stdout.splitlines()[-1])
+    assert said.returncode == 1 and "adder: cell 4 differs from what is on record: value\n" in said.stderr
+
+
+def test_replay_that_stops_changes_nothing(sessions):
+    session = sessions.new()
+    for code in ("x = 1", "1/0", "x += 1"):
+        sessions.cell(session, code)
+    before = [shown["session_id"] for shown in sessions.list()]
+    name = unique()
+    ended = sessions.adder.call("session", "replay", session, "--stop", "--name", name)
+    assert ended.returncode != 0 and "nothing has changed, since cell 2 failed: division by zero" in ended.stderr
+    assert ended.stdout == "" and [shown["session_id"] for shown in sessions.list()] == before
+    assert name in sessions.refused("show", name) and sessions.cell(session, "x").text == "2"
 
 
 def test_replay_of_a_session_that_crashed(sessions):
+    """What ended the session would end the new one as well: it is left out, and what was before is back."""
     session = sessions.new()
     sessions.cell(session, "x = 42")
     sessions.cell(session, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
     sessions.cell(session, "never = 'on record'")
-    again = replayed(sessions, session, "--keep-going", status=139)
-    assert [cell["result"]["outcome"] for cell in again["cells"]] == ["ok", "crashed"]
+    again = replayed(sessions, session)
+    assert [cell["result"]["outcome"] for cell in again["cells"]] == ["ok"] and again["left_out"] == [2]
+    assert sessions.cell(again["session_id"], "x").text == "42"
+    only = sessions.new()
+    sessions.cell(only, "import os\nos._exit(3)")
+    assert "no cells on record but the one that ended it" in sessions.refused("replay", only)
 
 
-def test_replay_takes_files(sessions):
-    data = sessions.adder.file("d.txt", "data")
+def test_replay_in_which_the_new_session_ends(sessions):
+    session = sessions.new()
+    sessions.cell(session, "open('/tmp/marked', 'x')")
+    sessions.cell(session, "import os\nif os.listdir('/work') == []:\n    print('alone')")
+    data = sessions.adder.file("more.txt", "more")
+    crash = "import os, signal\nif os.path.exists('/work/more.txt'):\n    os.kill(os.getpid(), signal.SIGSEGV)"
+    sessions.cell(session, crash)
+    before = [shown["session_id"] for shown in sessions.list()]
+    ended = sessions.adder.call("session", "replay", session, "--file", data)
+    assert ended.returncode != 0 and "nothing has changed, since cell 3 ended the new session" in ended.stderr
+    assert [shown["session_id"] for shown in sessions.list()] == before and sessions.show(session)["state"] == "idle"
+
+
+def test_a_reset_truncates_the_history(sessions):
+    session = sessions.new()
+    for code in ("secret = 1", "secret += 1"):
+        sessions.cell(session, code)
+    sessions.ask("reset", session)
+    assert sessions.ask("history", session) == {"cells": [], "dropped": 0}
+    assert "no cells" in sessions.refused("replay", session)
+    assert sessions.cell(session, "x = 'secret' in globals()\nx").session["cell"] == 1
+    again = replayed(sessions, session)
+    assert [cell["cell"] for cell in again["cells"]] == [1] and again["cells"][0]["differs"] == []
+    assert sessions.cell(again["session_id"], "('secret' in globals(), x)").text == "(False, False)"
+
+
+def test_replay_restores_files(sessions):
+    """Files that were given to the session or a cell are kept by their digests, also when they have changed since."""
+    data, more = sessions.adder.file("d.txt", "data"), sessions.adder.file("folder/more.txt", "more")
     session = sessions.new("--file", data)
+    read = "print(open('d.txt').read(), open('folder/more.txt').read())"
+    sessions.cell(session, read, "--file", more.parent)
+    sessions.cell(session, "open('d.txt', 'w').write('changed')")
+    for path in (data, more):
+        path.write_text("of another time")
+    again = replayed(sessions, session)
+    assert again["cells"][0]["result"]["stdout"] == "data more\n"
+    assert [cell["differs"] for cell in again["cells"]] == [[], []]
+    twice = replayed(sessions, again["session_id"])
+    assert twice["cells"][0]["result"]["stdout"] == "data more\n", "a replay can be replayed"
+    other = replayed(sessions, session, "--file", sessions.adder.file("new/d.txt", "new"))
+    assert other["cells"][0]["result"]["stdout"] == "new more\n" and other["cells"][0]["differs"] == ["stdout"]
+
+
+def test_replay_after_a_reset_has_the_files(sessions):
+    data = sessions.adder.file("d.txt", "data")
+    session = sessions.new()
+    sessions.cell(session, "1", "--file", data)
+    sessions.ask("reset", session)
     sessions.cell(session, "print(open('d.txt').read())")
-    assert replayed(sessions, session, status=1)["cells"][0]["result"]["error"]["type"] == "FileNotFoundError"
-    assert replayed(sessions, session, "--file", data)["cells"][0]["result"]["stdout"] == "data\n"
+    assert replayed(sessions, session)["cells"][0]["differs"] == []
+
+
+def test_replay_has_the_limits_of_the_cells(sessions):
+    session = sessions.new()
+    assert sessions.cell(session, "while True: pass", "--timeout", "0.2").outcome == "timeout"
+    again = replayed(sessions, session, status=124)
+    assert again["cells"][0]["result"]["limits"]["wall_ms"] == 200 and again["cells"][0]["before"] == "timeout"
 
 
 def test_interrupted_replay(sessions):
     session = sessions.new()
     sessions.cell(session, "x = 1")
-    sessions.cell(session, "print('started', flush=True)\nwhile True: pass", "--timeout", "0.2")
+    sessions.cell(session, "import time\nprint('started', flush=True)\nfor _ in range(10 * x): time.sleep(0.1)")
+    before = [shown["session_id"] for shown in sessions.list()]
     process = sessions.adder.popen("session", "replay", session)
     assert process.stdout.readline() == b"started\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=harness.DEADLINE)
-    sessions.made.append(out.decode().strip())
-    assert process.returncode not in (0, None) and b"KeyboardInterrupt" in err
-    assert sessions.cell(sessions.made[-1], "x").text == "1"
+    assert process.returncode not in (0, None) and out == b""
+    assert b"nothing has changed, since cell 2 was interrupted" in err
+    assert [shown["session_id"] for shown in sessions.list()] == before and sessions.cell(session, "x").text == "1"
+
+
+def test_no_session_ends_for_a_replay_that_fails(make_adder):
+    """The new session takes a place among the others only in the end."""
+    sessions = Sessions(make_adder("[sessions]\nmax_sessions_per_owner = 2\n"))
+    first, second = sessions.new(), sessions.new()
+    sessions.cell(first, "import os, signal\nif os.path.exists('more.txt'):\n    os.kill(os.getpid(), signal.SIGSEGV)")
+    more = sessions.adder.file("more.txt", "more")
+    assert sessions.adder.call("session", "replay", first, "--file", more).returncode != 0
+    assert [sessions.show(session)["state"] for session in (first, second)] == ["idle", "idle"]
+    again = replayed(sessions, first)
+    assert sessions.show(second)["state"] == "ended" and sessions.show(again["session_id"])["state"] == "idle"
 
 
 @pytest.mark.parametrize(

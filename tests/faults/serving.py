@@ -13,7 +13,7 @@ import harness
 from harness import wait_until
 
 # One sandbox is parked: what a test switches on is met by the very next one.
-CONFIG = "[environment]\ndefault = system\n\n[pool]\nparked = 1\n"
+CONFIG = "[environment]\ndefault = system\n\n[pool]\nparked = 1\n\n[sessions]\nparked = 0\n"
 
 # The calls that can be made to fail.
 CALLS = (

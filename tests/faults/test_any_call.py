@@ -126,7 +126,24 @@ def records(hands):
     hands.call("store", "check")
 
 
-OPERATIONS = {operation.__name__: operation for operation in (run_with_files, run_that_fails, overlay, review, files, records)}
+def replay(hands):
+    """Whether it comes to an end or not, what was in the session is there afterwards: in it, and in the new one."""
+    living = [hands.call("session", "new", "--file", f"@{hands.file_id}").strip()]
+    try:
+        for code in ("with open('stored.txt') as stored: text = stored.read()", "x = len(text)"):
+            if hands.adder.json("--session", living[0], "-c", code).outcome != "ok":
+                raise Refused("cell")
+        with contextlib.suppress(Refused):
+            living += hands.call("session", "replay", living[0]).split()
+        for session in living:
+            # One call fails, and it may be one of this.
+            told = [hands.adder.json("--session", session, "-c", "x").text for _ in range(2)]
+            assert "7000" in told, (session, told)
+    finally:
+        hands.adder.call("session", "end", *living)
+
+
+OPERATIONS = {operation.__name__: operation for operation in (run_with_files, run_that_fails, overlay, review, files, records, replay)}
 
 
 def positions(step):

@@ -139,8 +139,8 @@ static void
 put (struct fixture *fixture, const char *name, int fd)
 {
   g_autoptr (GError) error = NULL;
-  struct workspace_file *file =
-      workspace_put (fixture->root_fd, &fixture->owner, "work", name, fd, &fixture->interrupt, -1, &error);
+  struct workspace_file *file = workspace_put (fixture->root_fd, &fixture->owner, "work", name, fd, NULL,
+                                               &fixture->interrupt, -1, &error);
   g_assert_no_error (error);
   workspace_files_add (fixture->files, file);
 }
@@ -193,7 +193,7 @@ static void
 test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "d", fixture->root_fd,
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "d", fixture->root_fd, NULL,
                                 &fixture->interrupt, -1, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
   g_clear_error (&error);
@@ -203,7 +203,7 @@ test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *outside = g_build_filename (fixture->path, "outside", NULL);
   g_assert_cmpint (symlink (fixture->path, link), ==, 0);
   autoclose int source = source_file (fixture, "x");
-  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "link/outside", source,
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "link/outside", source, NULL,
                                 &fixture->interrupt, -1, &error));
   g_assert_nonnull (error);
   g_assert_cmpint (unlink (link), ==, 0);
@@ -222,12 +222,12 @@ test_put_refuses (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   /* A pipe that nobody ends. */
   int ends[2];
   g_assert_cmpint (pipe2 (ends, O_CLOEXEC), ==, 0);
-  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "slow", ends[0],
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "slow", ends[0], NULL,
                                 &fixture->interrupt, g_get_monotonic_time () + 20000, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
   g_clear_error (&error);
   interrupt_cancel (&fixture->interrupt);
-  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "slow", ends[0],
+  g_assert_null (workspace_put (fixture->root_fd, &fixture->owner, "work", "slow", ends[0], NULL,
                                 &fixture->interrupt, -1, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED);
   close (ends[0]);

@@ -72,13 +72,13 @@ python_session_see (struct python_session *session, const char *name, const json
 {
   gboolean cell =
       strcmp (name, "run_python") == 0 && json_is_true (json_object_get (arguments, "use_session"));
-  gboolean begins = strcmp (name, "python_new") == 0;
+  gboolean begins = strcmp (name, "python_new") == 0 || strcmp (name, "python_reset") == 0;
   if ((begins || strcmp (name, "python_end") == 0) && !is_error)
     forget (session);
   g_autofree char *line = NULL;
   (void)python_session_split (result, G_MAXSIZE, &line);
   const char *mark = line ? strstr (line, MARK) : NULL;
-  if (mark && (cell || begins || strcmp (name, "python_reset") == 0))
+  if (mark && (cell || begins))
     set_status (session, g_strdup (mark));
   if (cell)
     keep_cell (session, arguments, line);

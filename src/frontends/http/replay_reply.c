@@ -4,28 +4,38 @@
 #include "common/json.h"
 #include "frontends/http/run_reply.h"
 #include "frontends/http/shapes.h"
-#include "frontends/protocol.h"
 
+static const struct field replay_error_fields[] = {
+    TEXT_0 ("type", "The exception's."),
+    TEXT_0 ("message", "Its text."),
+    {0},
+};
 static const struct field replay_cell_fields[] = {
     WHOLE ("cell", "Its number."),
+    TEXT ("outcome", "How it ended."),
+    TEXT ("before", "How it had ended, as is on record."),
+    PART_0 ("error", replay_error_fields, "Why it failed."),
+    TEXTS ("differs",
+           "What of the result is not as it was: outcome, stdout, stderr, value, displays or error."),
     PART ("result", result_fields, "What came of it."),
     {0},
 };
 const struct field replay_fields[] = {
-    PART ("session", session_fields, "The new session, as it was made."),
+    PART ("session", session_fields, "The new session."),
     LIST ("cells", replay_cell_fields, "Those that were run."),
-    {.name = "left_out", .types = FIELD_LIST, .items = FIELD_INTEGER, .text = "Those that were not."},
+    {.name = "left_out",
+     .types = FIELD_LIST,
+     .items = FIELD_INTEGER,
+     .text = "Those that were not, since they ended the session."},
     {0},
 };
 
 struct replaying {
   struct service *service;
   AdderReplay *replay;
-  json_t *plan; /* {"session", "cells": [{"cell", "code"}]} */
-  json_t *done; /* [{"cell", "result"}]; NULL: events are sent */
-  json_t *left_out;
+  json_t *plan;               /* what adder_replay_json gives */
+  json_t *results;            /* of each cell; NULL: events are sent */
   struct http_stream *stream; /* or NULL */
-  gboolean keep_going;
 };
 
 static void
@@ -34,13 +44,12 @@ replaying_free (gpointer data)
   struct replaying *replaying = data;
   adder_replay_free (replaying->replay);
   json_decref (replaying->plan);
-  json_decref (replaying->done);
-  json_decref (replaying->left_out);
+  json_decref (replaying->results);
   service_end (replaying->service);
   g_free (replaying);
 }
 
-/* Pulls RUN to its end. The caller's. */
+/* Pulls RUN to its end. The caller's. A client that is gone cancels it, and with it the replay. */
 static AdderResult *
 pull (struct replaying *replaying, AdderRun *run)
 {
@@ -60,49 +69,56 @@ pull (struct replaying *replaying, AdderRun *run)
   return event.result;
 }
 
-/* Runs the cell NUMBER (json), which is next. */
-static AdderOutcome
-run_cell (struct replaying *replaying, json_t *number)
+/* Runs all cells. What came of them, the caller's, or NULL with ERROR. */
+static json_t *
+run_all (struct replaying *replaying, GError **error)
 {
-  g_autoptr (AdderRun) run = adder_replay_next (replaying->replay);
-  if (!run)
-    return ADDER_OUTCOME_FAILED;
-  if (replaying->stream)
-    run_events_tell (replaying->stream, "cell", json_pack ("{s:O}", "cell", number));
-  g_autoptr (AdderResult) result = pull (replaying, run);
-  if (replaying->done)
-    json_array_append_new (replaying->done, json_pack ("{s:O, s:o}", "cell", number, "result",
-                                                       json_loads (adder_result_json (result), 0, NULL)));
-  return adder_result_outcome (result);
-}
-
-static void
-run_all (struct replaying *replaying)
-{
-  gsize index;
-  json_t *cell;
-  AdderOutcome outcome = ADDER_OUTCOME_OK;
-  gboolean goes_on = TRUE;
-  json_array_foreach (json_object_get (replaying->plan, "cells"), index, cell)
-  {
-    json_t *number = json_object_get (cell, "cell");
-    goes_on = goes_on && protocol_replay_goes_on (outcome, replaying->keep_going) &&
-              !(replaying->stream && http_stream_is_gone (replaying->stream));
-    if (goes_on)
-      outcome = run_cell (replaying, number);
-    else
-      json_array_append (replaying->left_out, number);
+  const json_t *cells = json_object_get (replaying->plan, "cells");
+  gsize index = 0;
+  for (AdderRun *run; (run = adder_replay_next (replaying->replay)); adder_run_free (run)) {
+    json_t *number = json_object_get (json_array_get (cells, index++), "cell");
+    if (replaying->stream &&
+        !run_events_tell (replaying->stream, "cell", json_pack ("{s:O}", "cell", number)))
+      adder_run_cancel (run);
+    g_autoptr (AdderResult) result = pull (replaying, run);
+    if (replaying->results)
+      json_array_append_new (replaying->results, json_loads (adder_result_json (result), 0, NULL));
   }
+  g_autofree char *text = adder_replay_finish (replaying->replay, error);
+  return text ? json_loads (text, 0, NULL) : NULL;
 }
 
 static void
 produce (struct http_stream *stream, gpointer data)
 {
   struct replaying *replaying = data;
+  g_autoptr (GError) problem = NULL;
   replaying->stream = stream;
-  if (run_events_tell (stream, "replay", json_incref (replaying->plan)))
-    run_all (replaying);
-  run_events_tell (stream, "end", json_pack ("{s:O}", "left_out", replaying->left_out));
+  if (!run_events_tell (stream, "replay", json_incref (replaying->plan)))
+    return;
+  json_t *report = run_all (replaying, &problem);
+  if (!report)
+    report = json_pack ("{s:n, s:[], s:O}", "session", "cells", "left_out",
+                        json_object_get (replaying->plan, "left_out"));
+  json_object_set_new (report, "problem", json_text_or_null (problem ? problem->message : NULL));
+  run_events_tell (stream, "end", report);
+}
+
+static void
+reply_whole (struct http_request *request, struct replaying *replaying)
+{
+  g_autoptr (GError) problem = NULL;
+  replaying->results = json_array ();
+  json_t *report = run_all (replaying, &problem);
+  if (!report) {
+    http_reply_problem (request, problem);
+    return;
+  }
+  gsize index;
+  json_t *cell;
+  json_array_foreach (json_object_get (report, "cells"), index, cell)
+      json_object_set (cell, "result", json_array_get (replaying->results, index));
+  http_reply_json (request, 200, report);
 }
 
 void
@@ -119,16 +135,10 @@ replay_reply (struct http_request *request, AdderReplay *replay, const json_t *b
   replaying->service = service;
   replaying->replay = replay;
   replaying->plan = json_loads (adder_replay_json (replay), 0, NULL);
-  replaying->left_out = json_array ();
-  replaying->keep_going = json_is_true (json_object_get (body, "keep_going"));
   if (json_is_true (json_object_get (body, "stream"))) {
     http_reply_produced (request, produce, replaying, replaying_free);
     return;
   }
-  replaying->done = json_array ();
-  run_all (replaying);
-  http_reply_json (request, 200,
-                   json_pack ("{s:O, s:O, s:O}", "session", json_object_get (replaying->plan, "session"),
-                              "cells", replaying->done, "left_out", replaying->left_out));
+  reply_whole (request, replaying);
   replaying_free (replaying);
 }

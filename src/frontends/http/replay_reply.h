@@ -6,5 +6,5 @@
 
 extern const struct field replay_fields[];
 
-/* Runs the cells of REPLAY, which is taken, one after the other, as BODY's `keep_going` and `stream` say. */
+/* Runs the cells of REPLAY, which is taken, one after the other, and replies as BODY's `stream` says. */
 void replay_reply (struct http_request *request, AdderReplay *replay, const json_t *body);

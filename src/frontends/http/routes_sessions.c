@@ -202,7 +202,10 @@ handle_replay (struct http_request *request)
   AdderReplay *replay =
       asked ? adder_session_replay (engine_of (request), asked, session_of (request),
                                     (guint64)json_integer_value (json_object_get (body, "from")),
-                                    json_string_value (json_object_get (body, "name")), &problem)
+                                    json_string_value (json_object_get (body, "name")),
+                                    json_is_false (json_object_get (body, "keep_going")) ? ADDER_REPLAY_STOP
+                                                                                         : ADDER_REPLAY_NEW,
+                                    &problem)
             : NULL;
   if (replay)
     replay_reply (request, replay, body);
@@ -310,8 +313,9 @@ const struct http_route http_routes_sessions[] = {
             handle_branch),
      OF_SESSION, .body = branch_body},
     {ROUTE ("POST", "/{session}/replay", "replaySession", "Replay a session",
-            "Runs the recorded cells of a session, which may have ended, again in a new one. With `stream` "
-            "the events are `replay`, for each cell `cell` and those of a run, and `end`.", 200,
+            "Runs the recorded cells of a session, which may have ended, again in a new one, which is there "
+            "once all of them ran; else nothing changes. A cell that fails is followed by the next. With "
+            "`stream` the events are `replay`, for each cell `cell` and those of a run, and `end`.", 200,
             replay_replies, handle_replay),
      OF_SESSION, .flags = HTTP_STREAMS, .body = replay_request_fields},
     {0},

@@ -302,6 +302,7 @@ class Replaying:
 
     session: SessionInfo
     cells: List[Json]
+    left_out: List[int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -311,9 +312,12 @@ class CellBegins:
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """The last event of a replay: the numbers of the cells that were not run."""
+    """The last event of a replay: what came of it. With a `problem` nothing has changed, and there is no session."""
 
+    session: Optional[SessionInfo]
+    cells: List["ReplayedCell"]
     left_out: List[int]
+    problem: Optional[str]
 
 
 Event = Union[Started, Stdout, Stderr, Displayed, Progressed, Finished, Replied, Replaying, CellBegins, Ended]
@@ -406,8 +410,14 @@ class History:
 
 @dataclasses.dataclass(frozen=True)
 class ReplayedCell:
+    """A cell that ran again: how it ended, and had ended `before`; `differs` names what of the result is not as it was."""
+
     cell: int
-    result: Result
+    outcome: str
+    before: str
+    error: Optional[Json]
+    differs: List[str]
+    result: Optional[Result] = None  # not in events, which had it already
 
 
 @dataclasses.dataclass(frozen=True)
