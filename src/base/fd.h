@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -11,6 +12,9 @@
 
 /* The kernel's own bound (SCM_MAX_FD). */
 #define FD_MESSAGE_MAX 253
+
+/* The highest number that one can have; gVisor's close_range knows no higher one. */
+#define FD_LAST ((unsigned int)INT_MAX)
 
 /* Closes *FD when it is open and sets it to -1; errno is kept. */
 void fd_close (int *fd);

@@ -238,7 +238,7 @@ settle_descriptors (struct state *state, struct fault *fault)
   state->socket_fd = WIRE_SOCKET_FD;
   if (state->proc_fd >= 0)
     state->proc_fd = PROC_FD;
-  return close_others (next, ~0U, fault);
+  return close_others (next, FD_LAST + 1, fault);
 }
 
 static int

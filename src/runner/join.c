@@ -17,7 +17,7 @@
 static int
 close_others (unsigned int first, struct fault *fault)
 {
-  return close_range (first, ~0U, 0) < 0 ? fault_set (fault, errno, "cannot close other descriptors") : 0;
+  return close_range (first, FD_LAST, 0) < 0 ? fault_set (fault, errno, "cannot close other descriptors") : 0;
 }
 
 static int

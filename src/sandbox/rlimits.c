@@ -42,6 +42,9 @@ set (__rlimit_resource_t resource, const char *name, rlim_t value, struct fault 
     return fault_set (fault, errno, "cannot read %s", name);
   if (now.rlim_max != RLIM_INFINITY && value > now.rlim_max)
     value = now.rlim_max;
+  /* gVisor lets some not be set at all, not even to what they are. */
+  if (now.rlim_cur == value && now.rlim_max == value)
+    return 0;
   struct rlimit wanted = {.rlim_cur = value, .rlim_max = value};
   if (setrlimit (resource, &wanted) < 0)
     return fault_set (fault, errno, "cannot set %s to %llu", name, (unsigned long long)value);
