@@ -109,7 +109,7 @@ struct config {
   guint64 max_loops_owner; /* and of one owner */
   /* [sandbox] */
   char *isolation;            /* "auto" or another kind of sandbox/isolation.h: the best that is used */
-  char *min_isolation;        /* "auto", or "0" to "3": a run is refused below this level */
+  char *min_isolation;        /* "auto", or "0" to "4": a run is refused below this level */
   char *cgroup;               /* "auto", "v1", "v2", "none" */
   char *mitigations;          /* words of sandbox/mitigations.h; "none" */
   guint64 root_uid, root_gid; /* host ids that a root daemon's sandboxes run as */

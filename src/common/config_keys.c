@@ -28,7 +28,7 @@ half_of_memory (void)
   return g_strdup_printf ("%" G_GUINT64_FORMAT, CLAMP (host_memory_bytes () / 2, 256 * MIB, 64 * 1024 * MIB));
 }
 
-static const char *const levels[] = {"auto", "0", "1", "2", "3", NULL};
+static const char *const levels[] = {"auto", "0", "1", "2", "3", "4", NULL};
 static const char *const own_kinds[] = {"auto", "none", "process", "namespaces", NULL};
 static const char *const container_engines[] = {"auto", "docker", "podman", "none", NULL};
 static const char *const cgroup_kinds[] = {"auto", "v2", "v1", "none", NULL};
@@ -314,7 +314,8 @@ const struct config_row config_table[] = {
     {"container", "socket", CONFIG_PATH, AT (container_socket), .computed_as = "the engine's usual place",
      .text = "The socket on which the engine answers."},
     {"container", "runtime", CONFIG_TEXT, AT (container_runtime), .computed_as = "the engine's",
-     .text = "The OCI runtime that the engine shall use, by the name that it knows it by, such as `runsc`."},
+     .text = "The OCI runtime that the engine shall use, by the name that it knows it by. gVisor's, for "
+             "level 4, has a name that begins with `runsc`."},
     {"container", "image", CONFIG_TEXT, AT (container_image), "localhost/adder:latest",
      .text = "The image, as `adder container build` makes it."},
     {"container", "image_age_ms", CONFIG_DURATION, AT (container_image_age_ms), "30d", .maximum = 3650 * DAY,

@@ -19,6 +19,11 @@
 #define CPU_PERIOD  100000
 #define CPU_PERCENT 1000
 
+/* Tried with version 20221219: 65 were too few for a zygote that loads pandas, beside which there was
+ * nothing. */
+#define GVISOR_PIDS      128
+#define GVISOR_PIDS_EACH 4
+
 /* As adder-zygote's: when memory runs out on the host, these go before what the user runs. */
 #define OOM_SCORE 300
 
@@ -148,6 +153,15 @@ ulimit_list (void)
   return list;
 }
 
+/* The host counts the threads of gVisor's kernel: its own, and for each of the code's one that sees to it and
+ * what it is to the host. A kernel that is refused one ends, and the container with it. */
+static guint64
+pids_of (const struct container_order *order)
+{
+  gboolean gvisor = order->runtime && g_str_has_prefix (order->runtime, CONTAINER_GVISOR);
+  return gvisor ? GVISOR_PIDS + GVISOR_PIDS_EACH * order->pids : order->pids;
+}
+
 static void
 set_bounds (json_t *host, const struct container_order *order)
 {
@@ -156,7 +170,7 @@ set_bounds (json_t *host, const struct container_order *order)
     const char *name;
     guint64 value;
   } bounds[] = {
-      {"Memory", order->memory_bytes}, {"MemorySwap", order->memory_bytes}, {"PidsLimit", order->pids},
+      {"Memory", order->memory_bytes}, {"MemorySwap", order->memory_bytes}, {"PidsLimit", pids_of (order)},
       {"CpuPeriod", CPU_PERIOD},       {"CpuQuota", percent * CPU_PERCENT}, {"ShmSize", order->shm_bytes},
       {"OomScoreAdj", OOM_SCORE},
   };

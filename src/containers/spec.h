@@ -10,6 +10,9 @@
 json_t *container_spec (const struct container_client *client, const struct container_order *order,
                         const struct container_image *image, const char *join);
 
+/* How the name of a runtime begins that is gVisor's. */
+#define CONTAINER_GVISOR "runsc"
+
 /* What else is in JOIN: the filter, for engines that read it from a file, and what /etc/hosts and
  * /etc/resolv.conf are. */
 #define CONTAINER_FILTER  "filter.json"

@@ -183,12 +183,29 @@ tell (const struct start *start, GError **error)
   return r == 0 || error_from_errno (error, r, "cannot tell the daemon");
 }
 
+/* A kernel that is a process of the host's belongs to whom its runtime says, and takes no mounts. */
+static gboolean
+check_apart (const struct start *start, GError **error)
+{
+  const char *lacking = NULL;
+  if (start->join.apart && start->order->lend)
+    lacking = "takes no directory of the host's";
+  else if (start->join.apart && pidfd_send_signal (start->pid_fd, 0, NULL, 0) < 0)
+    lacking = "belongs to another user than Adder's, who could not end it: that takes root's daemon";
+  if (!lacking)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "a container of the runtime %s has a kernel of its own, which %s", start->runtime, lacking);
+  return FALSE;
+}
+
 /* LAUNCHED comes before the container has the socket on which it says that it serves. */
 static gboolean
 hand_over (struct start *start, GError **error)
 {
   start->joined = join_wait (&start->join, start->pid, start->pid_fd, start->until_us, error);
-  return start->joined && lent_attach (start->order, start->pid_fd, error) && tell (start, error) &&
+  return start->joined && check_apart (start, error) && lent_attach (start->order, start->pid_fd, error) &&
+         tell (start, error) &&
          join_send (&start->join, STDERR_FILENO, WIRE_LAUNCH_CONTROL, WIRE_LAUNCH_FILTER, error);
 }
 

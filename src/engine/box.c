@@ -265,7 +265,7 @@ box_kill (struct box *box)
   usage_settle (box);
   /* No init's end is the end of all here. As long as the zygote has not reported it, the worker's number is
    * its group's still, even should the zygote be dead. */
-  if (box->place && box->worker_pid > 0 && !box->has_exit && !weakened (LAYER_CLEANUP))
+  if (box->place && !box->apart && box->worker_pid > 0 && !box->has_exit && !weakened (LAYER_CLEANUP))
     (void)kill (-box->worker_pid, SIGKILL);
   int fd = weakened (LAYER_CLEANUP) ? box->worker_fd : box->init_fd;
   if (fd >= 0)

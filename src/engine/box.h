@@ -40,7 +40,9 @@ struct box {
   int listener_fd;             /* where the proxy answers, in a network namespace of its own; else -1 */
   struct scratch_place *place; /* the workspace's, when it is a directory of the host */
   gboolean contained;          /* it has a container of its own, whose end is its end */
-  pid_t worker_pid, init_pid;  /* on the host; without namespaces there is no init: 0 */
+  gboolean apart; /* in a kernel of its own, which is all of it that the host sees: PLACE has copies of its
+                     files (engine/ferry.h) */
+  pid_t worker_pid, init_pid; /* on the host; without namespaces there is no init: 0 */
 
   struct shape shape; /* what it was parked with */
   struct wire_ready ready;

@@ -9,6 +9,7 @@
 #include "adder.h"
 #include "common/error.h"
 #include "engine/budget.h"
+#include "engine/ferry.h"
 #include "engine/proxy.h"
 #include "sandbox/mitigations.h"
 
@@ -189,9 +190,12 @@ check_isolation (struct handout *handout, const struct engine *engine, const str
   g_ptr_array_add (handout->missing, NULL);
   g_autofree char *missing = g_strjoinv (", ", (GStrv)handout->missing->pdata);
   g_ptr_array_set_size (handout->missing, (int)handout->missing->len - 1);
+  gboolean shared_kernel = wanted == HOST_LEVELS && !(box->ready.mechanisms & WIRE_OWN_KERNEL);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "isolation level %u is asked for, this host gives %u: %s missing%s%s", wanted,
-               handout->isolation_level, missing, reason ? "; control groups: " : "", reason ? reason : "");
+               "isolation level %u is asked for, this host gives %u: %s%s%s missing%s%s", wanted,
+               handout->isolation_level, missing, shared_kernel && missing[0] ? " and " : "",
+               shared_kernel ? "a kernel of its own (gVisor, by [container] runtime)" : "",
+               reason ? "; control groups: " : "", reason ? reason : "");
   return FALSE;
 }
 
@@ -388,6 +392,8 @@ handout_put_files (struct handout *handout, struct box *box, const struct host *
     if (!ok)
       return FALSE;
   }
+  if (box->apart)
+    return ferry_put (box, handout->files, &request->limits, deadline_us, error);
   /* From here on the difference is the run's. */
   if (request->files->len > 0 && !box->place)
     workspace_measure (box->workspace_fd, &box->workspace_mark);

@@ -33,11 +33,11 @@ static const struct {
     {WIRE_MOUNT_NAMESPACE, "mount_namespace", 1},
     {WIRE_NET_NAMESPACE, "net_namespace", 1},
     {WIRE_IPC_NAMESPACE, "ipc_namespace", 1},
-    {WIRE_UTS_NAMESPACE, "uts_namespace", 3},
-    {WIRE_CGROUP_NAMESPACE, "cgroup_namespace", 3},
-    {WIRE_FRESH_PROC, "proc", 3},
+    {WIRE_UTS_NAMESPACE, "uts_namespace", HOST_LEVELS},
+    {WIRE_CGROUP_NAMESPACE, "cgroup_namespace", HOST_LEVELS},
+    {WIRE_FRESH_PROC, "proc", HOST_LEVELS},
     {WIRE_CAPABILITIES, "capabilities", 1},
-    {WIRE_LANDLOCK, "landlock", 3},
+    {WIRE_LANDLOCK, "landlock", HOST_LEVELS},
     {WIRE_SECCOMP, "seccomp", 0},
     {WIRE_NO_NEW_PRIVS, "no_new_privs", 1},
 };
@@ -45,7 +45,7 @@ static const struct {
 guint
 host_isolation (uint32_t reached, enum isolation isolation, gboolean grouped, GPtrArray *missing)
 {
-  guint level = grouped ? 3 : 2;
+  guint level = !grouped ? 2 : reached & WIRE_OWN_KERNEL ? 4 : 3;
   /* That somebody else than the host's user made the other namespaces, and gave up what he had there, is as
    * good as one for users. */
   uint32_t given = isolation == ISOLATION_CONTAINER ? WIRE_USER_NAMESPACE : 0;
@@ -117,6 +117,14 @@ host_check (const struct host *host, enum isolation isolation, guint wanted, GEr
   if (isolation == ISOLATION_CONTAINER)
     return TRUE;
   guint level = level_of (host, isolation);
+  if (wanted == HOST_LEVELS) {
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+        "isolation level %u is asked for (min_isolation), which a run has only in a container whose "
+        "runtime gives it a kernel of its own: backend = container, and gVisor as [container] runtime",
+        wanted);
+    return FALSE;
+  }
   if (isolation > host->isolation) {
     const struct probe_line *line =
         &host->probe.line[obstacle (host, level_of (host, host->isolation), level)];

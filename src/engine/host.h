@@ -43,6 +43,9 @@ void host_free (struct host *host);
 /* The most descriptors that sandboxes, zygotes and what a program has open anyway may come to. */
 guint64 host_descriptors (const struct config *config);
 
+/* The highest level: in a container, with a kernel of its own. */
+#define HOST_LEVELS 4
+
 /* The level below which the configuration lets nothing run of the kind ISOLATION. */
 guint host_least_level (const struct host *host, enum isolation isolation);
 

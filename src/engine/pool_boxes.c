@@ -436,6 +436,15 @@ put_into_cgroup (struct pool *pool, struct box *box, GError **error)
   return error_from_fault (&fault, error);
 }
 
+/* Where its files are, when it has a kernel of its own. */
+static gboolean
+make_place (struct pool *pool, struct box *box, GError **error)
+{
+  if (box->apart)
+    box->place = scratch_make (pool->pools->host->scratch, &box->workspace_fd, error);
+  return !box->apart || box->place;
+}
+
 /* The zygote of BOX has answered: a sandbox is on its way. One that its control group does not hold is not
  * made do with: what the kernel was to count, the filter allows. */
 void
@@ -443,7 +452,9 @@ pool_box_spawned (struct pool *pool, struct box *box)
 {
   g_autoptr (GError) error = NULL;
   /* Of one that died meanwhile, its socket says why. */
-  if (!box_has_died (box) && !put_into_cgroup (pool, box, &error) && !box_has_died (box)) {
+  gboolean settled =
+      make_place (pool, box, &error) && (box_has_died (box) || put_into_cgroup (pool, box, &error));
+  if (!settled && !box_has_died (box)) {
     const struct shape shape = box->shape;
     pool_box_end (pool, box);
     pool_spawn_failed (pool, &shape, error);

@@ -98,7 +98,7 @@ run_start (struct engine *engine, struct run_request *request)
   weaken_limits (&request->limits);
   run->asked_us = g_get_monotonic_time ();
   run->asked_ms = g_get_real_time () / 1000;
-  run->workspace_fd = -1;
+  run->workspace_fd = run->ferry.fd = -1;
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   handout_init (&run->handout);
   run->displays = json_array ();
@@ -174,6 +174,7 @@ run_free (struct adder_run *run)
   g_clear_pointer (&run->display_ids, g_hash_table_unref);
   g_clear_pointer (&run->artifacts, g_ptr_array_unref);
   fd_close (&run->workspace_fd);
+  fd_close (&run->ferry.fd);
   scratch_place_free (run->place);
   change_set_free (run->changes);
   g_clear_error (&run->unread);
@@ -316,6 +317,13 @@ take_attempt (struct adder_run *run, const char *text, gsize length)
     run_stop (run, STOP_PROTOCOL);
 }
 
+static void
+take_file (struct adder_run *run, const char *data, gsize length)
+{
+  if (!ferry_take (&run->ferry, run->box, &run->engine->host->owner, &run->request->limits, data, length))
+    run_stop (run, STOP_PROTOCOL);
+}
+
 static gint64
 frame_bound (uint32_t kind)
 {
@@ -328,6 +336,8 @@ frame_bound (uint32_t kind)
     return WIRE_RESULT_MAX;
   case WIRE_ATTEMPT:
     return WIRE_ATTEMPT_MAX;
+  case WIRE_FILE:
+    return WIRE_FILE_MAX;
   default:
     return -1;
   }
@@ -359,6 +369,8 @@ read_socket (struct adder_run *run)
   }
   if (kind == WIRE_ATTEMPT)
     take_attempt (run, text, length);
+  else if (kind == WIRE_FILE)
+    take_file (run, text, length);
   else
     take_result (run, text, length);
   g_free (text);

@@ -130,6 +130,12 @@ run_collect_dead (struct adder_run *run)
     g_ptr_array_add (run->warnings, g_strdup ("no files come back: the sandbox was killed and does not end"));
     return;
   }
+  if (run->ferry.left > 0)
+    g_ptr_array_add (
+        run->warnings,
+        g_strdup_printf ("%u files did not come back whole from the container: the workspace has "
+                         "no room for them, or they have no name that a file may have",
+                         run->ferry.left));
   run->artifacts = artifact_collect (box->workspace_fd, run->handout.files, NULL, &run->request->limits,
                                      run->warnings, &run->interrupt);
   if (run->artifacts->len > 0) {

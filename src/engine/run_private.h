@@ -9,6 +9,7 @@
 #include "engine/account.h"
 #include "engine/capture.h"
 #include "engine/changes.h"
+#include "engine/ferry.h"
 #include "engine/handout.h"
 #include "engine/id.h"
 #include "engine/message.h"
@@ -83,6 +84,7 @@ struct adder_run {
   GPtrArray *artifacts; /* struct artifact */
   int workspace_fd;
   struct scratch_place *place;
+  struct ferry ferry;
   struct change_set *changes; /* of an overlay of a work directory; or NULL */
   GError *unread;             /* why there are none although there is one; or NULL */
   struct usage usage;

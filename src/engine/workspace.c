@@ -220,8 +220,7 @@ enter (int directory, const char *part)
   return sys_openat2 (directory, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
 }
 
-/* Makes the file PLACE/NAME, empty, in place of what a session may have there: opening a pipe of its would
- * wait for a reader. Returns it open for writing, or -1 with errno. */
+/* A pipe of a session's that was there would wait for a reader when it is opened. */
 static int
 create (int root_fd, const char *place, const char *name)
 {
@@ -242,6 +241,17 @@ create (int root_fd, const char *place, const char *name)
     return -1;
   return sys_openat2 (directory, parts[i], O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644,
                       WORKSPACE_RESOLVE);
+}
+
+int
+workspace_create (int root_fd, const struct workspace_owner *owner, const char *place, const char *name)
+{
+  assume_owner (owner);
+  int fd = create (root_fd, place, name);
+  int err = errno;
+  resume_self (owner);
+  errno = err;
+  return fd;
 }
 
 static struct timespec
@@ -302,12 +312,9 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *pla
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is a directory, not a file", name);
     return NULL;
   }
-  assume_owner (owner);
-  autoclose int to = create (root_fd, place, name);
-  int err = errno;
-  resume_self (owner);
+  autoclose int to = workspace_create (root_fd, owner, place, name);
   if (to < 0) {
-    error_from_errno (error, err, "cannot make the file %s in the workspace", name);
+    error_from_errno (error, errno, "cannot make the file %s in the workspace", name);
     return NULL;
   }
   if (!input_copy (own, to, G_MAXUINT64, name, interrupt, deadline_us, error))

@@ -77,6 +77,10 @@ struct workspace_taker {
   gpointer data;
 };
 
+/* Makes the file PLACE/NAME of OWNER's, empty, in place of what has that name, making directories as needed.
+ * Returns it open for writing, the caller's, or -1 with errno. */
+int workspace_create (int root_fd, const struct workspace_owner *owner, const char *place, const char *name);
+
 /* Copies the file behind FROM (regular: all of it, its position stays; anything else: what is left in it) to
  * PLACE/NAME (PLACE is "work" or "tmp"), making directories as needed, so that it looks like the sandbox's
  * own. DEADLINE_US as in input_copy. What has that name is replaced. TAKER may be NULL. Returns the file

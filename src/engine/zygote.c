@@ -224,25 +224,30 @@ take_serving (struct zygote *zygote, const char *text, gsize length, struct box 
   return ZYGOTE_NEWS_SERVING;
 }
 
-/* The init of a sandbox in a container is that one's first process, which its launcher told. */
+/* The init of a sandbox in a container is that one's first process, which its launcher told; and so is the
+ * worker where that process is a kernel. */
 static gboolean
-set_init (const struct zygote *zygote, int *fds)
+set_init (const struct zygote *zygote, gboolean apart, int *fds)
 {
-  fd_close (&fds[WIRE_SPAWNED_INIT]);
-  fds[WIRE_SPAWNED_INIT] = fcntl (zygote->process_fd, F_DUPFD_CLOEXEC, 0);
-  return fds[WIRE_SPAWNED_INIT] >= 0;
+  for (int i = apart ? WIRE_SPAWNED_WORKER : WIRE_SPAWNED_INIT; i <= WIRE_SPAWNED_INIT; i++) {
+    fd_close (&fds[i]);
+    fds[i] = fcntl (zygote->process_fd, F_DUPFD_CLOEXEC, 0);
+  }
+  return fds[WIRE_SPAWNED_WORKER] >= 0 && fds[WIRE_SPAWNED_INIT] >= 0;
 }
 
 static enum zygote_news
 take_spawned (struct zygote *zygote, int *fds, gsize count, struct box **ret_box, GError **error)
 {
   gboolean lent = zygote->lent_fd >= 0;
-  if (count != (lent ? WIRE_SPAWNED_FDS : WIRE_SPAWNED_DIRECTORY))
+  gboolean contained = zygote->isolation == ISOLATION_CONTAINER, apart = contained && !lent && count == 0;
+  if (!apart && count != (lent ? WIRE_SPAWNED_FDS : WIRE_SPAWNED_DIRECTORY))
     return end (zygote, ret_box, error, "sent a sandbox without its descriptors");
-  if (zygote->isolation == ISOLATION_CONTAINER && !set_init (zygote, fds))
+  if (contained && !set_init (zygote, apart, fds))
     return end (zygote, ret_box, error, "is out of reach: too many descriptors are open");
   struct box *box = *ret_box = g_steal_pointer (&zygote->spawning);
   gboolean adopted = box_adopt (box, fds, error);
+  box->apart = apart;
   /* Before any code is handed out. */
   adopted = adopted && (!lent || lend_is_same (zygote->lent_fd, fds[WIRE_SPAWNED_DIRECTORY],
                                                box->shape.read_only, error));

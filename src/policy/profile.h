@@ -22,7 +22,7 @@ struct profile {
   struct limits limits;  /* what a run gets that asks for nothing */
   struct limits maxima;  /* and the most that it may ask for */
   char *environment;     /* NULL: the configuration's */
-  guint64 min_isolation; /* 0 to 3 */
+  guint64 min_isolation; /* 0 to 4 */
   guint role;            /* enum role: the lowest that may use it */
   guint approval;        /* enum approval_mode: when somebody must say yes */
   guint tables;          /* enum request_tables */

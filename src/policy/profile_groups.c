@@ -55,7 +55,7 @@ static const struct profile_key main_keys[] = {
     {"title", PROFILE_TEXT, PROFILE_AT (title), .text = "One line for people."},
     {"environment", PROFILE_TEXT, PROFILE_AT (environment), .check = check_environment, .values = "a name",
      .text = "The environment of a run that names none; else the configuration's."},
-    {"min_isolation", PROFILE_COUNT, PROFILE_AT (min_isolation), .maximum = 3,
+    {"min_isolation", PROFILE_COUNT, PROFILE_AT (min_isolation), .maximum = 4,
      .text = "A run is refused on a host that does not reach this level."},
     {"role", PROFILE_CHOICE, PROFILE_AT (role), .choices = config_roles,
      .text = "The lowest role that may use the profile; else `guest`, which is everybody."},

@@ -215,11 +215,19 @@ adder_ready (PyObject *self, PyObject *none)
   Py_RETURN_NONE;
 }
 
+static PyObject *
+adder_apart (PyObject *self, PyObject *none)
+{
+  (void)self;
+  (void)none;
+  return PyBool_FromLong (sandbox.mechanisms & WIRE_OWN_KERNEL);
+}
+
 static bool
 is_for_sandbox (uint32_t kind)
 {
   return kind == WIRE_REQUEST || kind == WIRE_OPEN || kind == WIRE_CELL || kind == WIRE_ASK ||
-         kind == WIRE_BRANCH;
+         kind == WIRE_BRANCH || kind == WIRE_PUT;
 }
 
 /* Those of the BRANCH that was received last. */
@@ -453,6 +461,7 @@ static PyMethodDef methods[] = {
     {"threads", adder_threads, METH_NOARGS, "The number of threads of this process."},
     {"serve", adder_serve, METH_VARARGS, "Serve the daemon. Returns in each sandbox only."},
     {"ready", adder_ready, METH_NOARGS, "Tell the daemon that this sandbox is parked."},
+    {"apart", adder_apart, METH_NOARGS, "Whether this sandbox has a kernel of its own."},
     {"receive", adder_receive, METH_NOARGS,
      "Wait for a frame: its kind, its bytes, and a descriptor or -1; of a BRANCH, three."},
     {"branch", adder_branch, METH_NOARGS,
@@ -490,6 +499,7 @@ PyInit__adder (void)
       {"REQUEST", WIRE_REQUEST}, {"ATTEMPT", WIRE_ATTEMPT}, {"DISPLAY", WIRE_DISPLAY},
       {"RESULT", WIRE_RESULT},   {"OPEN", WIRE_OPEN},       {"CELL", WIRE_CELL},
       {"ASK", WIRE_ASK},         {"ANSWER", WIRE_ANSWER},   {"BRANCH", WIRE_BRANCH},
+      {"PUT", WIRE_PUT},         {"FILE", WIRE_FILE},
   };
   PyObject *self = PyModule_Create (&module);
   for (size_t i = 0; self && i < sizeof frames / sizeof *frames; i++)

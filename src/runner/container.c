@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -35,11 +37,18 @@ container_make_workspace (struct fault *fault)
   return 0;
 }
 
+/* By the list of mounts, since statvfs of gVisor's does not tell. */
 static bool
 is_tree_read_only (void)
 {
-  struct statvfs info;
-  return statvfs ("/", &info) == 0 && (info.f_flag & ST_RDONLY);
+  bool read_only = false;
+  FILE *list = setmntent ("/proc/self/mounts", "re");
+  for (const struct mntent *at; list && (at = getmntent (list));)
+    if (strcmp (at->mnt_dir, "/") == 0)
+      read_only = hasmntopt (at, MNTOPT_RO) != NULL;
+  if (list)
+    endmntent (list);
+  return read_only;
 }
 
 /* The /proc of this pid namespace calls us what we call ourselves. */
@@ -76,11 +85,16 @@ container_verify (const struct namespaces_seen *outside, uint32_t *ret_mechanism
       {NAMESPACE_CGROUP, "view of control groups is shared", false, NULL, WIRE_CGROUP_NAMESPACE},
   };
   struct namespaces_seen here = namespaces_look ();
+  /* All that another kernel has is its own, whether it can be told apart or not. */
+  bool known = here.kernel[0] != '\0' && outside->kernel[0] != '\0';
+  bool apart = known && strcmp (here.kernel, outside->kernel) != 0;
+  if (apart)
+    *ret_mechanisms |= WIRE_OWN_KERNEL;
   if (geteuid () == 0 || getuid () == 0)
     return fault_set (fault, EPERM, "the container runs as root");
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     ino_t inside = here.inode[rows[i].which];
-    bool own = inside != 0 && inside != outside->inode[rows[i].which];
+    bool own = apart || (inside != 0 && inside != outside->inode[rows[i].which]);
     if (own && (!rows[i].holds || rows[i].holds ()))
       *ret_mechanisms |= rows[i].mechanisms;
     else if (rows[i].needed)

@@ -398,7 +398,7 @@ answer (const struct spawned *spawned)
       [WIRE_SPAWNED_WORKSPACE] = spawned->workspace_fd,
       [WIRE_SPAWNED_DIRECTORY] = spawned->directory_fd,
   };
-  size_t count = WIRE_SPAWNED_FDS - (spawned->directory_fd < 0);
+  size_t count = spawned->worker_fd < 0 ? 0 : WIRE_SPAWNED_FDS - (spawned->directory_fd < 0);
   return fd_send (WIRE_LAUNCH_CONTROL, &header, sizeof header, fds, count);
 }
 

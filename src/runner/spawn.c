@@ -206,11 +206,13 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
     goto fail;
   }
 
+  bool apart = zygote->mechanisms & WIRE_OWN_KERNEL;
   /* It cannot have been reaped: only we do that. */
-  worker_fd = pidfd_open (worker, 0);
-  if (!own)
+  if (!apart)
+    worker_fd = pidfd_open (worker, 0);
+  if (!own && !apart)
     init_fd = fcntl (worker_fd, F_DUPFD_CLOEXEC, 0);
-  if (worker_fd < 0 || init_fd < 0) {
+  if (!apart && (worker_fd < 0 || init_fd < 0)) {
     r = fault_set (fault, errno, "cannot open a pidfd of the sandbox");
     goto fail;
   }

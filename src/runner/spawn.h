@@ -34,7 +34,7 @@ struct zygote {
 /* A sandbox as its zygote sees it. */
 struct spawned {
   pid_t worker, init;     /* in the zygote's pid namespace; without namespaces there is no init */
-  int worker_fd, init_fd; /* pidfds */
+  int worker_fd, init_fd; /* pidfds; -1 in a kernel of its own */
   int workspace_fd;
   int directory_fd; /* -1: none is lent to a container */
 };

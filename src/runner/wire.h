@@ -17,7 +17,7 @@
 #include "sandbox/mounts.h"
 #include "sandbox/namespaces.h"
 
-#define WIRE_VERSION 7u
+#define WIRE_VERSION 8u
 
 /* Of a file that is lent, below the workspace ("work/data.csv"), with its zero byte. */
 #define WIRE_FILE_PATH_BYTES 256
@@ -90,6 +90,8 @@ enum wire_spawn_fd {
   WIRE_SPAWN_FDS,
 };
 
+/* None where the sandbox has a kernel of its own, of which the host's knows no processes and files: the first
+ * process of the container stands for both, and files cross as PUT and FILE. */
 enum wire_spawned_fd {
   WIRE_SPAWNED_WORKER,    /* pidfd of the process that will run the code */
   WIRE_SPAWNED_INIT,      /* pidfd of its init: a SIGKILL there ends every process of the sandbox. Without
@@ -145,6 +147,10 @@ enum wire_frame {
                  */
   WIRE_COMMAND, /* daemon, once, to a shell's sandbox in place of REQUEST: struct wire_command, with a
                    descriptor as a REQUEST */
+  WIRE_PUT,     /* daemon, before REQUEST, to a sandbox with a kernel of its own: where a file shall be in the
+                   workspace ("work/data.csv"), with a descriptor from which it is copied */
+  WIRE_FILE, /* such a sandbox, before RESULT: a file of its workspace. A path as above and a zero byte, then
+                bytes; without a path more bytes of the last one */
 };
 
 enum wire_branch_fd {
@@ -168,6 +174,7 @@ enum wire_mechanism {
   WIRE_LANDLOCK = 1 << 9,
   WIRE_SECCOMP = 1 << 10,
   WIRE_NO_NEW_PRIVS = 1 << 11,
+  WIRE_OWN_KERNEL = 1 << 12, /* in a container: not the kernel that the launcher has */
 };
 
 enum wire_ready_flag {
@@ -200,6 +207,7 @@ enum wire_command_flag {
 #define WIRE_DISPLAY_MAX (16u << 20)
 #define WIRE_ANSWER_MAX  (16u << 20)
 #define WIRE_ATTEMPT_MAX 4096u
+#define WIRE_FILE_MAX    (1u << 20)
 #define WIRE_FRAMES_MAX  10000u /* display frames of one run; more end it as output_limit */
 
 /* Where the launcher (adder-zygote) finds what the daemon hands it; descriptor 2 is a pipe for messages of a

@@ -20,7 +20,7 @@ from adder_runner import _adder  # noqa: E402
 if sys.argv[1:2] == ["--join"]:
     _adder.join(sys.argv[2])
 
-from adder_runner import children, denials, display, execution, guarded, patches, places, reseed, session, shell, warmup  # noqa: E402
+from adder_runner import children, denials, display, execution, ferry, guarded, patches, places, reseed, session, shell, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -79,6 +79,8 @@ def park(isolation):
     """In a sandbox: become different from all others, wait for the one request and answer it, or be a session."""
     if isolation == "container":
         places.settle_container()
+        if _adder.apart():
+            ferry.settle()
     elif isolation != "namespaces":
         places.settle()
     reseed.everything()
@@ -86,12 +88,18 @@ def park(isolation):
     execution.rehearse()
     _adder.ready()
     kind, payload, stdin_fd = _adder.receive()
+    while kind == _adder.PUT:
+        ferry.put(payload.decode(), stdin_fd)
+        kind, payload, stdin_fd = _adder.receive()
     if kind == _adder.OPEN:
         session.serve(payload)
     if stdin_fd >= 0:
         os.dup2(stdin_fd, 0)
         os.close(stdin_fd)
-    _adder.send(_adder.RESULT, execution.answer(payload))
+    answer = execution.answer(payload)
+    if _adder.apart():
+        ferry.give_back(lambda part: _adder.send(_adder.FILE, part))
+    _adder.send(_adder.RESULT, answer)
     _adder.receive()  # the daemon ends us here; a hang-up does too
 
 

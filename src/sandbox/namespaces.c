@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -90,7 +91,10 @@ namespace_inode (int directory, const char *name)
 struct namespaces_seen
 namespaces_look (void)
 {
-  struct namespaces_seen seen = {{0}};
+  struct namespaces_seen seen = {{0}, ""};
+  struct utsname name;
+  if (uname (&name) == 0)
+    snprintf (seen.kernel, sizeof seen.kernel, "%s", name.version);
   autoclose int directory = open ("/proc/self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
   for (int i = 0; directory >= 0 && i < NAMESPACES; i++)
     seen.inode[i] = namespace_inode (directory, namespace_names[i]);

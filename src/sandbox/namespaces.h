@@ -33,9 +33,14 @@ enum namespace {
   NAMESPACES
 };
 
-/* Which namespaces the calling process is in, as inode numbers; 0: cannot be read. */
+/* Of uname. No namespace and no personality changes it, as they do the host's name and the release. */
+#define NAMESPACES_KERNEL_BYTES 65
+
+/* Which namespaces the calling process is in, as inode numbers (0: cannot be read), and of which kernel: its
+ * build. */
 struct namespaces_seen {
   ino_t inode[NAMESPACES];
+  char kernel[NAMESPACES_KERNEL_BYTES];
 };
 struct namespaces_seen namespaces_look (void);
 

@@ -93,7 +93,7 @@ static const struct field container_fields[] = {
 };
 
 const struct field result_isolation_fields[] = {
-    WHOLE ("level", "That was in force, 0 to 3."),
+    WHOLE ("level", "That was in force, 0 to 4."),
     TEXTS ("missing", "The mechanisms that this host lacks."),
     TEXT ("backend", "native: a sandbox of the host's; or container."),
     PART_0 ("container", container_fields, "The container; null in a sandbox of the host's."),

@@ -113,7 +113,7 @@ static const struct bad bad_files[] = {
     {"[pool]\nzygote_age_ms = 1ms\n", "[pool]", "zygote_age_ms", "1 s"},
     {"[pool]\nno_such_key = 1\n", "[pool]", "no_such_key", "no such key"},
     {"[no such group]\nx = 1\n", "[no such group]", "x", "no such key"},
-    {"[sandbox]\nmin_isolation = 4\n", "[sandbox]", "min_isolation", "auto, 0, 1, 2, 3"},
+    {"[sandbox]\nmin_isolation = 5\n", "[sandbox]", "min_isolation", "auto, 0, 1, 2, 3, 4"},
     {"[sandbox]\nisolation = full\n", "[sandbox]", "isolation", "auto, none, process, namespaces"},
     {"[sandbox]\nroot_uid = 0\n", "[sandbox]", "root_uid", "1"},
     {"[sandbox]\nroot_uid = 4294967295\n", "[sandbox]", "root_uid", "4294967294"},
@@ -239,7 +239,7 @@ test_own_profile (struct place *place, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
   write_profile (place, "mine.conf",
-                 "[profile]\ntitle = My own\nenvironment = system\nmin_isolation = 3\n"
+                 "[profile]\ntitle = My own\nenvironment = system\nmin_isolation = 4\n"
                  "[limits]\nwall_ms = 2min\nmemory_bytes = 4G\npids = 7\n");
   write_profile (place, "standard.conf", "[limits]\nwall_ms = 5s\n");
   write_profile (place, "Not a name.conf", "");
@@ -247,7 +247,7 @@ test_own_profile (struct place *place, G_GNUC_UNUSED gconstpointer data)
   g_assert_no_error (error);
   g_assert_cmpstr (profile->title, ==, "My own");
   g_assert_cmpstr (profile->environment, ==, "system");
-  g_assert_cmpuint (profile->min_isolation, ==, 3);
+  g_assert_cmpuint (profile->min_isolation, ==, 4);
   g_assert_cmpuint (profile->limits.value[LIMIT_WALL], ==, 120000);
   g_assert_cmpuint (profile->limits.value[LIMIT_MEMORY], ==, G_GUINT64_CONSTANT (4) << 30);
   g_assert_cmpuint (profile->limits.value[LIMIT_PIDS], ==, 7);
@@ -273,7 +273,7 @@ static const struct bad bad_profiles[] = {
     {"[limits]\nmemory_bytes = 1\n", "[limits]", "memory_bytes", "8 MiB"},
     {"[limits]\nno_such = 1\n", "[limits]", "no_such", "no such limit"},
     {"[limits]\npids = -1\n", "[limits]", "pids", "digit"},
-    {"[profile]\nmin_isolation = 4\n", "[profile]", "min_isolation", "3"},
+    {"[profile]\nmin_isolation = 5\n", "[profile]", "min_isolation", "4"},
     {"[profile]\nmitigations = store_bypass cores\n", "[profile]", "mitigations",
      "\"cores\" is none of: core_scheduling"},
     {"[profile]\nenvironment = ../x\n", "[profile]", "environment", "../x"},

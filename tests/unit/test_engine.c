@@ -1089,6 +1089,12 @@ test_isolation (void)
   g_assert_cmpuint (host_isolation (all & ~(uint32_t)WIRE_SECCOMP, ISOLATION_NAMESPACES, TRUE, missing), ==,
                     0);
   g_assert_cmpstr (missing->pdata[0], ==, "seccomp");
+  /* Another kernel is worth a level, but stands for none of the others. */
+  const uint32_t apart = (all | WIRE_OWN_KERNEL) & ~(uint32_t)(WIRE_USER_NAMESPACE | WIRE_LANDLOCK);
+  g_assert_cmpuint (host_isolation (apart, ISOLATION_CONTAINER, TRUE, NULL), ==, 4);
+  g_assert_cmpuint (host_isolation (apart, ISOLATION_CONTAINER, FALSE, NULL), ==, 2);
+  g_assert_cmpuint (host_isolation (apart & ~(uint32_t)WIRE_PID_NAMESPACE, ISOLATION_CONTAINER, TRUE, NULL),
+                    <=, 1);
   g_assert_cmpuint (host_isolation (0, ISOLATION_NAMESPACES, FALSE, NULL), <=, 1);
 }
 

@@ -353,7 +353,7 @@ test_libraries (void)
 
 /* ---- hostile ones ---- */
 
-G_STATIC_ASSERT (WIRE_VERSION == 7); /* struct wire_ready below */
+G_STATIC_ASSERT (WIRE_VERSION == 8); /* struct wire_ready below */
 
 /* Code that answers the command in the runner's place; GIVEN are the descriptors that came with it. */
 static const struct {

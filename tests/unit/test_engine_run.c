@@ -438,6 +438,10 @@ static const struct row hostile_rows[] = {
      "import os, time; d = b'{\"exit_code\": \"0\"}'\n"
      "os.write(3, (4).to_bytes(4, 'little') + len(d).to_bytes(4, 'little') + d); time.sleep(20)",
      NULL, 0, "crashed", 137, "Crashed"},
+    {"a-file",
+     "import os, time; d = b'work/a\\0b'\n"
+     "os.write(3, (16).to_bytes(4, 'little') + len(d).to_bytes(4, 'little') + d); time.sleep(20)",
+     NULL, 0, "crashed", 137, "Crashed"},
     {"forged",
      "import os, time; d = b'{\"exit_code\": 0, \"value\": null, \"error\": null, \"warnings\": []}'\n"
      "os.write(3, ((4).to_bytes(4, 'little') + len(d).to_bytes(4, 'little') + d) * 2); time.sleep(20)",

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "engine/artifact.h"
+#include "engine/ferry.h"
 #include "engine/read_input.h"
 #include "engine/save.h"
 #include "engine/workspace.h"
@@ -608,6 +609,68 @@ test_lent (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_nonnull (strstr (error->message, "cannot find the place of the file sub/data.csv"));
 }
 
+/* What code sends of a kernel of its own: paths that are none, files without a beginning, more than there is
+ * room for. */
+static void
+test_ferry (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  static const struct {
+    const char *bytes;
+    gsize length;
+    gboolean good;
+    guint left; /* in all, so far */
+  } frames[] = {
+      {"\0early", 6, TRUE, 0},
+      {"work/a", 6, FALSE, 0},
+      {"", 0, FALSE, 0},
+      {"work/../../b\0x", 14, TRUE, 1},
+      {"\0more", 5, TRUE, 1},
+      {"/work/b\0x", 9, TRUE, 2},
+      {"work\0x", 6, TRUE, 3},
+      {"other/b\0x", 9, TRUE, 4},
+      {"work/a\0abc", 10, TRUE, 4},
+      {"\0def", 4, TRUE, 4},
+      {"tmp/output/b\0", 13, TRUE, 4},
+      {"work/link/c\0x", 13, TRUE, 5},
+      {"work/a/b\0x", 10, TRUE, 6},
+      {"work/large\0"
+       "0123456789",
+       21, TRUE, 6},
+      {"\0"
+       "0123456789",
+       11, TRUE, 7},
+      {"\0"
+       "0123456789",
+       11, TRUE, 7},
+      {"work/1/2/3/4/5/6\0x", 18, TRUE, 8},
+      {"work/d\0", 7, TRUE, 9},
+  };
+  struct box box = {.apart = TRUE, .workspace_fd = fixture->root_fd};
+  struct ferry ferry = {.fd = -1};
+  make (fixture, "outside/kept", "kept");
+  g_autofree char *link = g_build_filename (fixture->path, "work", "link", NULL);
+  g_assert_cmpint (symlink ("../outside", link), ==, 0);
+  fixture->limits.value[LIMIT_WORKSPACE] = 25;
+  fixture->limits.value[LIMIT_WORKSPACE_FILES] = 9;
+  for (gsize i = 0; i < G_N_ELEMENTS (frames); i++) {
+    g_assert_cmpint (
+        ferry_take (&ferry, &box, &fixture->owner, &fixture->limits, frames[i].bytes, frames[i].length), ==,
+        frames[i].good);
+    g_assert_cmpuint (ferry.left, ==, frames[i].left);
+  }
+  fd_close (&ferry.fd);
+  g_autoptr (GPtrArray) artifacts = collect (fixture);
+  g_assert_cmpuint (artifacts->len, ==, 3);
+  g_assert_cmpuint (find (artifacts, "a")->bytes, ==, 6);
+  g_assert_cmpuint (find (artifacts, "tmp/output/b")->bytes, ==, 0);
+  g_assert_cmpuint (find (artifacts, "large")->bytes, ==, 10);
+  g_autofree char *outside = g_build_filename (fixture->path, "outside", "c", NULL);
+  g_assert_false (g_file_test (outside, G_FILE_TEST_EXISTS));
+
+  box.apart = FALSE;
+  g_assert_false (ferry_take (&ferry, &box, &fixture->owner, &fixture->limits, "work/z\0", 7));
+}
+
 static const struct {
   const char *path;
   void (*test) (struct fixture *, gconstpointer);
@@ -618,6 +681,7 @@ static const struct {
     {"/workspace/input-bound", test_input_bound},
     {"/workspace/untouched", test_untouched},
     {"/workspace/lent", test_lent},
+    {"/workspace/ferry", test_ferry},
     {"/artifact/take", test_take},
     {"/artifact/hostile", test_take_hostile},
     {"/artifact/limits", test_take_limits},
