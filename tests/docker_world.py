@@ -399,6 +399,13 @@ def runtimes():
     return [name for name in ("runc", "crun") if shutil.which(name) and not (name == "crun" and mixed)]
 
 
+def gvisor():
+    """As a daemon.json has it, where there is one: with what Adder needs of it, and without."""
+    path = shutil.which("runsc")
+    arguments = {"runsc": ["--network=none", "--host-uds=open"], "runsc-closed": ["--network=none"]}
+    return {name: {"path": path, "runtimeArgs": more} for name, more in arguments.items()} if path else {}
+
+
 class Docker(Engine):
     name = "docker"
     needs = ("dockerd", "containerd", "runc")
@@ -406,7 +413,7 @@ class Docker(Engine):
 
     def prepare(self):
         # Not the host's configuration, nor its containerd, which would see the same containers.
-        (self.directory / "daemon.json").write_text("{}")
+        (self.directory / "daemon.json").write_text(json.dumps({"runtimes": gvisor()}))
         (self.directory / "containerd.toml").write_text('version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n')
 
     def up(self):

@@ -256,7 +256,7 @@ def check_result(fields, exit_status):
         assert set(fields["limits"]) == LIMITS
         assert all(isinstance(value, int) for value in fields["limits"].values())
         check_fields(fields["isolation"], {"level": int, "missing": list}, "isolation")
-        assert fields["isolation"]["level"] in range(4)
+        assert fields["isolation"]["level"] in range(5)
 
 
 def strict_pairs(pairs):

@@ -166,6 +166,17 @@ def test_lowest_level_of_a_profile(make_adder):
     adder.stop()
 
 
+@pytest.mark.quick
+def test_the_level_of_another_kernel(make_adder):
+    """No sandbox of the host's has one, and none takes over."""
+    adder = make_adder("[container]\nengine = none\n")
+    profile(adder, "strict", "[profile]\ntitle = Strict\nbackend = auto\nmin_isolation = 4\n")
+    result = adder.run("print(1)", "--profile", "strict")
+    assert (result.outcome, result.stdout) == ("refused", ""), result.fields
+    assert "level 4" in result.error["message"] and "gVisor" in result.error["message"]
+    adder.stop()
+
+
 def test_profile_of_the_users_own(make_adder):
     adder = make_adder()
     profile(
