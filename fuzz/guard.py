@@ -5,7 +5,8 @@
 
 What the rules refuse is planted where code might come to it: attributes of tables and of an object, a module that can be
 imported, a file. Code that reaches one of them, or does anything that raises an event which the rules refuse, has found a
-way past the guard. Ends with the figures, and fails when there is a finding. ADDER_RUNNER names another src/runner."""
+way past the guard. Ends with the figures, and fails when there is a finding. ADDER_RUNNER names another src/runner, ADDER_BUILD
+another build than build/, from which the runner's extension is."""
 
 import builtins
 import collections
@@ -33,11 +34,9 @@ found = []  # what the program that runs now has reached
 
 def load_runner():
     runner = types.ModuleType("adder_runner")
-    runner.__path__ = [os.environ.get("ADDER_RUNNER", str(ROOT / "src/runner"))]
+    build = pathlib.Path(os.environ.get("ADDER_BUILD", ROOT / "build"))
+    runner.__path__ = [os.environ.get("ADDER_RUNNER", str(ROOT / "src/runner")), str(build.resolve() / "src/runner")]
     sys.modules["adder_runner"] = runner
-    module = types.ModuleType("adder_runner._adder")  # in C, and not needed here
-    module.__getattr__ = lambda name: lambda *arguments: None
-    sys.modules["adder_runner._adder"] = runner._adder = module
 
 
 def rules_of(profile):
@@ -83,16 +82,31 @@ def plant(directory):
     return {"df": pandas.DataFrame(rows), "s": pandas.Series([1, 2, 3], index=["a", "b", "c"]), "p": Probe()}
 
 
+running = False  # whether it is a program that does what is done
+
+
 def listen(rules):
-    """The events that the guard's own hook, which is there before, lets through."""
+    """The events that the runner's extension, which is asked before, lets through."""
     from adder_runner import denials
 
+    refused = guard.Words(rules.words("refused_events"))
+    guarded.prepare()
+
     def hook(event, arguments):
-        if guarded.watching.active and event in rules.events and denials.caller() != denials.IMPORT:
-            if event not in guarded.READS or not guarded.watching.is_libraries(arguments):
-                found.append(f"event {event} {str(arguments)[:80]}")
+        if running and event in refused and not is_fine(event, arguments) and denials.caller() != denials.IMPORT:
+            found.append(f"event {event} {str(arguments)[:80]}")
 
     sys.addaudithook(hook)
+
+
+def is_fine(event, arguments):
+    """Reading what Python is made of, and no more than using what is open."""
+    if event not in ("open", "os.listdir", "os.scandir"):
+        return False
+    path, flags = arguments[0], arguments[2] if len(arguments) > 2 else 0
+    if event == "open" and isinstance(path, int):
+        return True
+    return isinstance(path, str) and flags & os.O_ACCMODE == os.O_RDONLY and (path + "/").startswith(tuple(guarded.roots))
 
 
 # ---- what is made ----
@@ -240,22 +254,26 @@ def run(code, request, planted):
         return "refused"
     except (SyntaxError, ValueError):
         return "unreadable"
+    global running
     written, sys.stdout = sys.stdout, io.StringIO()
     try:
-        with guarded.watched(made.rules):
-            made.run()
+        running = True
+        made.run()
         return "ran"
     except PermissionError:
         return "stopped"
     except Exception:
         return "failed"
     finally:
+        running = False
         sys.stdout = written
 
 
 def batch(seed, request, planted):
     """Runs the programs of SEED, and tells how often each end came and what was found, as JSON."""
     maker, ends, findings = Maker(seed), collections.Counter(), []
+    guarded.refuse_events(guard.Rules(request["guard"]))
+    guarded.refuse_events = lambda rules: None  # they hold for the rest of this process
     for _ in range(BATCH):
         code = maker.program()
         found.clear()
@@ -270,9 +288,11 @@ def in_child(work):
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        with open(writer, "wb") as file:
-            file.write(work())
-        os._exit(0)
+        try:
+            with open(writer, "wb") as file:  # before anything is refused
+                file.write(work())
+        finally:
+            os._exit(0)
     os.close(writer)
     with open(reader, "rb") as file:
         told = file.read()
@@ -285,7 +305,6 @@ def main(seconds, seed):
     request = {"guard": rules, "name": "main.py", "values": dict.fromkeys(("df", "s", "p"))}
     with tempfile.TemporaryDirectory() as directory:
         planted = plant(pathlib.Path(directory))
-        guarded.watched(guard.Rules(rules))
         listen(guard.Rules(rules))
         os.chdir(directory)
         ends, findings, died, end = collections.Counter(), [], [], time.monotonic() + seconds

@@ -20,8 +20,10 @@
 #include "runner/container.h"
 #include "runner/interrupts.h"
 #include "runner/join.h"
+#include "runner/output.h"
 #include "runner/serve.h"
 #include "runner/twister.h"
+#include "runner/watch.h"
 #include "runner/wire.h"
 #include "sandbox/memory.h"
 
@@ -314,6 +316,7 @@ adder_receive (PyObject *self, PyObject *none)
   for (int i = 0; i < 100 && PyErr_CheckSignals () < 0; i++)
     PyErr_Clear ();
   unanswered = header.kind;
+  watch_branching (header.kind == WIRE_BRANCH);
   shown.sent = shown.seen = 0;
   shown.waits = getpid ();
   if (header.kind == WIRE_BRANCH ? count != WIRE_BRANCH_FDS : count > 1)
@@ -362,6 +365,7 @@ adder_send (PyObject *self, PyObject *arguments)
     Py_RETURN_NONE;
   if (kind != WIRE_DISPLAY) {
     unanswered = 0;
+    watch_branching (false);
     Py_RETURN_NONE;
   }
   shown.sent++;
@@ -420,6 +424,62 @@ adder_watch (PyObject *self, PyObject *watcher)
 }
 
 static PyObject *
+adder_refuse_events (PyObject *self, PyObject *arguments)
+{
+  (void)self;
+  PyObject *lists[4];
+  const char *const *kept[4] = {NULL};
+  if (!PyArg_ParseTuple (arguments, "OOOO", &lists[0], &lists[1], &lists[2], &lists[3]))
+    return NULL;
+  if (watch_is_on)
+    return raise_errno (EPERM);
+  for (int i = 0; i < 4; i++)
+    if (!(kept[i] = keep_texts (lists[i])))
+      return PyErr_Occurred () ? NULL : PyErr_NoMemory ();
+  const struct watch_rules rules = {kept[0], kept[1], kept[2], kept[3]};
+  if (audit_listen () < 0)
+    return NULL;
+  int r = watch_start (&rules);
+  if (r < 0)
+    return raise_errno (-r);
+  Py_RETURN_NONE;
+}
+
+/* The result of an operation on files: a descriptor, 0 or a negative errno. */
+static PyObject *
+made (int result, const char *path)
+{
+  if (result >= 0)
+    return PyLong_FromLong (result);
+  errno = -result;
+  return PyErr_SetFromErrnoWithFilename (PyExc_OSError, path);
+}
+
+static PyObject *
+adder_make_file (PyObject *self, PyObject *arguments)
+{
+  (void)self;
+  const char *path;
+  return PyArg_ParseTuple (arguments, "s", &path) ? made (output_make (path), path) : NULL;
+}
+
+static PyObject *
+adder_move_file (PyObject *self, PyObject *arguments)
+{
+  (void)self;
+  const char *from, *to;
+  return PyArg_ParseTuple (arguments, "ss", &from, &to) ? made (output_move (from, to), to) : NULL;
+}
+
+static PyObject *
+adder_drop_file (PyObject *self, PyObject *arguments)
+{
+  (void)self;
+  const char *path;
+  return PyArg_ParseTuple (arguments, "s", &path) ? made (output_drop (path), path) : NULL;
+}
+
+static PyObject *
 adder_limits_met (PyObject *self, PyObject *threads)
 {
   (void)self;
@@ -467,6 +527,12 @@ static PyMethodDef methods[] = {
     {"branch", adder_branch, METH_NOARGS,
      "Fork, for the BRANCH that was received. True in the branch, which is ready; False in the session."},
     {"watch", adder_watch, METH_O, "Have a callable told of audit events that may be refused."},
+    {"refuse_events", adder_refuse_events, METH_VARARGS,
+     "Have audit events refused for ever: words, then directories of Python, of the code, for temporary "
+     "files."},
+    {"make_file", adder_make_file, METH_VARARGS, "Make a file of the runner's own. Returns its descriptor."},
+    {"move_file", adder_move_file, METH_VARARGS, "Give such a file another name."},
+    {"drop_file", adder_drop_file, METH_VARARGS, "Remove such a file, if there is one."},
     {"limits_met", adder_limits_met, METH_O, "The names of limits that were met without ending the run."},
     {"forget_limits", adder_forget_limits, METH_NOARGS, "No limit was met so far."},
     {"unanswered", adder_unanswered, METH_NOARGS, "The kind of the frame that waits for an answer, or 0."},

@@ -5,7 +5,6 @@ the answer is, and whether it is what was expected (docs/analysis.md). The repor
 Code shares its interpreter with what makes the report, so the report is no more than the code's own word; the daemon takes it as
 it takes all output."""
 
-import contextlib
 import os
 
 from adder_runner import answers, checks, display, guarded, places, table_read, tracebacks
@@ -29,20 +28,18 @@ class NoResult(Exception):
 class Report:
     """What is told at the end, however that comes."""
 
-    def __init__(self, asked, watch=None):
+    def __init__(self, asked):
         self.asked = asked
-        self.watch = watch or contextlib.nullcontext()  # what the code made may be looked at within it alone
         self.tables, self.results, self.tests = [], [], []  # there is one result, or none yet
         self.file = None  # that has the whole result
 
     def publish(self):
         rows = self.asked.get("preview_rows")
-        with self.watch:
-            for columns, characters, items in BOUNDS:
-                told = tracebacks.clean_values(self.made(answers.Bounds(columns, PREVIEW_ROWS if rows is None else rows, characters, items)))
-                text = display.to_text(told)
-                if len(text.encode()) <= BYTES_MOST and text.count(",") + text.count(":") <= VALUES_MOST:
-                    break
+        for columns, characters, items in BOUNDS:
+            told = tracebacks.clean_values(self.made(answers.Bounds(columns, PREVIEW_ROWS if rows is None else rows, characters, items)))
+            text = display.to_text(told)
+            if len(text.encode()) <= BYTES_MOST and text.count(",") + text.count(":") <= VALUES_MOST:
+                break
         display.publish({MIME: told, "text/plain": self.line(told)})
 
     def made(self, bounds):
@@ -84,22 +81,21 @@ def run(request, outcome):
     code = guarded.Code(request)
     if request.get("check"):
         return
-    report = outcome.report = Report(asked, guarded.watched(code.rules))
+    report = outcome.report = Report(asked)
     exports, display.exports = display.exports, None  # what the code shows on its way is no answer
     tables = load(asked, report)
     # In the code's own, columns come and go; what it is held against has those that were read.
     code.furnish({name: frame.copy(deep=False) for name, frame in tables.items()})
-    with report.watch:
-        names, value = code.run()
-        if "result" not in names and value is None:
-            raise NoResult("the code leaves no answer: put it into the variable result, or end with an expression that has a value")
-        result = names.get("result", value)
-        report.results.append(result)
-        report.tests = checks.look(asked.get("expect") or [], result, tables)
-        outcome.value = {"text/plain": answers.describe(result, answers.Bounds(10, 1, 200, 10))["text"]}
-        if exports is not None:
-            display.exports = exports
-            keep(request["tables"], report)
+    names, value = code.run()
+    if "result" not in names and value is None:
+        raise NoResult("the code leaves no answer: put it into the variable result, or end with an expression that has a value")
+    result = names.get("result", value)
+    report.results.append(result)
+    report.tests = checks.look(asked.get("expect") or [], result, tables)
+    outcome.value = {"text/plain": answers.describe(result, answers.Bounds(10, 1, 200, 10))["text"]}
+    if exports is not None:
+        display.exports = exports
+        keep(request["tables"], report)
 
 
 def keep(wanted, report):

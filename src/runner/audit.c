@@ -3,6 +3,9 @@
  * of them in one import. So those that cannot be a denial are dropped here, at the cost of a comparison or an
  * access(2); the few that are left go to denials.py, which decides.
  *
+ * Before that the watch over guarded code may refuse the event (watch.c). What denials.py asks for meanwhile
+ * is no exception: it is Python, and code could have put its own in the place.
+ *
  * That a limit is met shows in an operation's errno, which no event carries. Where the same request can be
  * made without effect, it is made: a descriptor more, a process more. Files that grow too large have a
  * signal.
@@ -22,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "runner/watch.h"
 #include "runner/wire.h"
 
 /* Not in the limited API, but in every CPython from 3.8 on, and with this signature. Weak: without it an
@@ -84,6 +88,7 @@ struct limits_met {
 static struct limits_met unshared;
 static struct limits_met *met = &unshared;
 static PyObject *watcher;
+static PyInterpreterState *interpreter; /* that the watcher is of */
 
 /* What denials.py does raises events of its own. */
 static __thread bool busy;
@@ -282,6 +287,10 @@ static int
 hook (const char *name, PyObject *arguments, void *data)
 {
   (void)data;
+  if (watch_is_on && watch_look (name, arguments) < 0)
+    return -1;
+  if (!watcher || PyInterpreterState_Get () != interpreter)
+    return 0;
   const struct event *event = busy ? NULL : find_event (name);
   if (!event || !arguments || !PyTuple_Check (arguments) || !concerns (event, arguments))
     return 0;
@@ -304,5 +313,14 @@ audit_watch (PyObject *callable)
 {
   Py_INCREF (callable);
   watcher = callable;
-  return PySys_AddAuditHook ? PySys_AddAuditHook (hook, NULL) : 0;
+  return audit_listen ();
+}
+
+int
+audit_listen (void)
+{
+  if (interpreter || !PySys_AddAuditHook)
+    return 0;
+  interpreter = PyInterpreterState_Get ();
+  return PySys_AddAuditHook (hook, NULL);
 }

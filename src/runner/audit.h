@@ -13,6 +13,10 @@
  * with an exception. */
 int audit_watch (PyObject *callable);
 
+/* Has the interpreter raise its events here, also where nobody wants to be called: for watch.h. May be called
+ * again. Returns 0, or -1 with an exception. */
+int audit_listen (void);
+
 /* In a sandbox, before its code runs: limits that are met are noted from now on, those of its child processes
  * too. Returns 0 or a negative errno. */
 int audit_note_limits (void);

@@ -228,12 +228,12 @@ def is_wide(mime, text):
 def filed(mime, text, kept, most):
     """Writes what is too long into a file. Returns what stands in its place: a preview, or None; the note goes to KEPT."""
     suffix = SUFFIXES.get(mime, "json" if mime.endswith("json") else "bin")
-    folder = os.path.join(places.temporary, "output")
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, f"display-{next(numbers)}.{suffix}")
+    from adder_runner import _adder
+
+    path = os.path.join(places.temporary, "output", f"display-{next(numbers)}.{suffix}")
     binary = mime.startswith(("image/", "application/pdf")) and mime != "image/svg+xml"
     content = base64.b64decode(text) if binary else text.encode()
-    with open(path, "wb") as file:
+    with open(_adder.make_file(path), "wb") as file:
         file.write(content)
     kept.setdefault("notes", []).append(f"[{mime} of {len(content)} bytes is in the file {path}]")
     if mime.startswith("text/") and mime != "text/html":

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from adder_runner import display, places, tracebacks
+from adder_runner import _adder, display, places, tracebacks
 
 ROWS = 10_000  # that are put into JSON at once
 FREE_BYTES = 1 << 20  # of a table that are written however little time is left
@@ -30,7 +30,7 @@ class Bounded(io.RawIOBase):
     """A new file at PATH that takes MOST bytes, and but a few of them when the process has used CPU_S of processor time."""
 
     def __init__(self, path, most, cpu_s=None):
-        self.file, self.left = open(path, "xb", buffering=0), most
+        self.file, self.left = open(_adder.make_file(path), "wb", buffering=0), most
         self.cpu_s, self.free = cpu_s, most - FREE_BYTES
 
     def writable(self):
@@ -80,17 +80,13 @@ class Exports:
 
     def write(self, frame, kind):
         folder = os.path.join(places.temporary, "output")
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder)  # by no library: its events would be those of guarded code
         name = self.free_name(folder, kind)
         path = os.path.join(folder, name)
         part = path + ".part"
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
         try:
             with io.BufferedWriter(Bounded(part, self.bytes, self.cpu_s)) as file:
                 WRITERS[kind](frame, file, self.bytes)
-            os.rename(part, path)
+            _adder.move_file(part, path)
             return name
         except (TooLong, TooSlow, OSError, MemoryError):
             raise
@@ -101,7 +97,7 @@ class Exports:
             return self.write(frame, "csv")
         finally:
             with contextlib.suppress(OSError):
-                os.unlink(part)
+                _adder.drop_file(part)
 
     def free_name(self, folder, kind):
         """The name of the table: not that of a file that the code wrote itself."""

@@ -147,7 +147,6 @@ MADE = {
     "attributes": lambda rules: Words([word for word in rules.words("refused_attributes") if "." not in word]),
     "paths": lambda rules: Words([word for word in rules.words("refused_attributes") if "." in word]),
     "calls": lambda rules: Words(rules.words("refused_calls")),
-    "events": lambda rules: Words(rules.words("refused_events")),
     "imports": lambda rules: Words(rules.words("allowed_imports")) if "allowed_imports" in rules.given else None,
     "text_methods": lambda rules: frozenset(rules.words("text_methods")),
     "named_calls": lambda rules: frozenset(rules.words("named_calls")),

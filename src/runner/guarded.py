@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code that the guard let through runs with what its profile gives it: some builtins, some modules' names, gates where only
-running code shows what is meant, and events that are refused."""
+running code shows what is meant."""
 
 import builtins
 import contextlib
@@ -8,16 +8,11 @@ import os
 import sys
 import types
 
-from adder_runner import denials, execution, guard, places, table_read, tracebacks
+from adder_runner import execution, guard, places, table_read, tracebacks
 
 # C code of libraries imports by the builtins of whoever called it: strptime, JSON's errors, named characters, long numbers.
 # What it finds so, code itself cannot name.
 OF_LIBRARIES = ("_strptime", "time", "_pydatetime", "re", "json", "unicodedata", "_pylong", "copyreg", "warnings", "decimal", "numbers", "encodings", "dateutil", "pytz", "zoneinfo", "pyarrow")
-
-# Reading what Python is made of is nothing that code does.
-READS = frozenset(("open", "os.listdir", "os.scandir"))
-ALWAYS = ("exec", "compile", "import")  # in each run, and in what libraries do
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 ruling = None  # the rules that hold in this process
 
@@ -328,44 +323,28 @@ def read_tables():
 # ---- events ----
 
 
-class Watch:
-    """Refuses events, for as long as code runs."""
+roots = None  # of what Python is made of
 
-    def __init__(self, rules):
-        self.rules, self.known, self.roots = rules, dict.fromkeys(ALWAYS, False), None
-        self.active = False
-        sys.addaudithook(self.hook)
 
-    def __enter__(self):
-        self.active = True
+def find_roots():
+    """To be called before code can have changed sys.path."""
+    global roots
+    found = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), "/usr/share/zoneinfo", "/usr/lib", tracebacks.RUNNER, *sys.path}
+    roots = [root.rstrip("/") + "/" for root in found if root and not root.startswith(places.work)]
+    roots.append(os.devnull + "/")
 
-    def __exit__(self, *problem):
-        self.active = False
 
-    def hook(self, event, arguments):
-        if not self.active:
-            return
-        refused = self.known.get(event)
-        if refused is None:
-            refused = self.known[event] = event in self.rules.events
-        if not refused or (event in READS and self.is_libraries(arguments)):
-            return
-        asked = sys._getframe(1).f_code.co_filename
-        # What a library does while it is loaded is its own, and denials.py looks what is to be had.
-        if not asked.startswith(tracebacks.RUNNER) and denials.caller() != denials.IMPORT:
-            refuse(f"{event}{' ' + str(arguments[0]) if arguments and isinstance(arguments[0], str) else ''}")
+def refuse_events(rules):
+    """From here on events are refused as RULES say, until this process ends: there is no way back (watch.c)."""
+    words = rules.words("refused_events")
+    if not words:
+        return
+    from adder_runner import _adder
 
-    def is_libraries(self, arguments):
-        path = arguments[0] if arguments else None
-        flags = arguments[2] if len(arguments) > 2 else 0
-        if isinstance(path, bytes):
-            path = os.fsdecode(path)
-        if not isinstance(path, str) or (isinstance(flags, int) and flags & WRITING) or ".." in path:
-            return False
-        if self.roots is None:
-            roots = {sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), "/usr/share/zoneinfo", "/usr/lib", *sys.path}
-            self.roots = tuple(root.rstrip("/") + "/" for root in roots if root and not root.startswith(places.work))
-        return (path + "/").startswith(self.roots)
+    if roots is None:
+        find_roots()
+    temporary = places.temporary + "/"
+    _adder.refuse_events(words, roots, list(tracebacks.user_places()), [temporary, temporary + "output/"])
 
 
 def prepare():
@@ -383,19 +362,7 @@ def prepare():
     tree, _ = guard.check("str(len('a' * 2)).format(*[2 ** 2 for x in range(3)])", "main.py", rules)
     compile(tree, "main.py", "eval", dont_inherit=True)
     furnish({}, rules)
-
-
-watching = None
-
-
-def watched(rules):
-    """Within `with`, events are refused as RULES say."""
-    global watching
-    if "refused_events" not in rules.given:
-        return contextlib.nullcontext()
-    if watching is None:
-        watching = Watch(rules)
-    return watching
+    find_roots()
 
 
 # ---- the whole ----
@@ -476,7 +443,8 @@ class Code:
         names.update(self.values)
 
     def run(self):
-        """Its names, and the value of its last expression. To be called within watched()."""
+        """Its names, and the value of its last expression."""
+        refuse_events(self.rules)
         names = self.main.__dict__
         if self.body:
             exec(self.body, names)
@@ -493,6 +461,5 @@ def run(request, outcome):
     if request.get("check"):
         return
     code.furnish()
-    with watched(code.rules):
-        _, value = code.run()
-        (outcome.say if code.rules.expression else outcome.show)(value)
+    _, value = code.run()
+    (outcome.say if code.rules.expression else outcome.show)(value)

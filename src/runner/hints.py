@@ -56,7 +56,10 @@ def missing_file(error):
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         return f"There is no directory {quoted([folder])} in the sandbox. Files that are passed with the run lie in {places.work}, the current directory."
-    names = sorted(os.listdir(places.work))[:10]
+    try:
+        names = sorted(os.listdir(places.work))[:10]
+    except PermissionError:  # of a guard
+        return None
     return f"The current directory is {places.work}, which holds " + (quoted(names) if names else "no files: none were passed with the run") + "."
 
 

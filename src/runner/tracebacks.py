@@ -90,7 +90,11 @@ def has_user_frame(summary, name):
 def is_user_file(filename, name):
     if filename.startswith((RUNNER, "<frozen ")):
         return False
-    return filename == name or filename.startswith((places.work + "/", "/workspace/", places.temporary + "/", *places.parts)) or filename.startswith("<")
+    return filename == name or filename.startswith(user_places()) or filename.startswith("<")
+
+
+def user_places():
+    return (places.work + "/", "/workspace/", places.temporary + "/", *places.parts)
 
 
 class Omitted(traceback.FrameSummary):

@@ -349,6 +349,76 @@ def test_a_rule_that_is_no_rule_names_file_line_and_key(own_adder):
         assert words in result.error["message"]
 
 
+# ---- past the look at the syntax ----
+
+EVENTS = "refused_events = open os.* subprocess.* socket.* ctypes.*\nformat_attributes = allowed"
+SOURCE = """
+def judge(name, way):
+    try:
+        way()
+    except PermissionError as error:
+        print("held", name, error)
+    except BaseException as error:
+        print("BREACH", name, type(error), error)
+    else:
+        print("BREACH", name)
+
+def attempt(wanted=("write", "read", "list", "start", "socket", "look up")):
+    import ctypes, os, _socket
+    ways = {
+        "write": lambda: open("/work/written", "w"),
+        "read": lambda: open("/etc/passwd"),
+        "list": lambda: os.listdir("/"),
+        "start": lambda: os.system("true"),
+        "socket": lambda: _socket.socket(),
+        "look up": lambda: ctypes.pythonapi.system,
+    }
+    for name in wanted:
+        judge(name, ways[name])
+"""
+# Above each case of disarm.txt. What is past the guard can forge an import, which may read.
+DISARMED = f"""
+import gc, os, sys, types
+SOURCE = {SOURCE!r}
+EVENTS = ("open", "os.listdir", "os.system", "socket.__new__", "ctypes.dlsym")
+HARMFUL = ("write", "start", "socket", "look up")
+exec(SOURCE)
+
+def runner():
+    return [module for name, module in list(sys.modules.items()) if name.startswith("adder_runner.")]
+"""
+
+
+def attacks(name):
+    """(title, code) of each case of a file."""
+    parts = (CASES / name).read_text().split("\n## ")[1:]
+    return [tuple(part.split("\n", 1)) for part in parts]
+
+
+@pytest.fixture
+def watched(own_adder):
+    """An adder with a profile that refuses events and nothing else."""
+    profile(own_adder, EVENTS)
+    return own_adder
+
+
+def test_nothing_lets_go_of_refused_events(watched):
+    wrong = []
+    for title, code in attacks("disarm.txt"):
+        result = watched.run(DISARMED + code, "--profile", "mine")
+        if "held " not in result.stdout or "BREACH" in result.stdout:
+            wrong.append((title, result.outcome, result.stdout, result.error))
+    assert wrong == []
+
+
+def test_what_libraries_and_own_modules_need_is_let_through(watched):
+    """Reading while something is imported, and the runner's own files, which no code can make in another place."""
+    helper = watched.file("helper.py", "import sqlite3, uuid, asyncio\ndef read():\n    return open('helper.py').read()\n")
+    code = "import helper\njudge('own', helper.read)\nclass Long:\n    def _repr_html_(self): return 'a' * (2 << 20)\nLong()"
+    result = watched.run(DISARMED + code, "--profile", "mine", "-f", helper)
+    assert (result.outcome, result.stdout.count("held own"), result.names) == ("ok", 1, ["tmp/output/display-1.html"]), result
+
+
 # ---- sessions ----
 
 
@@ -374,3 +444,49 @@ def test_expressions_in_a_session(make_sessions):
     assert sessions.cell(session, "x = 1").outcome == "refused"
     assert sessions.cell(session, "math.gcd(12, 18)").text == "6"
     assert sessions.cell(session, "None").text == "None"
+
+
+LEFT_BEHIND = """
+import threading
+from adder_runner import denials, display
+told, go, done = [], threading.Event(), threading.Event()
+real_print, print = print, lambda *words: told.append(words)
+def replaced(*arguments, real=denials.start):
+    attempt()
+    return real(*arguments)
+denials.start = replaced
+def late():
+    go.wait()
+    attempt()
+    done.set()
+def starts(*arguments, real=display.start):
+    go.set()
+    done.wait()
+    return real(*arguments)
+threading.Thread(target=late).start()
+display.start = starts
+"""
+
+
+def test_events_are_refused_between_cells_too(make_sessions):
+    sessions = make_sessions()
+    profile(sessions.adder, EVENTS)
+    session = sessions.new("--profile", "mine")
+    left = sessions.cell(session, DISARMED + LEFT_BEHIND)
+    assert left.outcome == "ok", left
+    told = sessions.cell(session, "real_print(told)").stdout
+    assert told.count("('held'") >= 12 and "BREACH" not in told
+    assert "'held'" in sessions.cell(session, "told.clear(); attempt(); str(told)").text
+
+
+def test_a_session_with_refused_events_can_be_branched(make_sessions):
+    sessions = make_sessions()
+    profile(sessions.adder, EVENTS)
+    session = sessions.new("--profile", "mine")
+    sessions.cell(session, DISARMED + "x = 1")
+    branch = sessions.ask("branch", session)["sessions"][0]["session_id"]
+    assert sessions.cell(branch, "x = x + 1; x").text == "2"
+    assert sessions.cell(session, "x").text == "1"
+    for each in (session, branch):
+        told = sessions.cell(each, "attempt()").stdout
+        assert told.count("held") == 6 and "BREACH" not in told
