@@ -49,7 +49,7 @@ def rules_of(profile):
             given[key] = int(value) if value.isdigit() else value == "true" if value in ("true", "false") else value
     patterns = given["refused_nodes"].split()
     given["refused_nodes"] = " ".join(name for name in vars(ast) if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
-    given["tables"] = False
+    given["tables"] = True
     return {key: value for key, value in given.items() if (key, value) != ("format_attributes", "refused")}
 
 
@@ -71,10 +71,15 @@ def plant(directory):
     import pandas
     from pandas.core.groupby import GroupBy
     from pandas.core.window.rolling import Rolling
+    from matplotlib.artist import Artist
+    from matplotlib.axis import Ticker
+    from matplotlib.ticker import TickHelper
 
-    for kind in (Probe, pandas.DataFrame, pandas.Series, GroupBy, Rolling):
+    charts = (Artist, Ticker, TickHelper)
+    for kind in (Probe, pandas.DataFrame, pandas.Series, GroupBy, Rolling, *charts):
         for name in SECRETS:
-            setattr(kind, name, secret(name))
+            if name != "mro" or kind not in charts:  # matplotlib itself asks for that
+                setattr(kind, name, secret(name))
     builtins.planted = found  # for the module, which marks that it was imported
     (directory / "planted_backend.py").write_text("import builtins\nbuiltins.planted.append('module planted_backend')\ndef plot(*a, **k): pass\n")
     sys.path.insert(0, str(directory))
@@ -124,7 +129,7 @@ class Maker:
 
     def name(self):
         """What may stand behind a dot."""
-        return self.one(*SECRETS, "secret", "a", "T", "sum", "values", "agg", "apply", "pipe", "map", "str", "plain", "index", "dtype", "type", "plot", "eval", "query", "format", "rename")
+        return self.one(*SECRETS, "secret", "a", "T", "sum", "values", "agg", "apply", "pipe", "map", "str", "plain", "index", "dtype", "type", "plot", "eval", "query", "format", "rename", "sqrt", "fromfile")
 
     def text(self):
         """A text with a name in it, put together so that the check of the code sees it, or does not."""
@@ -138,6 +143,137 @@ class Maker:
 
     def format(self):
         return "{" + self.one("0", "", "x", "0[0]") + self.one(".", "!r.", "[a].") + self.one(*SECRETS) + self.one("", ":{0._secret}", "!s") + "}"
+
+    def mark(self):
+        """A format of any kind there is: of numbers, of times, of charts, of texts."""
+        if self.random.random() < 0.6:
+            return "{" + self.one("0", "x", "x", "") + "." + self.one("conjugate", self.one(*SECRETS)) + self.one("", "", "!r", ":>5", ".real", "[0]") + "}"
+        field = self.one("", "0", "x", "pos")
+        spec = self.one("", ".2f", ",", ">10", "^{0}", "{x}", ".{1}f", "{0.__secret__}", "{x._secret}", "%Y", "n", "#x", "=+08,.3e", "*<{p}")
+        return self.one(
+            "{" + field + self.one("", "!r", "!s", "!a") + self.one("", ":") + spec + "}",
+            "{" + field + "[" + self.one("0", "__secret__", "a.b", "'__secret__'") + "]" + self.one("", "." + self.one(*SECRETS)) + "}",
+            "%" + self.one("(x)", "(__secret__)", "(0.__secret__)", "", "*") + self.one(".2f", "d", "s", "r", "10.3e", "c", "%"),
+            self.one("%Y-%m", "%B %d", "%-d", "%{0.__secret__}", "%Ex"),
+            "$" + self.one("\\frac{a}{b}", "{x.__secret__}", "\\mathdefault{__secret__}", "a_{_secret}", "\\text{0}") + "$",
+            self.one("r--o", "k.", "C0", "--{0.__secret__}", "bo-", "", "none"),
+            spec,
+        )
+
+    def marked(self):
+        """A mark in place of a text, or what makes a text of a value."""
+        mark = self.spelled(self.mark())
+        if self.random.random() < 0.7:
+            return mark
+        return self.one(f"{mark}.format", f"({mark}).format_map", f"str.format", f"({mark} % p)", f"({mark} + '{{0.__secret__}}')", f"[{mark}]", f"{{'a': {mark}}}", f"getattr({mark}, 'for' + 'mat')")
+
+    def chart(self):
+        mark, more, text, name = self.marked(), self.marked(), self.text(), self.name()
+        kind = self.one("line", "bar", "barh", "hist", "box", "kde", "area", "pie", "scatter", "hexbin", self.mark())
+        options = {
+            "style": more,
+            "title": more,
+            "label": more,
+            "color": more,
+            "cmap": text,
+            "marker": more,
+            "linestyle": more,
+            "autopct": more,
+            "xlabel": "p",
+            "ylabel": text,
+            "legend": "'reverse'",
+            "subplots": "True",
+            "logy": self.one("True", "'sym'", text),
+            "secondary_y": self.names(),
+            "table": self.one("True", "df"),
+            "x": self.one("'a'", text),
+            "y": self.one("'a'", text),
+            "by": text,
+            "hatch": text,
+            "bins": self.one("3", text),
+            "weights": text,
+            "fontsize": text,
+            "ax": self.one("p", "a"),
+            "backend": text,
+            "include_bool": text,
+            name: "p",
+        }
+        given = ", ".join(f"{key}={options[key]}" for key in self.random.sample(sorted(options), self.random.randrange(4)) if key.isidentifier())
+        plotted = self.one("df", "s", "df.groupby('k')['a']") + f".plot(kind={kind!r}, {given})"
+        if self.random.random() < 0.5:
+            plotted = "df.plot()"
+        elif self.random.random() < 0.5:
+            plotted = f"df.{self.one('plot.bar', 'plot', 'hist', 'boxplot', 'plot.pie', 'plot.scatter')}({given})"
+        if self.random.random() < 0.5:
+            act = self.one(
+                f"a.{self.one('xaxis', 'yaxis')}.set_{self.one('major', 'minor')}_formatter({mark})",
+                f"a.bar_label(a.bar([1, 2], [3, 4]), fmt={mark})",
+                f"a.bar_label(a.bar([1, 2], [3, 4]), labels={self.names()}, fmt={more})",
+                f"a.pie([1, 2], autopct={mark}, labels={self.names()})",
+                f"a.contour([[1, 2], [2, 1]]).clabel(fmt={mark})",
+                f"a.clabel(a.contour([[1, 2], [2, 1]]), fmt={mark})",
+            )
+        else:
+            act = self.one(
+                f"a.{self.one('set_title', 'set_xlabel', 'set_ylabel', 'set_label')}({mark}, {self.one('loc', 'fontdict', 'color')}={more})",
+                f"a.text({self.one('0, 0, p', '0, 0, ' + mark)})",
+                f"a.annotate({mark}, (0, 0))",
+                f"a.plot([1, 2, 3], {mark}, label={more})",
+                f"a.set(**{{{text}: {mark}}})",
+                f"a.{self.one('update', 'set_props', 'get')}({{{text}: p}})",
+                f"a.ticklabel_format(style={mark}, axis={more})",
+                f"a.tick_params(**{{{text}: {mark}}})",
+                f"a.legend({self.names()}, title={mark})",
+                f"a.set_xticks([0, 1], labels=[{mark}, {more}])",
+                f"a.{self.one('format_coord', 'format_xdata', 'fmt_xdata', 'get_cursor_data')}(p, {mark})",
+                f"a.fmt_xdata = {mark}\na.format_coord(1, 2)",
+                f"a.figure.{self.one('suptitle', 'text', 'legend', 'colorbar')}({mark})",
+                f"a.figure.canvas.{self.one('print_raw', 'print_jpg', 'print_webp', 'print_' + 'tif', 'get_renderer', 'tostring_argb', name)}({self.one(text, '')})",
+                f"getattr(a.{self.one('figure', 'xaxis', 'transData', 'figure.canvas')}, {text})",
+                f"a.{self.one('figure', 'patch', 'xaxis.major', 'lines[0]', 'texts')}.{name}",
+                f"a.set_prop_cycle({mark}, {self.names()})",
+                f"a.{self.one('imshow', 'pcolormesh')}([[1]], cmap={text})",
+                f"print(a.{self.one('properties()', 'findobj()', 'get_xticklabels()', 'xaxis.get_major_formatter()')})",
+            )
+        return f"a = {plotted}\na = a if hasattr(a, 'xaxis') else list(a)[0]\n{act}"
+
+    def formatted(self):
+        """Values as texts by formats."""
+        mark, more, value = self.marked(), self.marked(), self.one("p", "df", "s", "1.5", "'t'", "pd.Timestamp('2020')", "np.float64(2)", "pd.Timedelta(1)")
+        quoted = self.mark().replace("'", "").replace("\\", "")
+        if self.random.random() < 0.4:
+            return self.one(f"print({mark}.format({value}, p, x=p))", f"{mark}.format_map({{'x': {value}}})", f"str.format({mark}, {value}, x=p)", f"list(map({mark}.format, [{value}]))", f"getattr({mark}, 'for' + 'mat')({value}, x=p)")
+        return self.one(
+            f"format({value}, {mark})",
+            f"f'{{p!r:>{{len({more})}}}}'",
+            f"f'{{{value}!s:{{{more}}}}}'",
+            f"f'{quoted}'",
+            f"{mark}.format({value}, p, x=p, pos=1)",
+            f"'{{:{{}}}}'.format({value}, {mark})",
+            f"'{{0:{{1}}}}'.format({value}, {mark})",
+            f"({mark}) % {self.one('p', '(p,)', 'df', 'dict(x=p)', 'dict(x=1.5, secret=p)')}",
+            f"s.map({mark})",
+            f"df.map({mark})",
+            f"s.astype(str).str.{self.one('format', 'cat', 'replace', 'extract', 'join', 'wrap', 'translate')}({mark})",
+            f"s.astype(str).str.{self.name()}",
+            f"df.to_string(float_format={mark}, formatters={self.one('None', 'dict(a=' + more + ')', '[' + more + ']')})",
+            f"df.{self.one('to_html', 'to_csv', 'to_json', 'to_markdown', 'to_latex')}({self.one('float_format', 'date_format', 'floatfmt', 'formatters', 'orient', 'sep')}={mark})",
+            f"pd.set_option('display.{self.one('float_format', 'precision', 'html.border', 'date_yearfirst', 'encoding')}', {mark})\nprint(df)",
+            f"df.style.format({mark}, subset={more})",
+            f"getattr(df, 'sty' + 'le').format({mark})",
+            f"np.array2string(np.arange(3), formatter={{'all': {mark}}})",
+            f"np.set_printoptions(formatter={{'object': {mark}, 'all': {more}}})\nprint(np.array([p, p]))",
+            f"np.char.mod({mark}, [1, 2])",
+            f"np.char.{self.one('add', 'replace', 'join', 'translate')}([{mark}], [{more}])",
+            f"pd.to_datetime(['2020'], format={mark})",
+            f"pd.date_range('2020', periods=2).{self.one('strftime', 'format')}({mark})",
+            f"pd.Timestamp('2020').{self.one('strftime', '__format__', 'isoformat')}({mark})",
+            f"pd.Period('2020').strftime({mark})",
+            f"pd.Series(pd.date_range('2020', periods=2)).dt.strftime({mark})",
+            f"print({value}, sep={mark}, end={more})",
+            f"list(map({mark}, [{value}]))",
+            f"class Field(str):\n    def {self.one('format', 'upper', 'split', 'strip')}(self, *a): return {mark}\nField({more}).format(p)",
+        )
 
     def names(self):
         """Texts in what pandas takes for many."""
@@ -227,6 +363,38 @@ class Maker:
             f"assert {call}",
         )
 
+    def plain(self):
+        """What no table is needed for: sizes, names of modules, classes."""
+        number = lambda: self.one("0", "-1", "3", "2 ** 9", "10 ** 9", "1 << 40", "-(7 - 9)", "9 * 9 // 2", "1.5", "True", "len(df)")
+        path = self.one("pd", "np") + "".join("." + self.one("api", "types", "linalg", "ma", "random", "core", "io", "common", "errors", "lib", "ctypeslib", "testing", self.name()) for _ in range(self.random.randrange(1, 4)))
+        return self.one(
+            f"for i in range({number()}, {number()}): pass",
+            f"sum(range({number()}))",
+            f"x = {number()} ** {number()}",
+            f"x = pow({number()}, {number()})",
+            f"x = {number()} << {number()}",
+            f"x = {self.text()} * {number()}",
+            f"x = {number()} * [1, (2,), f'{{p}}'] * {number()}",
+            path,
+            f"{path} = p",
+            f"del {path}",
+            f"isinstance({self.subject()}, {self.one('np.ndarray', 'type', 'str', 'np.recarray', path)})",
+            f"issubclass({self.one('type(df)', 'np.ndarray', 'type(type(df))')}, {self.one('np.ndarray', 'type', 'object')})",
+            f"{self.one('type', 'np.ndarray', 'type(np.arange(3))', 'pd.CategoricalDtype.type')}({self.subject()}, (), {{{self.text()}: p}})",
+            f"np.arange(3).view({self.one('np.ndarray', 'np.recarray', 'type(p)')})",
+            f"np.arange(3).resize({number()}, refcheck={self.one('True', 'False')})",
+            f"getattr(np.arange(3), {self.spelled('resize')})(2, **{{{self.spelled('refcheck')}: False}})",
+            f"{self.one('setattr', 'hasattr', 'delattr', 'getattr')}({self.one('p', 'df', 'pd', 'Text', 'np.ma')}, {self.text()}, {self.one('p', '1')})",
+            f"delattr({self.one('p', 'pd')}, {self.text()})",
+            f"import {self.one('os', 'pandas', 'planted_backend')}",
+            f"from {self.one('os', 'pandas', '.')} import {self.name()} as {self.name()}",
+            f"def {self.name()}({self.name()}, *{self.name()}): return {self.subject()}",
+            f"match {self.subject()}:\n    case {self.one('pd.DataFrame', 'str', 'np.ndarray')}({self.name()}=x) | {self.name()}(x):\n        print(x)",
+            f"numbers({self.subject()}, {self.text()})",
+            f"print(dates(df[{self.text()}]))",
+            f"repr(pd), repr(type), repr(np.ndarray), {path}",
+        )
+
     def asked(self):
         """An expression for a table, where one is wanted."""
         return f"{self.one('df', 'df', 'df.copy()', 'df.T')}.{self.one('eval', 'query')}({self.query()})"
@@ -238,7 +406,7 @@ class Maker:
 
     def program(self):
         text = "class Text(str):\n    def startswith(self, *words): return False\n    def replace(self, *words): return self\no = p\n"
-        return text + "\n".join(self.any_of(self.asked, self.taken, self.statement) for _ in range(self.random.randrange(1, 3)))
+        return text + "\n".join(self.any_of(self.asked, self.taken, self.statement, self.formatted, self.chart, self.plain) for _ in range(self.random.randrange(1, 3)))
 
 
 # ---- what is run ----
@@ -248,7 +416,7 @@ def run(code, request, planted):
     """How the program CODE ended."""
     try:
         made = guarded.Code({**request, "code": code})
-        made.furnish()
+        made.furnish({"sales.csv": planted["df"]})
         made.main.__dict__.update({name: value.copy() if hasattr(value, "copy") else value for name, value in planted.items()})
     except guard.Refused:
         return "refused"
@@ -259,6 +427,7 @@ def run(code, request, planted):
     try:
         running = True
         made.run()
+        draw()
         return "ran"
     except PermissionError:
         return "stopped"
@@ -266,7 +435,17 @@ def run(code, request, planted):
         return "failed"
     finally:
         running = False
+        matplotlib.pyplot.close("all")
         sys.stdout = written
+
+
+def draw():
+    """As the runner does at the end: what a chart's format strings are for comes then."""
+    for number in matplotlib.pyplot.get_fignums():
+        figure = matplotlib.pyplot.figure(number)
+        figure.draw_without_rendering()
+        if any("<built-in method conjugate" in text.get_text() for text in figure.findobj(matplotlib.text.Text)):
+            found.append("attribute of a number, by a chart's format")
 
 
 def batch(seed, request, planted):
@@ -328,7 +507,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     os.environ.setdefault("MPLBACKEND", "agg")
     load_runner()
-    import matplotlib.pyplot  # noqa: F401
+    import matplotlib.pyplot
     import pandas  # noqa: F401
 
     from adder_runner import guard, guarded
