@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fuzzes the guard of a profile with tables: code and expressions for pandas that are made at random, and run without a sandbox.
 
-    PYTHON fuzz/guard.py SECONDS [SEED]    # PYTHON: one with pandas and matplotlib, such as that of the environment science
+    PYTHON fuzz/guard.py SECONDS [SEED] [--cover]    # PYTHON: one with pandas and matplotlib, such as that of the environment science
 
 What the rules refuse is planted where code might come to it: attributes of tables and of an object, a module that can be
 imported, a file. Code that reaches one of them, or does anything that raises an event which the rules refuse, has found a
 way past the guard. Ends with the figures, and fails when there is a finding. ADDER_RUNNER names another src/runner, ADDER_BUILD
-another build than build/, from which the runner's extension is."""
+another build than build/, from which the runner's extension is. --cover tells which part of the guard's own code was run."""
 
 import builtins
 import collections
+import dis
 import fnmatch
 import io
 import json
@@ -25,6 +26,8 @@ import warnings
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATCH = 300  # programs of one process: what they change in libraries ends with it
 SECRETS = ("__secret__", "_secret", "mro", "to_pickle", "f_globals")
+
+COVERED = ("guard.py", "guarded.py", "guarded_pandas.py")
 
 found = []  # what the program that runs now has reached
 
@@ -112,6 +115,78 @@ def is_fine(event, arguments):
     if event == "open" and isinstance(path, int):
         return True
     return isinstance(path, str) and flags & os.O_ACCMODE == os.O_RDONLY and (path + "/").startswith(tuple(guarded.roots))
+
+
+# ---- what of the guard's own code is run ----
+
+
+class Cover:
+    """Lines, and both ways of each conditional jump of the byte code."""
+
+    def __init__(self, paths):
+        self.paths = {str(path): path.name for path in paths}
+        self.lines, self.ways, self.jumps = set(), set(), {}
+
+    def start(self):
+        for path in self.paths:
+            self.learn(compile(pathlib.Path(path).read_text(), path, "exec", dont_inherit=True))
+        sys.settrace(self.call)
+
+    def key(self, code):
+        return self.paths[code.co_filename], code.co_name, code.co_firstlineno
+
+    def learn(self, code):
+        jumps, begin = {}, None
+        for step in dis.get_instructions(code):
+            begin = step.offset if begin is None else begin  # what makes an argument longer comes first, and is one step with it
+            if step.opname != "EXTENDED_ARG":
+                if "_IF_" in step.opname or step.opname == "FOR_ITER":
+                    jumps[begin] = step.offset
+                begin = None
+        self.jumps[self.key(code)] = jumps, {line for _, _, line in code.co_lines() if line}
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self.learn(constant)
+
+    def call(self, frame, event, argument):
+        code = frame.f_code
+        if code.co_filename not in self.paths:
+            return None
+        frame.f_trace_opcodes = True
+        key, last = self.key(code), None
+        jumps = self.jumps[key][0]
+        self.lines.add((key[0], frame.f_lineno))
+
+        def step(frame, event, argument):
+            nonlocal last
+            if event == "line":
+                self.lines.add((key[0], frame.f_lineno))
+            elif event == "opcode":
+                if last in jumps:
+                    self.ways.add((*key, last, frame.f_lasti))
+                last = frame.f_lasti
+            return step
+
+        return step
+
+    def take(self):
+        """What was found, as JSON has it."""
+        return {"lines": sorted(self.lines), "ways": sorted(self.ways)}
+
+    def add(self, told):
+        self.lines.update(map(tuple, told["lines"]))
+        self.ways.update(map(tuple, told["ways"]))
+
+    def report(self):
+        for name in self.paths.values():
+            known = [made for key, made in self.jumps.items() if key[0] == name]
+            lines, ways = set().union(*(lines for _, lines in known)), 2 * sum(len(jumps) for jumps, _ in known)
+            reached = {line for file, line in self.lines if file == name}
+            taken = len([way for way in self.ways if way[0] == name])
+            print(f"{name}: {len(lines & reached)} of {len(lines)} lines, {taken} of {ways} branches; not lines {sorted(lines - reached)}")
+
+
+cover = None
 
 
 # ---- what is made ----
@@ -459,7 +534,7 @@ def batch(seed, request, planted):
         ends[run(code, request, planted)] += 1
         if found:
             findings.append({"seed": seed, "found": sorted(set(found)), "code": code})
-    return json.dumps({"ends": ends, "findings": findings}).encode()
+    return json.dumps({"ends": ends, "findings": findings, "cover": cover and cover.take()}).encode()
 
 
 def in_child(work):
@@ -494,22 +569,30 @@ def main(seconds, seed):
             else:
                 ends.update(told["ends"])
                 findings += told["findings"]
+                if cover:
+                    cover.add(told["cover"])
             seed += 1
     for finding in findings[:20]:
         print(f"\n{finding['found']} (seed {finding['seed']})\n{finding['code']}")
     print(f"{sum(ends.values())} programs in {seconds} s: {dict(ends)}; {len(findings)} findings; seeds whose process died: {died}")
+    if cover:
+        cover.report()
     return 1 if findings or died else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or not all(word.isdigit() for word in sys.argv[1:]):
-        sys.exit("usage: guard.py SECONDS [SEED]")
+    numbers = [word for word in sys.argv[1:] if word != "--cover"]
+    if len(numbers) not in (1, 2) or not all(word.isdigit() for word in numbers):
+        sys.exit("usage: guard.py SECONDS [SEED] [--cover]")
     warnings.simplefilter("ignore")
     os.environ.setdefault("MPLBACKEND", "agg")
     load_runner()
     import matplotlib.pyplot
     import pandas  # noqa: F401
 
+    if "--cover" in sys.argv:
+        cover = Cover(pathlib.Path(sys.modules["adder_runner"].__path__[0], name) for name in COVERED)
+        cover.start()
     from adder_runner import guard, guarded
 
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 1))
+    sys.exit(main(int(numbers[0]), int(numbers[1]) if len(numbers) == 2 else 1))
