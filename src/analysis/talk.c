@@ -6,6 +6,7 @@
 #include "adder.h"
 #include "analysis/prompts.h"
 #include "common/json.h"
+#include "models/written.h"
 
 #define TRIES          3
 
@@ -143,29 +144,6 @@ ask (struct talk *talk, const char *tool, GError **error)
   return message;
 }
 
-/* ---- calls that were written as text ---- */
-
-/* The first fenced block of TEXT, or NULL. The caller's. */
-static char *
-fenced (const char *text)
-{
-  const char *begin = strstr (text, "```");
-  const char *line = begin ? strchr (begin, '\n') : NULL;
-  const char *end = line ? strstr (line + 1, "```") : NULL;
-  return end ? g_strndup (line + 1, (gsize)(end - line - 1)) : NULL;
-}
-
-static json_t *
-from_text (const char *text, const char *text_member)
-{
-  g_autofree char *block = fenced (text);
-  const char *written = block ? block : text;
-  json_t *object = json_parse_object (written, strlen (written), "the answer", NULL);
-  if (!object && block && text_member)
-    object = json_pack ("{s:s}", text_member, block);
-  return object;
-}
-
 /* ---- a forced call ---- */
 
 /* The arguments of the call of TOOL in MESSAGE, or NULL with what is wrong in *RET_WHY. */
@@ -176,11 +154,11 @@ take_call (struct talk *talk, const json_t *message, const char *tool, const cha
   g_autoptr (json_t) calls = message_calls (message);
   const json_t *first = json_array_get (calls, 0);
   if (!first) {
-    g_autofree char *text = message_all_text (message);
-    json_t *arguments = from_text (text, text_member);
-    if (!arguments)
-      *ret_why = prompt_with (prompt_no_call, tool);
-    return arguments;
+    g_autofree char *text = message_all_text (message), *block = text_member ? written_block (text) : NULL;
+    if (block)
+      return json_pack ("{s:s}", text_member, block);
+    *ret_why = prompt_with (prompt_no_call, tool);
+    return NULL;
   }
   talk->pending = json_incref (calls);
   json_t *arguments = json_object_get (first, "arguments");

@@ -30,8 +30,7 @@ void talk_tell (struct talk *talk, const char *text, gboolean is_error);
 typedef gboolean (*talk_check) (const json_t *arguments, char **ret_why);
 
 /* Has the model call TOOL, and returns the arguments, the caller's. What is no such call goes back to it,
- * twice; where it writes the arguments as text, which models do that know no tools, they are taken from
- * there. TEXT_MEMBER (may be NULL): the one argument that may be written as a block of code.
+ * twice. TEXT_MEMBER (may be NULL): the one argument that may be written as a block of code.
  * MODEL_ERROR_MALFORMED when there is none even then. */
 json_t *talk_call (struct talk *talk, const char *tool, talk_check check, const char *text_member,
                    GError **error);

@@ -8,6 +8,7 @@
 #include "models/models_file.h"
 #include "models/record.h"
 #include "models/replay.h"
+#include "models/written.h"
 
 /* Not G_DEFINE_QUARK: common/error.c says why. */
 GQuark
@@ -99,6 +100,18 @@ model_facts (const struct model *model)
 
 /* ---- asking ---- */
 
+/* What the model wrote as text in place of a call is one from here on, whoever asked. */
+static void
+take_written (const struct model_question *question, struct model_answer *answer)
+{
+  json_t *message = answer->stop == MODEL_STOP_REFUSAL ? NULL : written_message (question, answer->message);
+  if (!message)
+    return;
+  json_decref (answer->message);
+  answer->message = message;
+  answer->stop = MODEL_STOP_CALLS;
+}
+
 gboolean
 model_ask (struct model *model, const struct model_question *question, struct model_answer *ret_answer,
            GError **error)
@@ -110,7 +123,10 @@ model_ask (struct model *model, const struct model_question *question, struct mo
                          "the last message of the conversation is neither a user's nor a tool's");
     return FALSE;
   }
-  return model->provider->class->ask (model->provider, question, ret_answer, error);
+  if (!model->provider->class->ask (model->provider, question, ret_answer, error))
+    return FALSE;
+  take_written (question, ret_answer);
+  return TRUE;
 }
 
 void

@@ -95,7 +95,8 @@ void model_free (struct model *model);
 
 const struct model_facts *model_facts (const struct model *model);
 
-/* Asks, as often as its settings say where the server was busy. From one thread at a time. Errors are those
- * above; each message is one sentence that says what to do, and never holds a key. */
+/* Asks, as often as its settings say where the server was busy. From one thread at a time. Calls that the
+ * model wrote into its text are call parts of the answer (written.h). Errors are those above; each message is
+ * one sentence that says what to do, and never holds a key. */
 gboolean model_ask (struct model *model, const struct model_question *question,
                     struct model_answer *ret_answer, GError **error);

@@ -612,6 +612,16 @@ def test_calls_that_are_none_are_made_again_or_taken_from_the_text(asker):
     assert "did not call the tool submit_plan as it was asked to, 3 times" in ended
 
 
+def test_calls_that_are_written_as_text(asker):
+    model = asker.replay(
+        says("<tool_call>\n" + json.dumps({"name": "submit_plan", "arguments": PLAN}) + "\n</tool_call>"),
+        says("So: " + json.dumps({"function": {"name": "submit_code", "arguments": json.dumps({"code": SUM})}}), ["Now the code"]),
+        says("910."),
+    )
+    answer = asker.ask("Sum?", "--tests", "none", "--model", model)
+    assert answer["plan"] == PLAN and answer["code"] == SUM and answer["table"]["value"] == 910
+
+
 def test_no_terminal_takes_orders_from_tables_code_or_models(asker):
     asker.sales.write_text("who\x1b[2J,revenue\nToys\x1b]0;x\x07,100\n\u202eBooks,200\n")
     model = asker.replay(
