@@ -7,22 +7,30 @@
 
 #include "models/mend.h"
 #include "models/sse.h"
+#include "models/written.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 /* So much of a page that is none of JSON's is kept. */
 #define PAGE_BYTES 4096
 
+/* A text that may hold a call is looked at again when it has grown by this part of it, and this much: all
+ * looks together take time in proportion to its length. */
+#define LOOK_PART  8
+#define LOOK_BYTES 64
+
 enum shape { SHAPE_UNKNOWN, SHAPE_EVENTS, SHAPE_OBJECT, SHAPE_PAGE };
 
 struct reading {
   const struct dialect_class *class;
+  const struct model_question *question;
   struct draft draft;
   struct sse *sse;
   GString *text; /* of what is no stream */
   enum shape shape;
   gboolean is_ending; /* an event that is cut cannot be held against its server */
   gboolean is_wrong;  /* `error` is ours */
+  gsize look_at;      /* the length of the text at which it is looked at next */
   json_t *error;
 };
 
@@ -33,6 +41,21 @@ refuse (struct reading *reading, const char *what)
     return;
   reading->is_wrong = TRUE;
   reading->error = json_string (what);
+}
+
+/* Whether the model wrote a call and goes on without end: nothing after it counts (written.h). */
+static gboolean
+is_enough (struct reading *reading)
+{
+  const struct draft *draft = &reading->draft;
+  const struct draft_part *said = NULL;
+  for (guint i = 0; i < draft->parts->len && !said; i++)
+    if (((struct draft_part *)draft->parts->pdata[i])->kind == DRAFT_TEXT)
+      said = draft->parts->pdata[i];
+  if (!said || said->text->len < reading->look_at || draft_has_calls (draft))
+    return FALSE;
+  reading->look_at = said->text->len + MAX (said->text->len / LOOK_PART, LOOK_BYTES);
+  return written_is_over (reading->question, said->text->str);
 }
 
 static gboolean
@@ -56,7 +79,10 @@ take_event (gpointer data, const char *name, const char *text, gsize length)
   if (!reading->error)
     reading->class->event (&reading->draft, name, object);
   json_decref (object);
-  return !reading->error;
+  if (reading->error || !is_enough (reading))
+    return !reading->error;
+  reading->draft.is_over = TRUE;
+  return FALSE;
 }
 
 struct reading *
@@ -64,6 +90,7 @@ reading_new (enum dialect dialect, const struct model_question *question)
 {
   struct reading *reading = g_new0 (struct reading, 1);
   reading->class = dialect_of (dialect);
+  reading->question = question;
   draft_init (&reading->draft, dialect);
   reading->draft.questions = (guint)json_array_size (question->messages);
   reading->draft.saw = question->saw;

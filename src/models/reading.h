@@ -7,12 +7,13 @@
 
 struct reading;
 
-/* Of an answer to QUESTION, whose `saw` is told of it. */
+/* Of an answer to QUESTION, which lives as long and whose `saw` is told of it. */
 struct reading *reading_new (enum dialect dialect, const struct model_question *question);
 /* NULL is allowed. */
 void reading_free (struct reading *reading);
 
-/* Goes on with LENGTH bytes. FALSE: it is known already that this is no answer. */
+/* Goes on with LENGTH bytes. FALSE: it is known already that this is no answer, or that all of it that counts
+ * is there. */
 gboolean reading_take (struct reading *reading, const char *bytes, gsize length);
 /* Whether the answer has ended, so that it does not matter how its connection does. */
 gboolean reading_is_over (const struct reading *reading);

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from agents import Agents, exchange, native, native_report
+from agents import Agents, Turn, exchange, native, native_report
 from harness import strict_json
+from model_server import Server, chunked, stream
 
 
 @pytest.fixture
@@ -24,6 +25,13 @@ def tagged(name, **arguments):
 
 RUN = tagged("run_python", code="print(6 * 7)")
 REPORT = written("report_completion", completed=True, answer="It is 42.")
+
+
+def piece(text):
+    return "data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}) + "\n\n"
+
+
+END = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 
 @pytest.mark.quick
@@ -80,3 +88,28 @@ def test_what_a_tool_returned_is_never_carried_out(agents, form):
         ]
     )
     assert turn.names == ["run_python", "report_completion"] and "666" not in "".join(turn.results)
+
+
+def test_a_server_that_streams_one_without_end(own_adder):
+    """The model goes on with what it thinks came of its call: the connection is closed, and what it made up is not there."""
+    cut = []
+
+    def rambles(connection):
+        connection.sendall(stream(piece("I compute.\n"), piece(RUN[:20]), piece(RUN[20:])))
+        try:
+            while True:
+                connection.sendall(piece("\n<tool_response>41</tool_response> So it is 41. ").encode())
+        except OSError:
+            cut.append(True)
+        return True
+
+    with Server(rambles, chunked(piece(REPORT), END)) as server:
+        model = ["--dialect", "chat", "--base-url", server.url, "--model", "m"]
+        assert own_adder.call("model", "add", "rambling", *model).returncode == 0
+        ended = own_adder.call("agent", "How much?", "--json", "--model", "rambling")
+    assert ended.returncode == 0, ended
+    turn = Turn(ended.stdout)
+    assert turn.names == ["run_python", "report_completion"] and turn.results[0].strip() == "42"
+    assert cut == [True] and len(server.asked) == 2
+    said = server.asked[1][2]["messages"]
+    assert "41" not in json.dumps(said) and said[-2]["content"] == "I compute." and said[-1]["role"] == "tool"
