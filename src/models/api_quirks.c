@@ -11,6 +11,8 @@ static const struct {
     {DIALECT_CHAT, "max_completion_tokens", QUIRK_MAX_COMPLETION},
     {DIALECT_CHAT, "stream_options", QUIRK_NO_USAGE},
     {DIALECT_CHAT, "strict", QUIRK_NO_STRICT},
+    /* Its name, or words as in "Parallel tool calls are not supported." */
+    {DIALECT_CHAT, "parallel", QUIRK_NO_PARALLEL},
     {DIALECT_RESPONSES, "encrypted", QUIRK_NO_ENCRYPTED},
     {DIALECT_RESPONSES, "strict", QUIRK_NO_STRICT},
     {DIALECT_RESPONSES, "output of tool call", QUIRK_TEXT_RESULTS},

@@ -15,6 +15,7 @@ enum dialect_quirk {
   QUIRK_NO_ENCRYPTED = 1 << 3,   /* responses: the model has no encrypted reasoning */
   QUIRK_TEXT_RESULTS = 1 << 4,   /* responses: pictures of results are refused */
   QUIRK_NO_CACHE = 1 << 5,       /* messages: cache_control is refused */
+  QUIRK_NO_PARALLEL = 1 << 6,    /* chat: parallel_tool_calls is refused */
 };
 
 struct dialect_question {

@@ -210,6 +210,9 @@ set_tools (const struct dialect_question *question, json_t *body)
   json_object_set_new (body, "tools", objects);
   if (tool)
     json_object_set_new (body, "tool_choice", json_string ("required"));
+  /* Models of the one format call several tools without having seen what the first returned. */
+  if (!(question->quirks & QUIRK_NO_PARALLEL))
+    json_object_set_new (body, "parallel_tool_calls", json_false ());
 }
 
 static json_t *

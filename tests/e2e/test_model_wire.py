@@ -242,6 +242,22 @@ def test_what_a_server_does_not_take_is_left_out_from_then_on():
     assert limits == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",
+        "Parallel tool calls are not supported.",
+    ],
+)
+def test_one_call_at_a_time_is_asked_for_where_it_can_be(words):
+    tool = {"name": "f", "description": "d", "parameters": {"type": "object"}}
+    refusal = answer(json.dumps({"error": {"message": words}}), "400 No")
+    with Server(GOOD, refusal, GOOD, GOOD) as server, Asker(server.url, retries="0") as asker:
+        assert all(text_of(asker.ask(tools=tools)[0]) == "Hello" for tools in (None, [tool], [tool]))
+    asked = [body.get("parallel_tool_calls") for _, _, body in server.asked]
+    assert asked == [None, False, None, None]
+
+
 # ---- time ----
 
 

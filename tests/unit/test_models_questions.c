@@ -49,7 +49,7 @@ static const char tools[] = "[{'name': 'f', 'description': 'd', 'parameters': {'
 
 static const char chat_body[] =
     "{'model': 'm', 'max_tokens': 100, 'stream': true, 'stream_options': {'include_usage': true},"
-    " 'tools': [" CHAT_TOOL_F "], 'tool_choice': 'required',"
+    " 'tools': [" CHAT_TOOL_F "], 'tool_choice': 'required', 'parallel_tool_calls': false,"
     " 'messages': [{'role': 'system', 'content': 'Be good'},"
     "  {'role': 'user', 'content': [{'type': 'text', 'text': 'Look'},"
     "    {'type': 'image_url', 'image_url': {'url': 'data:image/png;base64,QQ=='}}]},"
@@ -149,7 +149,7 @@ static const struct row {
 } rows[] = {
     {"chat", &dialect_chat, "f", TRUE, 0, chat_body},
     {"chat/to one that cannot see, with all quirks", &dialect_chat, "", FALSE,
-     QUIRK_MAX_COMPLETION | QUIRK_NO_USAGE | QUIRK_NO_STRICT, chat_blind_body},
+     QUIRK_MAX_COMPLETION | QUIRK_NO_USAGE | QUIRK_NO_STRICT | QUIRK_NO_PARALLEL, chat_blind_body},
     {"responses", &dialect_responses, "f", TRUE, 0, responses_body},
     {"responses/with all quirks", &dialect_responses, NULL, TRUE,
      QUIRK_NO_ENCRYPTED | QUIRK_NO_STRICT | QUIRK_TEXT_RESULTS, responses_plain_body},
@@ -230,6 +230,19 @@ test_messages_blank (void)
   g_assert_true (json_equal (body, expected));
 }
 
+/* OpenAI refuses "parallel_tool_calls" where there are no tools. */
+static void
+test_chat_without_tools (void)
+{
+  g_autoptr (json_t) messages = read_json ("[{'role': 'user', 'content': [{'type': 'text', 'text': 'a'}]}]");
+  g_autoptr (json_t) expected =
+      read_json ("{'model': 'm', 'stream': false, 'messages': [{'role': 'user', 'content': 'a'}]}");
+  struct model_question question = {.messages = messages};
+  struct dialect_question asked = {.question = &question, .model = "m"};
+  g_autoptr (json_t) body = dialect_chat.ask (&asked, NULL);
+  g_assert_true (json_equal (body, expected));
+}
+
 /* ---- schemas that a server can hold a model to ---- */
 
 static const struct {
@@ -280,6 +293,7 @@ UNIT_SUITE (models_questions)
   }
   g_test_add_func ("/models/questions/refused", test_refused);
   g_test_add_func ("/models/questions/blank", test_messages_blank);
+  g_test_add_func ("/models/questions/without tools", test_chat_without_tools);
   g_test_add_func ("/models/questions/schemas", test_schemas);
   return g_test_run ();
 }
