@@ -68,8 +68,8 @@ analysis_expect (struct analysis *analysis, const struct analysis_means *means, 
     analysis_open_talk (analysis, means->talk, text);
   else
     talk_tell (means->talk, text, FALSE);
-  g_autoptr (json_t) arguments = talk_call (means->talk, PROMPT_TOOL_CHECKS, has_checks, NULL, error);
-  if (!arguments)
+  g_autoptr (json_t) arguments = NULL;
+  if (!talk_try (means->talk, PROMPT_TOOL_CHECKS, has_checks, &arguments, error))
     return FALSE;
   g_autoptr (json_t) tables = json_array ();
   gsize index;

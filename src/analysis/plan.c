@@ -62,6 +62,5 @@ gboolean
 analysis_plan (struct analysis *analysis, const struct analysis_means *means, GError **error)
 {
   analysis_open_talk (analysis, means->talk, prompt_ask_plan);
-  analysis->plan = talk_call (means->talk, PROMPT_TOOL_PLAN, is_plan, NULL, error);
-  return analysis->plan != NULL;
+  return talk_try (means->talk, PROMPT_TOOL_PLAN, is_plan, &analysis->plan, error);
 }

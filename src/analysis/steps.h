@@ -27,7 +27,7 @@ struct analysis_means {
 
 /* 1: schema, and what is assumed, from the head of each table. */
 gboolean analysis_scan (struct analysis *analysis, const struct analysis_means *means, GError **error);
-/* 2: the model's plan, unless there is one. */
+/* 2: the model's plan, unless there is one; a model that makes none may still write the code. */
 gboolean analysis_plan (struct analysis *analysis, const struct analysis_means *means, GError **error);
 /* 6, its beginning: the checks that the model proposes, before there is any code that they could be fitted
  * to. */

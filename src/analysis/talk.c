@@ -180,13 +180,28 @@ talk_call (struct talk *talk, const char *tool, talk_check check, const char *te
     g_autoptr (json_t) arguments = take_call (talk, message, tool, text_member, &why);
     if (arguments && check (arguments, &why))
       return g_steal_pointer (&arguments);
-    talk_tell (talk, why, TRUE);
+    /* After the last one, what comes next is what the model hears. */
+    if (i + 1 < TRIES)
+      talk_tell (talk, why, TRUE);
   }
   g_set_error (
       error, MODEL_ERROR, MODEL_ERROR_MALFORMED,
       "%s did not call the tool %s as it was asked to, %d times: try another model (adder model list)",
       model_facts (talk->model)->name, tool, TRIES);
   return NULL;
+}
+
+gboolean
+talk_try (struct talk *talk, const char *tool, talk_check check, json_t **ret_arguments, GError **error)
+{
+  GError *problem = NULL;
+  *ret_arguments = talk_call (talk, tool, check, NULL, &problem);
+  if (problem && !g_error_matches (problem, MODEL_ERROR, MODEL_ERROR_MALFORMED)) {
+    g_propagate_error (error, problem);
+    return FALSE;
+  }
+  g_clear_error (&problem);
+  return TRUE;
 }
 
 char *

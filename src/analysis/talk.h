@@ -35,6 +35,10 @@ typedef gboolean (*talk_check) (const json_t *arguments, char **ret_why);
 json_t *talk_call (struct talk *talk, const char *tool, talk_check check, const char *text_member,
                    GError **error);
 
+/* The same where it can be done without: *RET_ARGUMENTS is NULL when the model makes no such call. */
+gboolean talk_try (struct talk *talk, const char *tool, talk_check check, json_t **ret_arguments,
+                   GError **error);
+
 /* What the model says, without a call; never empty. The caller's. */
 char *talk_say (struct talk *talk, GError **error);
 

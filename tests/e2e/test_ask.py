@@ -608,8 +608,15 @@ def test_calls_that_are_none_are_made_again_or_taken_from_the_text(asker):
     )
     answer = asker.ask("Sum?", "--tests", "none", "--model", model)
     assert answer["plan"] == PLAN and answer["code"].strip() == SUM and answer["table"]["value"] == 910
-    ended = asker.refused(asker.sales, "?", "--model", asker.replay(says("no"), says("no"), says("no")))
-    assert "did not call the tool submit_plan as it was asked to, 3 times" in ended
+    ended = asker.refused(asker.sales, "?", "--model", asker.replay(*[says("no")] * 9))
+    assert "did not call the tool submit_code as it was asked to, 3 times" in ended
+
+
+def test_a_plan_and_checks_that_never_come_end_no_question(asker):
+    code = says(f"```python\n{SUM}\n```", ["Now the code"])
+    model = asker.replay(*[says("no")] * 6, code, says("910."))
+    answer = asker.ask("Sum?", "--model", model)
+    assert answer["plan"] is None and answer["expect"] == [] and answer["table"]["value"] == 910
 
 
 def test_calls_that_are_written_as_text(asker):

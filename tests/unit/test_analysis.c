@@ -373,6 +373,21 @@ test_code_goes_back (void)
   g_assert_true (json_is_true (json_object_get (analysis->model, "replay")));
 }
 
+#define WORDS "{\"answer\": {\"text\": \"I would rather not.\"}}\n"
+
+/* A model that cannot make a call of its plan may still write code. */
+static void
+test_a_missing_plan_ends_nothing (void)
+{
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  struct bench bench = {0};
+  solve_with (WORDS WORDS WORDS "{\"ask\": {\"contains\": [\"Now the code\"]}, \"answer\": {\"text\": "
+                                "\"```python\\nright\\n```\"}}\n{\"answer\": {\"text\": \"It is 42\"}}\n",
+              analysis, &bench, TRUE);
+  g_assert_true (analysis_is_answered (analysis));
+  g_assert_null (analysis->plan);
+}
+
 static void
 test_code_goes_back_three_times (void)
 {
@@ -413,6 +428,7 @@ test_a_replay_that_is_over (void)
 UNIT_SUITE (analysis)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/analysis/no-plan", test_a_missing_plan_ends_nothing);
   g_test_add_func ("/analysis/whole-lines", test_whole_lines);
   g_test_add_func ("/analysis/heads", test_heads);
   g_test_add_func ("/analysis/parquet", test_parquet_has_no_head);
