@@ -2,6 +2,8 @@
 /* Step 3: the code; after an attempt that was none, with what was wrong with it. */
 #include "analysis/steps.h"
 
+#include <string.h>
+
 #include "analysis/prompts.h"
 #include "common/json.h"
 
@@ -25,12 +27,29 @@ lines_of (const json_t *list)
   return g_string_free (text, FALSE);
 }
 
+/* Whether the last attempt was one before it again, but for blanks around it. */
+static gboolean
+is_repeated (const json_t *attempts)
+{
+  gsize last = json_array_size (attempts) - 1;
+  g_autofree char *now = g_strdup (json_member_text (json_array_get (attempts, last), "code"));
+  g_strstrip (now);
+  for (gsize i = 0; i < last; i++) {
+    g_autofree char *before = g_strdup (json_member_text (json_array_get (attempts, i), "code"));
+    if (strcmp (g_strstrip (before), now) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 ask_again (const struct analysis *analysis, struct talk *talk)
 {
   g_autofree char *errors = lines_of (analysis->errors);
   g_autofree char *text = prompt_with (prompt_code_failed, errors);
-  talk_tell (talk, text, TRUE);
+  g_autofree char *whole =
+      g_strconcat (text, is_repeated (analysis->attempts) ? prompt_code_repeated : "", NULL);
+  talk_tell (talk, whole, TRUE);
 }
 
 static void

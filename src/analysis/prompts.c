@@ -54,6 +54,8 @@ const char prompt_code_failed[] = "This is no answer yet:\n"
                                   "\n"
                                   "Change the code so that it is, and call submit_code again with all of it.";
 
+const char prompt_code_repeated[] = "\n\nYou have submitted this very code before. Take another approach.";
+
 const char prompt_no_call[] = "Call the tool {}: nothing else counts here.";
 const char prompt_other_call[] = "Not this tool: call {}.";
 const char prompt_no_json[] = "The arguments are no JSON object: make the call again.";

@@ -590,6 +590,15 @@ def test_python_errors_go_back(asker):
     assert [attempt["outcome"] for attempt in answer["attempts"]] == ["error", "ok"] and answer["answer"] == "It is 910."
 
 
+def test_the_same_code_again_is_told(asker):
+    wrong = call("submit_code", code="result = df['none']")
+    model = asker.replay(
+        call("submit_plan", **PLAN), wrong, wrong, call("submit_code", ["KeyError", "another approach"], code=SUM), says("910.")
+    )
+    answer = asker.ask("Sum?", "--tests", "none", "--model", model)
+    assert [attempt["outcome"] for attempt in answer["attempts"]] == ["error", "error", "ok"]
+
+
 def test_a_limit_does_not_go_back(asker):
     model = asker.replay(
         call("submit_plan", **PLAN), call("submit_code", code="result = sum(i * i for i in range(9000000))")

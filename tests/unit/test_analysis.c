@@ -270,7 +270,7 @@ bench_run (gpointer data, const struct analysis_run *run, G_GNUC_UNUSED GError *
   case ANALYSIS_KIND_RUN:
   default:
     bench->runs++;
-    return result_of ("ok", 0, json_array (), report (42, strcmp (run->code, "wrong") != 0));
+    return result_of ("ok", 0, json_array (), report (42, strstr (run->code, "wrong") == NULL));
   }
 }
 
@@ -388,6 +388,31 @@ test_a_missing_plan_ends_nothing (void)
   g_assert_null (analysis->plan);
 }
 
+#define FAILED                                                                                               \
+  "This is no answer yet:\\nit must hold\\n\\nChange the code so that it is, and call submit_code again "    \
+  "with "                                                                                                    \
+  "all of it."
+#define TOLD(text)                                                                                           \
+  "{\"ask\": {\"new\": [{\"role\": \"tool\", \"content\": [{\"type\": \"result\", \"id\": \"call_0_0\", "    \
+  "\"name\": \"submit_code\", \"content\": [{\"type\": \"text\", \"text\": \"" text                          \
+  "\"}], \"is_error\": true}]}]}, "
+#define NEXT(code)                                                                                           \
+  "\"answer\": {\"calls\": [{\"name\": \"submit_code\", \"arguments\": {\"code\": \"" code "\"}}]}}\n"
+
+/* The third attempt after two that were the same is told so, and no other is. */
+static void
+test_the_same_code_again (void)
+{
+  g_autoptr (analysis_auto) analysis = analysis_new ("?");
+  struct bench bench = {0};
+  solve_with (PLAN CODE ("wrong") TOLD (FAILED) NEXT (" wrong\\n")
+                  TOLD (FAILED "\\n\\nYou have submitted this very code before. Take another approach.")
+                      NEXT ("wrong, otherwise") TOLD (FAILED)
+                          NEXT ("right") "{\"answer\": {\"text\": \"It is 42\"}}\n",
+              analysis, &bench, TRUE);
+  g_assert_true (analysis_is_answered (analysis));
+}
+
 static void
 test_code_goes_back_three_times (void)
 {
@@ -429,6 +454,7 @@ UNIT_SUITE (analysis)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/analysis/no-plan", test_a_missing_plan_ends_nothing);
+  g_test_add_func ("/analysis/same-code", test_the_same_code_again);
   g_test_add_func ("/analysis/whole-lines", test_whole_lines);
   g_test_add_func ("/analysis/heads", test_heads);
   g_test_add_func ("/analysis/parquet", test_parquet_has_no_head);
