@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/agree.h"
 #include "analysis/describe.h"
 #include "analysis/prompts.h"
 #include "common/json.h"
@@ -217,13 +218,22 @@ say_assumed (GString *text, const struct analysis *analysis)
   g_string_append_c (text, '.');
 }
 
+/* The paragraph, which has a second chance to agree with the result; NULL without ERROR: it does not. */
 static char *
 ask_model (const struct analysis *analysis, struct talk *talk, GError **error)
 {
   g_autofree char *result = describe_result (analysis);
-  g_autofree char *text = prompt_with (prompt_ask_answer, result);
-  talk_tell (talk, text, FALSE);
-  return talk_say (talk, error);
+  g_autofree char *ask = prompt_with (prompt_ask_answer, result);
+  talk_tell (talk, ask, FALSE);
+  g_autofree char *said = talk_say (talk, error);
+  g_autofree char *wrong = said ? analysis_disagreement (analysis, said) : NULL;
+  if (!wrong)
+    return g_steal_pointer (&said);
+  g_autofree char *again = prompt_with (prompt_answer_wrong, wrong);
+  talk_tell (talk, again, TRUE);
+  g_autofree char *second = talk_say (talk, error);
+  g_autofree char *still_wrong = second ? analysis_disagreement (analysis, second) : NULL;
+  return still_wrong ? NULL : g_steal_pointer (&second);
 }
 
 /* A result that is there is not lost because a model has no words for it, unless the question was given up,
@@ -251,6 +261,8 @@ analysis_answer (struct analysis *analysis, const struct analysis_means *means, 
   else if (!said)
     say_result (text, analysis->result);
   end_sentence (text);
+  if (answered && means->talk && !said && !problem)
+    g_string_append (text, " The model's own words contradicted the result.");
   if (problem) {
     g_string_append_printf (text, " The model put it into no words: %s", problem->message);
     end_sentence (text);

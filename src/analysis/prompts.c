@@ -54,6 +54,7 @@ const char prompt_code_failed[] = "This is no answer yet:\n"
                                   "\n"
                                   "Change the code so that it is, and call submit_code again with all of it.";
 
+const char prompt_answer_wrong[] = "{} Write the paragraph again so that it agrees with the result.";
 const char prompt_code_repeated[] = "\n\nYou have submitted this very code before. Take another approach.";
 
 const char prompt_no_call[] = "Call the tool {}: nothing else counts here.";

@@ -14,8 +14,9 @@ extern const char prompt_instructions[];
 /* What a step asks for. */
 extern const char prompt_ask_plan[], prompt_ask_code[];
 /* With a place for a text: the checks that there are, the result, a plan that was given, what is wrong with
- * code. */
-extern const char prompt_ask_checks[], prompt_ask_answer[], prompt_given_plan[], prompt_code_failed[];
+ * code, and with the paragraph. */
+extern const char prompt_ask_checks[], prompt_ask_answer[], prompt_given_plan[], prompt_code_failed[],
+    prompt_answer_wrong[];
 /* After the last, where the same code failed before. */
 extern const char prompt_code_repeated[];
 /* Calls that are none; the first two have a place for the tool's name. */

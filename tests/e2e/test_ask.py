@@ -664,6 +664,29 @@ def test_a_result_is_not_lost_with_the_words_for_it(asker):
     assert answer["answer"] == "The answer is 910. The model put it into no words: m is overloaded."
 
 
+TOP = 'result = df.groupby("category")["revenue"].max().sort_values(ascending=False).reset_index()'
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ("Books lead with 211.", "211 is no number of the result"),
+        ("Books lead with 150, Toys have 210.", "beside Books are another row's"),
+        ("Books lead with 210, Games have 200, and Toys 50 less.", None),
+        ("Toys, then Books, then Games.", "another order"),
+    ],
+)
+def test_words_that_contradict_the_result_go_back_once(asker, wrong, told):
+    script = [call("submit_plan", **PLAN), call("submit_code", code=TOP), says(wrong)]
+    good = asker.replay(*script, *([says("Books lead with 210.", [told])] if told else []))
+    answer = asker.ask("Revenue by category?", "--tests", "none", "--model", good)["answer"]
+    assert answer == ("Books lead with 210." if told else wrong)
+    if told:
+        stubborn = asker.replay(*script, says(wrong, [told]))
+        answer = asker.ask("Revenue by category?", "--tests", "none", "--model", stubborn)["answer"]
+        assert answer.startswith("The answer is a table of 3 rows") and answer.endswith("contradicted the result.")
+
+
 def test_the_model_sees_schema_and_sample_alone(asker):
     rows = "".join(f"2024-01-01;Toys;{1000 + i}\n" for i in range(60)) + f"2024-01-01;{'long' * 100};1\n"
     many = asker.adder.file("many.csv", "date;category;revenue\n" + rows)

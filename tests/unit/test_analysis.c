@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analysis/agree.h"
 #include "analysis/describe.h"
 #include "analysis/head.h"
 #include "analysis/prompts.h"
@@ -450,11 +451,96 @@ test_a_replay_that_is_over (void)
   g_assert_cmpuint (bench.checks, ==, 0);
 }
 
+/* ---- whether words agree with the result ---- */
+
+#define NUMBER "{\"kind\": \"number\", \"value\": 910.25, \"text\": \"910.25\"}"
+#define TABLE                                                                                                \
+  "{\"kind\": \"table\", \"shape\": [3, 3], \"hidden_rows\": 0, \"columns\": [{\"name\": \"category\"}, "    \
+  "{\"name\": \"revenue\"}, {\"name\": \"growth\"}], \"rows\": [[\"Games\", 12345.5, 0.25], "                \
+  "[\"Books\", 11000, -0.125], [\"Toys\", 7.5, 0.4]]}"
+
+#define TIE                                                                                                  \
+  "{\"kind\": \"table\", \"columns\": [{\"name\": \"category\"}, {\"name\": \"revenue\"}], "                 \
+  "\"rows\": [[\"Games\", 2], [\"Books\", 1], [\"Toys\", 1]]}"
+
+static const struct {
+  const char *result, *said, *wrong; /* a word of the sentence; NULL: it agrees */
+} words[] = {
+    {NUMBER, "It is 910.25.", NULL},
+    {NUMBER, "Es sind 910,25 im Jahr 2024.", NULL},
+    {NUMBER, "It is about 910, or 0.91 thousand.", NULL},
+    {NUMBER, "The top 5 make 910.3 (Q3, 2024-01-05, 3rd).", NULL},
+    {NUMBER, "It is 911.", "911"},
+    {NUMBER, "It is 910.2.", NULL},
+    {NUMBER, "It is 910.4.", "910.4"},
+    {NUMBER, "It is 1000.", "1000"},
+    {NUMBER, "Plants make 910.", "Plants"},
+    {NUMBER, "Books make 910.", NULL}, /* the question's */
+    {TABLE, "Games lead with 12,345.5 and grew by 25 %.", NULL},
+    {TABLE, "Games (12.346) vor Books (11.000) und Toys (7,5).", NULL},
+    {TABLE, "Games lead with 12,300, Books have 11,000, Toys 7.5.", NULL},
+    {TABLE, "Books fell by 12.5 percent; Games made 1,345.5 more.", NULL},
+    {TABLE, "Of the 3 categories Games lead; together they make 23,353.", NULL},
+    {TABLE, "12,345.5 for Games and 11,000 for Books.", NULL},
+    {TABLE, "Games and Books made 12,345.5 and 11,000.", NULL},
+    {TABLE, "Games have 12,345.5, Books and Toys less.", NULL},
+    {TABLE, "Games lead with 12,543.5.", "12,543.5"},
+    {TABLE, "Games grew by 26 %.", "26"},
+    {TABLE, "Games lead with 11,000, before Books with 12,345.5.", "Games"},
+    {TABLE, "Plants lead with 12,345.5.", "Plants"},
+    {TABLE, "Games, then Books, then Toys.", NULL},
+    {TABLE, "From the bottom: Toys, Books, Games.", NULL},
+    {TABLE, "Games, then Toys, then Books.", "order"},
+    {TIE, "Games, then Toys, then Books.", NULL},
+};
+
+static void
+test_words_agree (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (words); i++) {
+    g_autoptr (analysis_auto) analysis = analysis_new ("top 5 by revenue, with books?");
+    analysis->result = json_loads (words[i].result, 0, NULL);
+    analysis->plan = json_loads ("{\"target\": {\"order\": \"revenue, largest first\"}}", 0, NULL);
+    json_array_append_new (
+        analysis->schema,
+        json_loads ("{\"sample\": [[\"2024-01-05\", \"Plants\", 3], [\"2024-01-06\", \"Books\", 4]]}", 0,
+                    NULL));
+    g_autofree char *wrong = analysis_disagreement (analysis, words[i].said);
+    g_test_message ("%s: %s", words[i].said, wrong ? wrong : "agrees");
+    g_assert_true (words[i].wrong ? wrong && strstr (wrong, words[i].wrong) : !wrong);
+  }
+}
+
+/* What contradicts the result goes back once. */
+static void
+test_words_go_back (void)
+{
+  static const struct {
+    const char *second, *answer;
+  } rows[] = {
+      {"It is 42", "It is 42."},
+      {"It is 43", "The answer is 42. The model's own words contradicted the result."},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (analysis_auto) analysis = analysis_new ("?");
+    struct bench bench = {0};
+    g_autofree char *lines =
+        g_strdup_printf (PLAN CODE ("right") "{\"answer\": {\"text\": \"It is 41\"}}\n"
+                                             "{\"ask\": {\"contains\": [\"41 is no number of the result\"]}, "
+                                             "\"answer\": {\"text\": \"%s\"}}\n",
+                         rows[i].second);
+    solve_with (lines, analysis, &bench, TRUE);
+    g_assert_cmpstr (analysis->answer, ==, rows[i].answer);
+  }
+}
+
 UNIT_SUITE (analysis)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/analysis/no-plan", test_a_missing_plan_ends_nothing);
   g_test_add_func ("/analysis/same-code", test_the_same_code_again);
+  g_test_add_func ("/analysis/words-agree", test_words_agree);
+  g_test_add_func ("/analysis/words-go-back", test_words_go_back);
   g_test_add_func ("/analysis/whole-lines", test_whole_lines);
   g_test_add_func ("/analysis/heads", test_heads);
   g_test_add_func ("/analysis/parquet", test_parquet_has_no_head);
