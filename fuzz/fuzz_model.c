@@ -9,6 +9,7 @@
 #include "models/api_quirks.h"
 #include "models/mend.h"
 #include "models/reading.h"
+#include "models/written.h"
 
 static void
 see (gpointer data, const char *text, gsize length)
@@ -100,6 +101,26 @@ check_refusal (enum dialect dialect, const char *bytes, gsize length)
   (void)api_quirks_learn (dialect, words, &bits);
 }
 
+/* Calls in a text: where nothing more of it counts, what comes then makes no difference. */
+static void
+check_written (enum dialect dialect, const char *bytes, gsize length)
+{
+  g_autofree char *text = g_utf8_make_valid (bytes, (gssize)length), *head = g_strndup (text, length / 2);
+  g_autofree char *begun = g_utf8_make_valid (head, -1);
+  g_autoptr (json_t) messages = json_array (), tools = json_pack ("[{s:s}, {s:s}]", "name", "f", "name", "g");
+  const struct model_question question = {
+      .messages = messages, .tools = tools, .tool = dialect == DIALECT_CHAT ? "f" : NULL};
+  g_autoptr (json_t) all = json_pack ("{s:[o]}", "content", message_text (text));
+  g_autoptr (json_t) part = json_pack ("{s:[o]}", "content", message_text (begun));
+  g_autoptr (json_t) whole = written_message (&question, all);
+  if (whole)
+    check_message (whole);
+  if (!g_str_has_prefix (text, begun) || strstr (text, "</think>") || !written_is_over (&question, begun))
+    return;
+  g_autoptr (json_t) first = written_message (&question, part);
+  FUZZ_REQUIRE (whole && first && json_equal (whole, first));
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -112,6 +133,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autofree char *pieces = read_in_steps (dialect, bytes, length, data[1] + 1U);
   FUZZ_REQUIRE (strcmp (whole, pieces) == 0);
   check_refusal (dialect, bytes, length);
+  check_written (dialect, bytes, length);
   g_autoptr (json_t) arguments = mend_arguments (bytes, length);
   FUZZ_REQUIRE (!arguments || json_is_object (arguments));
   return 0;

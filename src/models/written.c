@@ -11,6 +11,7 @@
 #define OPENS   "<tool_call>"
 #define CLOSES  "</tool_call>"
 #define FENCE   "```"
+#define THINKS  "<think>"
 #define THOUGHT "</think>"
 
 /* More than an agent carries out of one answer (AGENT_CALLS): the agent has the word on how many it does. */
@@ -322,15 +323,27 @@ skip_blanks (struct pass *pass)
   return *pass->at && !pass->is_over;
 }
 
+/* What follows the thoughts in TEXT; NULL: the model is still thinking. */
+static const char *
+after_thoughts (const char *text)
+{
+  const char *thought = strstr (text, THOUGHT);
+  if (thought)
+    return thought + strlen (THOUGHT);
+  while (g_ascii_isspace (*text))
+    text++;
+  return g_str_has_prefix (text, THINKS) ? NULL : text;
+}
+
 /* Finds the calls in TEXT. */
 static void
 look (struct pass *pass, const struct model_question *question, const char *text)
 {
-  const char *thought = strstr (text, THOUGHT), *end = NULL;
+  const char *from = after_thoughts (text), *end = NULL;
   *pass = (struct pass){
       .question = question,
       .text = text,
-      .at = thought ? thought + strlen (THOUGHT) : text,
+      .at = from ? from : "",
       .calls = json_array (),
   };
   gboolean goes_on = json_array_size (question->tools) > 0;

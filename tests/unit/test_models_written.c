@@ -45,6 +45,7 @@ static const struct row {
     {"arguments of the tool that must be called", "{\"x\": 2}", "f", NULL, "|f{\"x\":2}"},
     {"those in a block after words", "Here:\n" BLOCK ("{\"x\": 2}"), "f", NULL, "Here:|f{\"x\":2}"},
     /* No calls. */
+    {"thoughts", "<think>\n" TAGGED (F) "\nOr not?", NULL, NULL, NULL},
     {"words", "Use f, not g.", NULL, NULL, NULL},
     {"JSON", "{\"x\": 1}", NULL, NULL, NULL},
     {"an unknown tool", "{\"name\": \"h\", \"arguments\": {}}", NULL, NULL, NULL},
