@@ -389,7 +389,7 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
       take_tree (collection, directory, entry, below, depth - 1);
     else if (S_ISREG (st.st_mode))
       take_file (collection, directory, entry, below);
-    else if (!is_whiteout (&st))
+    else if (!is_whiteout (&st) && !g_hash_table_contains (collection->known, below))
       leave_out (collection, REASON_KIND, below);
   }
 }

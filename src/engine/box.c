@@ -94,6 +94,7 @@ new_box (struct pool *pool, const struct shape *shape, guint64 number)
   box->shape = *shape;
   shape_init_lent (&box->shape);
   box->shape.files = NULL;
+  box->shape.own_path = NULL;
   box->number = number;
   box->socket_fd = box->stdout_fd = box->stderr_fd = box->exit_fd = -1;
   box->worker_fd = box->init_fd = box->workspace_fd = box->memory_fd = box->listener_fd = -1;
@@ -133,6 +134,7 @@ box_new (struct pool *pool, const struct shape *shape, struct scratch *scratch, 
   for (int i = 0; i < MOUNTS_LENT; i++)
     spawn[WIRE_SPAWN_DIRECTORY + i] = shape->lent_fd[i];
   box->shape.files = shape->files;
+  box->shape.own_path = shape->own_path;
   (void)fcntl (box->exit_fd, F_SETPIPE_SZ, EXIT_PIPE_BYTES);
   channel_init (&box->channel, box->socket_fd);
   box->channel.takes_fd = shape->network == NETWORK_ALLOW;
@@ -373,6 +375,7 @@ box_free (struct box *box)
   scratch_place_free (box->place);
   zygote_info_unref (box->info);
   g_clear_pointer (&box->shape.files, g_ptr_array_unref);
+  g_clear_pointer (&box->shape.own_path, g_ref_string_release);
   if (box->trunk && box->trunk->workspace_fd >= 0)
     remove_branch (box);
   g_free (box->branch);

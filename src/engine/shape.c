@@ -105,6 +105,8 @@ shape_keep (struct shape *shape)
 {
   if (shape->files)
     g_ptr_array_ref (shape->files);
+  if (shape->own_path)
+    g_ref_string_acquire (shape->own_path);
   for (int i = 0; i < MOUNTS_LENT; i++)
     if (shape->lent_fd[i] >= 0) {
       int own = fcntl (shape->lent_fd[i], F_DUPFD_CLOEXEC, 3);
@@ -117,5 +119,6 @@ shape_close (struct shape *shape)
 {
   for (int i = 0; i < MOUNTS_PLACES; i++)
     fd_close (&shape->lent_fd[i]);
+  g_clear_pointer (&shape->own_path, g_ref_string_release);
   shape_unlend_files (shape);
 }

@@ -21,9 +21,10 @@ struct shape {
    * caller's; the pool duplicates them when it makes the sandbox. */
   guint64 lent;
   int lent_fd[MOUNTS_LENT]; /* -1: not there; SHAPE_LOST */
-  GPtrArray *files;   /* paths below the workspace, of the single files among them; NULL: there are none */
-  gboolean overlay;   /* what is changed in the directory stays in the workspace */
-  gboolean read_only; /* nothing in the directory can be changed */
+  GPtrArray *files;     /* paths below the workspace, of the single files among them; NULL: there are none */
+  GRefString *own_path; /* where the directory is as well; NULL: nowhere */
+  gboolean overlay;     /* what is changed in the directory stays in the workspace */
+  gboolean read_only;   /* nothing in the directory can be changed */
 };
 
 /* SHAPE is made for one caller from now on: FD, his, is what is lent as WHICH. */

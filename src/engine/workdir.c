@@ -12,6 +12,8 @@
 #include "common/paths.h"
 #include "common/text.h"
 #include "engine/lend.h"
+#include "runner/wire.h"
+#include "sandbox/mounts.h"
 
 static const char *const names[] = {
     [WORKDIR_NONE] = "none",     [WORKDIR_READ] = "read", [WORKDIR_OVERLAY] = "overlay",
@@ -99,6 +101,26 @@ check_apart (const struct config *config, int fd, GError **error)
   return TRUE;
 }
 
+/* ---- its own path ---- */
+
+/* The path that the caller knows it by, where that is the kernel's too: a caller who names a folder in a way
+ * of its own, as over HTTP, learns nothing of where it is. NULL: it has none in the sandbox, for it is below
+ * what every sandbox has of its own, but for /tmp, or too long. */
+static GRefString *
+own_path (const struct workdir *workdir)
+{
+  g_autofree char *path = lend_path (workdir->fd);
+  if (!path || strcmp (path, workdir->path) != 0 || strlen (path) >= WIRE_OWN_PATH_BYTES || path[1] == '\0')
+    return NULL;
+  for (gsize i = 0; i < mount_points_count; i++) {
+    gsize length = strlen (mount_points[i].path);
+    if (strcmp (mount_points[i].path, "tmp") != 0 && strncmp (path + 1, mount_points[i].path, length) == 0 &&
+        (path[1 + length] == '/' || path[1 + length] == '\0'))
+      return NULL;
+  }
+  return g_ref_string_new (path);
+}
+
 /* ---- lending ---- */
 
 gboolean
@@ -122,6 +144,7 @@ workdir_lend (struct workdir *workdir, const struct host *host, enum isolation i
   clock_gettime (CLOCK_REALTIME, &now);
   workdir->begun_ns = (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
   shape_lend (shape, MOUNTS_DIRECTORY, mount_fd);
+  shape->own_path = contained ? NULL : own_path (workdir);
   shape->overlay = workdir_is_overlay (workdir->mode);
   shape->read_only = workdir->mode == WORKDIR_READ;
   return TRUE;

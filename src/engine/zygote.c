@@ -346,6 +346,8 @@ zygote_spawn (struct zygote *zygote, struct box *box, int spawn[WIRE_SPAWN_FDS],
       message.limits.value[i] = box->shape.limits.value[i];
   for (guint i = 0; box->shape.files && i < box->shape.files->len; i++)
     g_strlcpy (message.files[i], box->shape.files->pdata[i], WIRE_FILE_PATH_BYTES);
+  if (box->shape.own_path)
+    g_strlcpy (message.own_path, box->shape.own_path, WIRE_OWN_PATH_BYTES);
   int sent[WIRE_SPAWN_FDS];
   gsize count = 0;
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)

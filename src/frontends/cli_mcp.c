@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "engine/lend.h"
 #include "frontends/cli.h"
 #include "frontends/client.h"
 #include "frontends/mcp/stdio.h"
@@ -41,7 +42,7 @@ add_surroundings (json_t *question, const struct mcp_options *options, int *ret_
   *ret_fd = open (".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (*ret_fd < 0)
     return error_from_errno (error, errno, "cannot open the current directory");
-  g_autofree char *path = g_get_current_dir ();
+  g_autofree char *path = lend_path (*ret_fd);
   json_t *variables = json_object ();
   run_options_pass_variables (variables, toolset->directory_profile);
   json_object_set_new (question, "directory", json_text_or_null (path));

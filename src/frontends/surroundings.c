@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "engine/lend.h"
 #include "frontends/run_options.h"
 
 void
@@ -35,7 +36,7 @@ surroundings_take (struct surroundings *surroundings, const char *toolset, const
   surroundings->fd = open (".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (surroundings->fd < 0)
     return error_from_errno (error, errno, "cannot open the current directory");
-  surroundings->path = g_get_current_dir ();
+  surroundings->path = lend_path (surroundings->fd);
   surroundings->variables = json_object ();
   run_options_pass_variables (surroundings->variables, profile);
   return TRUE;

@@ -139,6 +139,7 @@ mount_own (struct state *state, struct fault *fault)
     return r;
   struct mounts_given given = {
       .workspace_fd = state->want->workspace_fd,
+      .own_path = state->want->own_path,
       .overlay = state->want->overlay,
       .read_only = state->want->read_only,
       .inert = state->want->runnable != NULL,

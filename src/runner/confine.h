@@ -29,6 +29,7 @@ struct confinement {
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
   const int *lent_fd; /* with OVERLAY and FILES, see struct mounts_given */
   const char (*files)[WIRE_FILE_PATH_BYTES];
+  const char *own_path; /* likewise */
   bool overlay, read_only;
 };
 

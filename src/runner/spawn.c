@@ -92,6 +92,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .workspace_fd = workspace_fd,
       .lent_fd = fds + WIRE_SPAWN_DIRECTORY,
       .files = wanted->files,
+      .own_path = wanted->own_path[0] ? wanted->own_path : NULL,
       .overlay = wanted->flags & WIRE_SPAWN_OVERLAY,
       .read_only = wanted->flags & WIRE_SPAWN_READ_ONLY,
   };

@@ -22,6 +22,9 @@
 /* Of a file that is lent, below the workspace ("work/data.csv"), with its zero byte. */
 #define WIRE_FILE_PATH_BYTES 256
 
+/* Of a directory that is lent, likewise; one whose path is longer has it not in the sandbox. */
+#define WIRE_OWN_PATH_BYTES 1024
+
 /* ---- control socket: daemon and zygote ---- */
 
 enum wire_control {
@@ -69,6 +72,8 @@ struct wire_spawn {
   struct limits limits;
   /* Where the files that are lent appear; "" where none is. */
   char files[MOUNTS_FILES][WIRE_FILE_PATH_BYTES];
+  /* Where the directory that is lent appears beside /work; "" nowhere else. */
+  char own_path[WIRE_OWN_PATH_BYTES];
 };
 
 /* Those that are not there leave no gap in the message. */

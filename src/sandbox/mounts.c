@@ -13,14 +13,17 @@
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "base/weaken.h"
+#include "sandbox/own_path.h"
 
 enum mount_kind {
+  MOUNT_OWN_ROOT, /* a root of its own, for the work directory's own path */
   MOUNT_PROC,
   MOUNT_SHM,
   MOUNT_WORKSPACE, /* the workspace itself, attached so that its parts can be cloned: see below */
   MOUNT_OVERLAYS,  /* of what was lent and shall not be written to: made, and mounted by the steps after it */
   MOUNT_PLACE,     /* a directory of the workspace, or what was lent in its place */
   MOUNT_SINGLE,    /* single files that were lent, in these places */
+  MOUNT_OWN_PATH,  /* that path, where the first step has not made it */
 };
 
 static const struct mount_step {
@@ -28,6 +31,7 @@ static const struct mount_step {
   const char *target;
   const char *part; /* of the workspace: path from its root */
 } sandbox_mounts[] = {
+    {.kind = MOUNT_OWN_ROOT, .target = "/"},
     {.kind = MOUNT_PROC, .target = "/proc"},
     {.kind = MOUNT_SHM, .target = "/dev/shm"},
     /* A clone of a directory can be made only of a mount that is in our namespace (a detached one will do
@@ -38,6 +42,7 @@ static const struct mount_step {
     {.kind = MOUNT_PLACE, .target = "/tmp", .part = "tmp"},
     {.kind = MOUNT_PLACE, .target = "/work", .part = "work"},
     {.kind = MOUNT_SINGLE, .target = "/"},
+    {.kind = MOUNT_OWN_PATH, .target = "/"},
 };
 
 /* What may be lent: whose place it takes, and where an overlay of it keeps what is changed. In the sandbox's
@@ -264,16 +269,25 @@ attach_place (const struct mounts_given *given, const int *overlay_fd, const str
   return mounts_attach (fd, AT_FDCWD, step->target, fault);
 }
 
-/* An empty file where PATH is to be, for a mount to be put on, in directories that are made as needed. */
-static int
-make_mount_point (int root, const char *path, struct fault *fault)
+int
+mounts_make_parents (int root, const char *path, struct fault *fault)
 {
   char directory[PATH_MAX];
   for (const char *slash = path; (slash = strchr (slash, '/')); slash++) {
     snprintf (directory, sizeof directory, "%.*s", (int)(slash - path), path);
     if (mkdirat (root, directory, 0755) < 0 && errno != EEXIST)
-      return fault_set (fault, errno, "cannot make the directory of a file that is lent");
+      return fault_set (fault, errno, "cannot make the directory of what is lent");
   }
+  return 0;
+}
+
+/* An empty file where PATH is to be, for a mount to be put on, in directories that are made as needed. */
+static int
+make_mount_point (int root, const char *path, struct fault *fault)
+{
+  int r = mounts_make_parents (root, path, fault);
+  if (r < 0)
+    return r;
   autoclose int fd = openat (root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
   return fd < 0 ? fault_set (fault, errno, "cannot make the place of a file that is lent") : 0;
 }
@@ -301,6 +315,8 @@ take_step (const struct mount_step *step, const struct limits *limits, const str
   autoclose int fd = -1;
   int r;
   switch (step->kind) {
+  case MOUNT_OWN_ROOT:
+    return given->own_path ? own_path_enter (given->own_path, fault) : 0;
   case MOUNT_PROC:
     return weakened (LAYER_PROC) ? 0 : enter_proc (step, fresh_proc, fault);
   case MOUNT_SHM:
@@ -314,6 +330,8 @@ take_step (const struct mount_step *step, const struct limits *limits, const str
     return attach_place (given, overlay_fd, step, fault);
   case MOUNT_SINGLE:
     return attach_files (given, step->target, fault);
+  case MOUNT_OWN_PATH:
+    return given->own_path ? own_path_place (given->own_path, fault) : 0;
   }
   return fault_set (fault, EINVAL, "there is no such step of mounting");
 }

@@ -52,6 +52,9 @@ struct mounts_overlay {
 };
 int mounts_make_overlay (const struct mounts_overlay *overlay, int *ret_fd, struct fault *fault);
 
+/* Makes the directories above PATH, which is relative to ROOT. */
+int mounts_make_parents (int root, const char *path, struct fault *fault);
+
 /* Makes a procfs, mounted nowhere yet, in which there are processes only. *RET_FD is -1 where the host masks
  * its own. The zygote's must be in sight. */
 int mounts_make_proc (int *ret_fd, struct fault *fault);
@@ -75,6 +78,7 @@ struct mounts_given {
   int workspace_fd;
   int lent_fd[MOUNTS_LENT];            /* -1: not there */
   const char *file_path[MOUNTS_FILES]; /* of each single file: "work/data.csv", "tmp/data.csv" */
+  const char *own_path;                /* where the directory shall be as well (own_path.h); NULL: nowhere */
   bool overlay;                        /* what is changed in the directory stays in the workspace */
   bool read_only;                      /* nothing in the directory can be changed */
   bool inert;                          /* overlays are MOUNTS_INERT, as the workspace was made */

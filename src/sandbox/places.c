@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/places.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "sandbox/mirror.h"
 #include "sandbox/mounts.h"
 #include "sandbox/tree.h"
 
@@ -26,85 +25,18 @@ static const struct mount_point own[] = {
     {"proc", NULL},        {"session", NULL}, {"work", "/proc/self/fd/10"}, {"tmp", "/proc/self/fd/11"},
     {"workspace", "work"},
 };
+enum { OWN = sizeof own / sizeof own[0] };
 _Static_assert(PLACE_WORK == 10 && PLACE_TMP == 11, "the links name the descriptors");
-
-static bool
-is_own (const char *name)
-{
-  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-    if (strcmp (own[i].path, name) == 0)
-      return true;
-  return false;
-}
 
 static int
 make_own (int root, struct fault *fault)
 {
-  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+  for (size_t i = 0; i < OWN; i++) {
     int r = own[i].link ? symlinkat (own[i].link, root, own[i].path) : mkdirat (root, own[i].path, 0755);
     if (r < 0)
       return fault_set (fault, errno, "cannot make /%s of a session", own[i].path);
   }
   return 0;
-}
-
-static int
-take_link (int from, int root, const char *name, struct fault *fault)
-{
-  char text[PATH_MAX];
-  ssize_t length = readlinkat (from, name, text, sizeof text - 1);
-  if (length < 0)
-    return fault_set (fault, errno, "cannot read the link /%s", name);
-  text[length] = '\0';
-  if (symlinkat (text, root, name) < 0)
-    return fault_set (fault, errno, "cannot make the link /%s", name);
-  return 0;
-}
-
-/* Clones NAME with all that is mounted below it; what it may not be used for, it may not here. */
-static int
-take_tree (int from, int root, const char *name, bool directory, struct fault *fault)
-{
-  autoclose int place = -1;
-  if (!directory)
-    place = openat (root, name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
-  if (directory ? mkdirat (root, name, 0755) < 0 : place < 0)
-    return fault_set (fault, errno, "cannot make a place for /%s", name);
-  autoclose int fd = open_tree (
-      from, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | (unsigned int)AT_RECURSIVE);
-  if (fd < 0)
-    return fault_set (fault, errno, "cannot take over /%s", name);
-  return mounts_attach (fd, root, name, fault);
-}
-
-static int
-take (int from, int root, const char *name, struct fault *fault)
-{
-  struct stat info;
-  if (fstatat (from, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
-    return fault_set (fault, errno, "cannot look at /%s", name);
-  if (S_ISLNK (info.st_mode))
-    return take_link (from, root, name, fault);
-  return take_tree (from, root, name, S_ISDIR (info.st_mode), fault);
-}
-
-/* All that is in FROM, the zygote's root, but for what is a session's own. */
-static int
-take_all (int from, int root, struct fault *fault)
-{
-  DIR *list = fd_list (from);
-  if (!list)
-    return fault_set (fault, errno, "cannot list the zygote's root");
-  int r = 0;
-  for (const char *name = ""; r == 0 && name;) {
-    name = fd_next_name (list);
-    if (name)
-      r = is_own (name) ? 0 : take (from, root, name, fault);
-    else if (errno)
-      r = fault_set (fault, errno, "cannot list the zygote's root");
-  }
-  closedir (list);
-  return r;
 }
 
 static int
@@ -119,12 +51,15 @@ attach_shm (const struct limits *limits, int root, struct fault *fault)
 static int
 furnish (const struct limits *limits, int from, int root, int proc_fd, int workspace_fd, struct fault *fault)
 {
+  const char *names[OWN + 1] = {NULL};
+  for (size_t i = 0; i < OWN; i++)
+    names[i] = own[i].path;
   /* It must be attached before anything can be attached to it. */
   int r = mounts_attach (root, AT_FDCWD, "/", fault);
   if (r == 0)
     r = make_own (root, fault);
   if (r == 0)
-    r = take_all (from, root, fault);
+    r = mirror_all (from, root, names, fault);
   if (r == 0)
     r = mounts_attach (proc_fd, root, "proc", fault);
   if (r == 0)

@@ -110,6 +110,11 @@ def test_it_works_in_the_current_directory(adder, in_directory):
     assert (in_directory.directory / "made.txt").read_text() == "here"
 
 
+def test_the_directory_is_there_by_its_absolute_path(adder, in_directory):
+    path = adder.file("project/data.csv", "a,b\n1,2\n")
+    assert in_directory(f"print(open({str(path)!r}).read().split()[1])")["stdout"] == "1,2\n"
+
+
 def test_a_figure_lands_in_the_directory(science, in_directory):
     reply = in_directory("import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.savefig('plot.png')")
     assert reply["success"]

@@ -134,6 +134,9 @@ def test_roots(served):
     work = {"root": "data", "path": "inner"}
     result = served.run("print(open('a.txt').read())", secret, workdir=work)
     assert result["stdout"] == "inner text\n", result
+    where = str(served.adder.scratch)
+    result = served.run(f"import os\nprint(os.path.lexists({where!r}))", secret, workdir=work)
+    assert result["stdout"] == "False\n", "where the root lies is not told"
     rows = [
         ({"root": "data", "path": "../.."}, 403),
         ({"root": "data", "path": "out"}, 403),

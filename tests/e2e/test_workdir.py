@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Directories of the host that code works in: --workdir DIR, DIR:overlay, DIR:rw."""
 import os
+import pathlib
 import stat
 import subprocess
+import tempfile
 
 import pytest
 
@@ -50,6 +52,43 @@ def test_the_directory_is_work(adder, folder, mode):
     result = adder.run(LOOK, "--workdir", f"{folder}{mode}")
     assert result.stdout == "/work ['a.txt', 'out', 'sub']\n"
     assert result.changes == []
+
+
+@pytest.fixture(params=["/tmp", "/var/tmp"])
+def elsewhere(adder, request):
+    """A directory of the user's where a sandbox has one of its own, and where it has none."""
+    with tempfile.TemporaryDirectory(prefix="adder-own-path-", dir=request.param) as above:
+        os.chmod(above, 0o755)
+        directory = pathlib.Path(above) / "project"
+        directory.mkdir()
+        (directory / "data.csv").write_text("a,b\n")
+        adder.own(directory)
+        adder.own(directory / "data.csv")
+        yield directory
+
+
+@pytest.mark.parametrize("mode", ["", ":overlay", ":rw"])
+def test_the_directory_has_its_own_path_too(adder, elsewhere, mode):
+    code = f"import os\nprint(open({str(elsewhere / 'data.csv')!r}).read(), os.getcwd(), os.listdir({str(elsewhere.parent)!r}))"
+    result = adder.run(code, "--workdir", f"{elsewhere}{mode}")
+    assert result.stdout == "a,b\n /work ['project']\n" and result.warnings == [] and result.changes == []
+
+
+def test_both_paths_are_one_directory(adder, elsewhere):
+    code = f"import os\nopen({str(elsewhere / 'made')!r}, 'w').write('x')\nos.rename({str(elsewhere / 'made')!r}, '/work/new')"
+    result = adder.run(code, "--workdir", f"{elsewhere}:rw")
+    assert result.outcome == "ok" and result.files == []
+    assert (elsewhere / "new").read_text() == "x"
+
+
+def test_its_own_path_cannot_be_turned_elsewhere(adder, elsewhere):
+    code = f"import os\nos.unlink({str(elsewhere)!r})\nos.symlink('/etc', {str(elsewhere)!r})"
+    result = adder.run(code, "--workdir", f"{elsewhere}:rw")
+    if str(elsewhere).startswith("/tmp/"):
+        assert result.outcome == "ok", "/tmp is the code's own"
+    else:
+        assert "Read-only file system" in result.error["message"], "the tree around it is not"
+    assert contents(elsewhere) == {"data.csv": b"a,b\n"}
 
 
 def test_read_only(adder, folder):

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The entries of one directory of a tree in another directory, to make a tree that differs in a few places:
+ * directories and files as clones of their mounts, links as links. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+
+/* Puts all that is in the directory FROM into the attached directory TO, but for the names in the
+ * NULL-terminated list BUT. A clone has all that is mounted below it, and what it may not be used for there,
+ * it may not here. */
+int mirror_all (int from, int to, const char *const *but, struct fault *fault);
