@@ -14,7 +14,8 @@ struct config {
   char *socket;         /* local socket; NULL: config_socket() finds it in the runtime directory */
   guint64 idle_exit_ms; /* a daemon in the background ends after so long without a request; 0: never */
   /* [environment] */
-  char *environment; /* default environment of a run: "science" */
+  char *environment;        /* default environment of a run: "science" */
+  guint64 own_environments; /* how many of callers' own a daemon serves; 0: none */
   /* [pool] */
   guint64 parked;          /* parked sandboxes of each environment; default: cores + 2 */
   guint64 max_running;     /* sandboxes running at once */

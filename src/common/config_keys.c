@@ -47,6 +47,10 @@ const struct config_row config_table[] = {
              "never."},
     {"environment", "default", CONFIG_TEXT, AT (environment), "science",
      .text = "The environment of a run that names none, and of a profile that names none."},
+    {"environment", "own_most", CONFIG_COUNT, AT (own_environments), "8", .minimum = 0, .maximum = 64,
+     .text =
+         "How many environments of callers' own (`docs/tools.md`) a daemon serves. 0: none, and such calls "
+         "have the default one."},
     {"pool", "parked", CONFIG_COUNT, AT (parked), NULL, cores_and_two, "cores + 2", 1, 1024,
      .text =
          "Sandboxes of each environment that are kept ready, waiting for code. Each reserves 6 MiB; together "

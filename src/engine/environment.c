@@ -213,10 +213,18 @@ shell_fingerprint (void)
   return g_string_free (text, FALSE);
 }
 
+gboolean
+environment_is_own (const char *name)
+{
+  return g_path_is_absolute (name);
+}
+
 struct environment *
 environment_find (const char *name, GError **error)
 {
   g_return_val_if_fail (name != NULL, NULL);
+  if (environment_is_own (name))
+    return environment_find_own (name, error);
   if (strcmp (name, ENVIRONMENT_SHELL) == 0)
     return find_shell (error);
   if (strcmp (name, ENVIRONMENT_SYSTEM) == 0)
@@ -244,6 +252,8 @@ environment_free (struct environment *environment)
   g_free (environment->cache);
   g_free (environment->version);
   g_strfreev (environment->roots);
+  g_strfreev (environment->trees);
+  g_strfreev (environment->packages);
   g_free (environment);
 }
 
@@ -266,7 +276,8 @@ environment_fingerprint (const struct environment *environment)
 {
   if (environment->shell)
     return shell_fingerprint ();
-  g_auto (GStrv) packages = facts_packages (environment->python);
+  g_auto (GStrv) packages =
+      environment->packages ? g_strdupv (environment->packages) : facts_packages (environment->python);
   g_autofree char *stamp = facts_stamp (environment->python, (const char *const *)packages);
   if (!environment->directory)
     return g_steal_pointer (&stamp);

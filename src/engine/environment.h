@@ -22,7 +22,13 @@ struct environment {
   char *version;  /* "3.11.2" */
   GStrv roots;    /* host directories the interpreter needs, absolute, none below another: /usr, the venv, a
                      prefix */
+  /* Of a caller's own alone, else NULL: */
+  GStrv trees;    /* real paths of the directories in which all of its roots must lie */
+  GStrv packages; /* directories that packages are installed into */
 };
+
+/* A caller's own environment has the absolute path of its interpreter as its name: */
+gboolean environment_is_own (const char *name);
 
 /* ADDER_ERROR_NOT_FOUND names those that exist. A broken interpreter, or one that Adder cannot use (older
  * than 3.9, free-threaded, not CPython), is ADDER_ERROR_UNSUPPORTED and says why. NAME NULL is an error of

@@ -85,9 +85,8 @@ is_home (const char *path)
   return is_below (found->pw_dir, path);
 }
 
-/* Why PATH cannot be shown to sandboxes, or NULL when it can. */
-static const char *
-why_not_shown (const char *path)
+const char *
+facts_why_not_shown (const char *path)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (private_trees); i++)
     if (is_below (path, private_trees[i]))
@@ -111,7 +110,7 @@ is_shown (GPtrArray *roots, const char *path)
 static void
 show_path (GPtrArray *roots, const char *path)
 {
-  if (!g_file_test (path, G_FILE_TEST_IS_DIR) || why_not_shown (path) || is_shown (roots, path))
+  if (!g_file_test (path, G_FILE_TEST_IS_DIR) || facts_why_not_shown (path) || is_shown (roots, path))
     return;
   for (guint i = roots->len; i > 0; i--)
     if (is_below (roots->pdata[i - 1], path))
@@ -154,8 +153,8 @@ first_hidden (GPtrArray *roots, const json_t *list)
   return NULL;
 }
 
-static GStrv
-find_roots (const char *python, const json_t *answer, GError **error)
+GStrv
+facts_find_roots (const char *python, const json_t *answer, GError **error)
 {
   static const char *const system[] = {"/usr", "/lib", "/lib64", "/lib32", "/libx32"};
   g_autoptr (GPtrArray) roots = g_ptr_array_new_with_free_func (g_free);
@@ -172,7 +171,7 @@ find_roots (const char *python, const json_t *answer, GError **error)
   if (!hidden)
     hidden = first_hidden (roots, json_object_get (answer, "packages"));
   if (hidden) {
-    const char *why = why_not_shown (hidden);
+    const char *why = facts_why_not_shown (hidden);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "cannot use %s: it needs %s, which sandboxes cannot be shown: %s", python, hidden,
                  why ? why : "it is not readable");
@@ -268,7 +267,7 @@ facts_ask (const char *python, GError **error)
   g_autoptr (json_t) answer = ask (python, error);
   if (!answer || !check_usable (python, answer, error))
     return NULL;
-  g_auto (GStrv) roots = find_roots (python, answer, error);
+  g_auto (GStrv) roots = facts_find_roots (python, answer, error);
   if (!roots)
     return NULL;
   struct facts *facts = g_new0 (struct facts, 1);

@@ -25,6 +25,9 @@ gboolean environment_module_is_clean (const char *module);
 /* The list KEY of FILE, or an empty one. The caller's. */
 GStrv environment_key_list (GKeyFile *file, const char *key);
 
+/* The environment of the interpreter PYTHON, an absolute path (environment_own.c). */
+struct environment *environment_find_own (const char *python, GError **error);
+
 /* ---- what an interpreter says of itself ---- */
 
 struct facts {
@@ -50,6 +53,13 @@ char *facts_stamp (const char *python, const char *const *packages);
 
 /* The package directories remembered for PYTHON; NULL when it was never asked. The caller's. */
 GStrv facts_packages (const char *python);
+
+/* Why the directory PATH cannot be shown to sandboxes, or NULL when it can. */
+const char *facts_why_not_shown (const char *path);
+
+/* The roots of PYTHON by what it needs: lists of paths "prefixes", "needed", "packages" and "wanted". The
+ * caller's; ADDER_ERROR_UNSUPPORTED. */
+GStrv facts_find_roots (const char *python, const json_t *answer, GError **error);
 
 /* Keeps an earlier answer in a manifest, and takes it from there when its stamp still fits. */
 void facts_write (const struct facts *facts, GKeyFile *file);

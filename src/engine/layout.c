@@ -3,6 +3,7 @@
  * hold absolute paths; environment_find gives none that a sandbox covers with something of its own. */
 #include "engine/layout.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,13 +129,29 @@ add_whole_host (struct layout *layout)
       g_array_append_val (layout->steps, common_steps[i]);
 }
 
+/* What was looked at when the environment was found. Code may have put a link elsewhere since, where its
+ * work directory holds the environment. */
+static gboolean
+is_looked_at (const struct environment *environment, const char *path)
+{
+  for (guint i = 0; environment->trees[i]; i++)
+    if (is_below (path, environment->trees[i]))
+      return TRUE;
+  return FALSE;
+}
+
 static void
 add_roots (struct layout *layout, const struct environment *environment)
 {
   for (guint i = 0; environment->roots && environment->roots[i]; i++) {
     const char *root = keep (layout, g_strdup (environment->roots[i]));
-    if (!is_below (root, "/usr"))
+    if (is_below (root, "/usr"))
+      continue;
+    g_autofree char *real = environment->trees ? realpath (root, NULL) : NULL;
+    if (!environment->trees)
       add_step (layout, PLAN_BIND, root, root);
+    else if (real && is_looked_at (environment, real))
+      add_step (layout, PLAN_BIND_REAL, keep (layout, g_steal_pointer (&real)), root);
   }
 }
 
@@ -239,6 +256,7 @@ add_readable (struct layout *layout)
     switch (step->kind) {
     case PLAN_BIND:
     case PLAN_BIND_MAYBE:
+    case PLAN_BIND_REAL:
     case PLAN_COPY:
     case PLAN_TREE:
       add_argument (layout, "--readable", step->source);

@@ -159,6 +159,39 @@ find_pool (struct pools *pools, const struct pool *key)
   return pool;
 }
 
+/* Those of callers' own environments, which nobody made or removes, are bounded. */
+static gboolean
+has_room (struct pools *pools, const struct pool *key, GError **error)
+{
+  guint64 most = pools->host->config->own_environments, count = 0;
+  GHashTableIter iter;
+  gpointer other;
+  if (!environment_is_own (key->name))
+    return TRUE;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, &other, NULL))
+    count += environment_is_own (((const struct pool *)other)->name);
+  if (count < most)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+               "%s would be one more than the %" G_GUINT64_FORMAT
+               " environments of callers that a daemon serves ([environment] own_most): raise it, or end the "
+               "daemon (adder stop), which forgets those it has",
+               key->name, most);
+  return FALSE;
+}
+
+static gboolean
+check_own (const struct pool *key, GError **error)
+{
+  if (key->isolation == ISOLATION_NAMESPACES)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "your own environment, %s, needs isolation \"namespaces\" (level 2), and not \"%s\"",
+               key->name, isolation_names[key->isolation]);
+  return FALSE;
+}
+
 struct pool *
 pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
            GError **error)
@@ -174,9 +207,13 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
       .network = network,
   };
   struct pool *pool = find_pool (pools, &key);
-  if (pool)
+  gboolean own = !contained && environment_is_own (name);
+  if (pool && !own)
     return pool;
-  /* It may have to run an interpreter, so not under the lock. */
+  if (own && !check_own (&key, error))
+    return NULL;
+  /* A caller's own is looked at for each call: whose it is may have changed, and no fingerprint tells.
+   * It may have to run an interpreter, so not under the lock. */
   struct environment *environment = contained ? NULL : environment_find (name, error);
   if (!environment && !contained)
     return NULL;
@@ -185,7 +222,7 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
   pool = g_hash_table_lookup (pools->pools, &key);
   if (!pool && pools->closed) {
     set_closed (error);
-  } else if (!pool) {
+  } else if (!pool && has_room (pools, &key, error)) {
     pool = pool_new (pools, &key, g_steal_pointer (&environment), error);
     if (pool)
       g_hash_table_add (pools->pools, pool);

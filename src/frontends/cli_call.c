@@ -87,6 +87,7 @@ make_question (const struct call_options *options, const struct surroundings *su
       .read_only = options->read_only,
       .directory = surroundings->path,
       .variables = surroundings->variables,
+      .python = surroundings->python,
       .approval = options->approval,
       .accept_all = options->accept_all,
   };

@@ -22,6 +22,7 @@
 #include "frontends/mcp/stdio.h"
 #include "frontends/run_options.h"
 #include "frontends/server_mcp.h"
+#include "frontends/surroundings.h"
 
 #define PART_BYTES (64 * 1024)
 
@@ -47,6 +48,9 @@ add_surroundings (json_t *question, const struct mcp_options *options, int *ret_
   run_options_pass_variables (variables, toolset->directory_profile);
   json_object_set_new (question, "directory", json_text_or_null (path));
   json_object_set_new (question, "variables", variables);
+  g_autofree char *python = surroundings_find_python ();
+  if (python)
+    json_object_set_new (question, "python", json_text_or_null (python));
   return TRUE;
 }
 

@@ -12,6 +12,7 @@ static const struct field fields[] = {
     {.name = "conversation", .types = FIELD_TEXT, .optional = TRUE, .maximum = TOOL_CONVERSATION_MOST},
     {.name = "directory", .types = FIELD_TEXT, .optional = TRUE},
     {.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT, .optional = TRUE},
+    {.name = "python", .types = FIELD_TEXT, .optional = TRUE},
     {0},
 };
 
@@ -53,6 +54,7 @@ server_mcp_caller (const struct config *config, const char *owner, const json_t 
     caller = mcp_caller_new (principal_new (config, owner), "mcp");
     caller->directory_fd = fd_steal (directory_fd);
     caller->directory = g_strdup (text_of (checked, "directory"));
+    caller->python = g_strdup (text_of (checked, "python"));
     caller->conversation = g_strdup (text_of (checked, "conversation"));
     json_t *variables = json_object_get (checked, "variables");
     caller->variables = json_is_object (variables) ? json_incref (variables) : NULL;

@@ -22,6 +22,8 @@ server_tools_question (const char *tool, const char *toolset, json_t *arguments,
   if (question && caller->directory) {
     json_object_set_new (question, "directory", json_string (caller->directory));
     json_object_set (question, "variables", (json_t *)(guintptr)caller->variables);
+    if (caller->python)
+      json_object_set_new (question, "python", json_text_or_null (caller->python));
   }
   return question;
 }
@@ -51,7 +53,7 @@ static const struct {
     {"tool", KIND_TEXT},          {"toolset", KIND_TEXT},     {"arguments", KIND_OBJECT},
     {"conversation", KIND_TEXT},  {"role", KIND_TEXT},        {"read_only", KIND_BOOLEAN},
     {"directory", KIND_TEXT},     {"variables", KIND_TEXTS},  {"approval", KIND_TEXT},
-    {"accept_all", KIND_BOOLEAN}, {"progress", KIND_BOOLEAN},
+    {"accept_all", KIND_BOOLEAN}, {"progress", KIND_BOOLEAN}, {"python", KIND_TEXT},
 };
 
 static gboolean
@@ -123,6 +125,7 @@ server_tools_call (struct tools *tools, const struct tool_caller *caller, const 
   asking.accept_all = json_is_true (json_object_get (question, "accept_all"));
   asking.directory = text_of (question, "directory");
   asking.variables = json_object_get (question, "variables");
+  asking.python = text_of (question, "python");
   if (!json_is_true (json_object_get (question, "progress")))
     asking.progressed = NULL;
   g_autoptr (json_t) none = json_object ();

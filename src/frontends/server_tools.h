@@ -11,6 +11,7 @@
  *     accept_all    bool       yes to everything; the log says so
  *     directory     text       where the caller works; its descriptor comes along
  *     variables     {...}      of his environment, texts by name
+ *     python        text       the interpreter of his own environment, an absolute path
  *     progress      bool       he wants to be told how far it is: PROGRESS, before the answer
  *
  *     reply         {...}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "base/fd.h"
 #include "common/error.h"
@@ -14,7 +15,48 @@ surroundings_clear (struct surroundings *surroundings)
 {
   fd_close (&surroundings->fd);
   g_clear_pointer (&surroundings->path, g_free);
+  g_clear_pointer (&surroundings->python, g_free);
   g_clear_pointer (&surroundings->variables, json_decref);
+}
+
+/* PATH with no links in the directories above it, by which nobody can lead elsewhere afterwards. */
+static char *
+settle (const char *path)
+{
+  g_autofree char *directory = g_path_get_dirname (path);
+  g_autofree char *name = g_path_get_basename (path);
+  char *real = realpath (directory, NULL);
+  char *settled = real ? g_build_filename (real, name, NULL) : g_canonicalize_filename (path, NULL);
+  free (real);
+  return settled;
+}
+
+/* Not the environment "system", nor a version manager's shim, which is a script. */
+static gboolean
+is_chosen (const char *path)
+{
+  char *real = realpath (path, NULL);
+  g_autofree char *name = real ? g_path_get_basename (real) : NULL;
+  gboolean chosen = real && !g_str_has_prefix (path, "/usr/bin/") && g_str_has_prefix (name, "python3.");
+  free (real);
+  return chosen;
+}
+
+char *
+surroundings_find_python (void)
+{
+  static const char *const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
+  for (gsize i = 0; i < G_N_ELEMENTS (variables); i++) {
+    const char *prefix = g_getenv (variables[i]);
+    g_autofree char *python = prefix && prefix[0] ? g_build_filename (prefix, "bin", "python", NULL) : NULL;
+    if (python)
+      return settle (python);
+  }
+  g_autofree char *found = g_find_program_in_path ("python");
+  if (!found)
+    found = g_find_program_in_path ("python3");
+  g_autofree char *settled = found ? settle (found) : NULL;
+  return settled && is_chosen (settled) ? g_steal_pointer (&settled) : NULL;
 }
 
 static const char *
@@ -37,6 +79,7 @@ surroundings_take (struct surroundings *surroundings, const char *toolset, const
   if (surroundings->fd < 0)
     return error_from_errno (error, errno, "cannot open the current directory");
   surroundings->path = lend_path (surroundings->fd);
+  surroundings->python = surroundings_find_python ();
   surroundings->variables = json_object ();
   run_options_pass_variables (surroundings->variables, profile);
   return TRUE;

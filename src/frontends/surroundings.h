@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools that work in the caller's directory get of this process: the directory, and those of its
- * variables that their profile lets pass. */
+/* What tools that work in the caller's directory get of this process: the directory, those of its variables
+ * that their profile lets pass, and the interpreter of the environment that is active in it. */
 #pragma once
 
 #include <glib.h>
@@ -12,12 +12,17 @@ struct surroundings {
   int fd; /* -1: nothing; the tool is none of these */
   char *path;
   json_t *variables;
+  char *python; /* an absolute path, or NULL: none is active */
 };
 #define SURROUNDINGS_NONE                                                                                    \
   {                                                                                                          \
     .fd = -1                                                                                                 \
   }
 void surroundings_clear (struct surroundings *surroundings);
+
+/* The interpreter of VIRTUAL_ENV, else of CONDA_PREFIX, be it there or not; else the one on PATH, unless that
+ * is the system's own or a program that finds one. The caller's, or NULL. */
+char *surroundings_find_python (void);
 
 /* Those of TOOL as tool_find has it in TOOLSET (NULL: as it decides); TOOL NULL: of the toolset's tools. */
 gboolean surroundings_take (struct surroundings *surroundings, const char *toolset, const char *tool,

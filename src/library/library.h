@@ -73,6 +73,10 @@ void library_watch_loops (AdderEngine *engine, struct run_request *resolved);
 void library_set_origin (AdderRequest *request, const char *front_end, const char *tool,
                          const json_t *arguments);
 
+/* Has REQUEST run in the caller's own environment, that of the interpreter at the absolute path PYTHON (NULL:
+ * none), where neither it nor its profile names another. For callers on this machine alone. */
+void library_set_python (AdderRequest *request, const char *python);
+
 /* The kept file ID of OWNER's (NULL: anybody's), by its id, or by "@" and its id; "@NAME" and "@NAME:VERSION"
  * are the table of his data set. NULL with ADDER_ERROR_NOT_FOUND. */
 struct file_row *library_find_file (AdderEngine *engine, const char *owner, const char *id, GError **error);

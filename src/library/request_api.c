@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "engine/environment.h"
 #include "engine/sessions.h"
 #include "engine/workspace.h"
 #include "library/analysis_form.h"
@@ -38,7 +39,7 @@ struct adder_request {
   gsize code_length;
   char *environment, *profile, *isolation, *name, *owner, *conversation, *session, *role;
   char *description, *approval, *tables;
-  char *front_end, *tool;
+  char *front_end, *tool, *python;
   json_t *tool_arguments; /* an object, or NULL */
   guint64 keep_over;
   gboolean session_wait, svg, check, accept_all;
@@ -108,6 +109,7 @@ adder_request_free (AdderRequest *request)
   g_free (request->approval);
   g_free (request->front_end);
   g_free (request->tool);
+  g_free (request->python);
   json_decref (request->tool_arguments);
   g_free (request->tables);
   g_strfreev (request->arguments);
@@ -296,6 +298,12 @@ library_set_origin (AdderRequest *request, const char *front_end, const char *to
   set_text (&request->tool, tool);
   json_decref (request->tool_arguments);
   request->tool_arguments = json_incref ((json_t *)(guintptr)arguments);
+}
+
+void
+library_set_python (AdderRequest *request, const char *python)
+{
+  set_text (&request->python, python);
 }
 
 void
@@ -547,11 +555,18 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->guard = g_strdup (profile->guard.text);
   }
   resolved->profile = g_strdup (name);
+  const struct config *config = engine->engine->host->config;
   const char *environment = request->environment;
+  if (environment && environment_is_own (environment) && !resolved->invalid)
+    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "an environment is named, and not by the path of an interpreter; \"adder env create NAME "
+                 "--python PATH\" gives one a name");
   if (!environment && profile)
     environment = profile->environment;
+  if (!environment && config->own_environments > 0)
+    environment = request->python;
   if (!environment)
-    environment = engine->engine->host->config->environment;
+    environment = config->environment;
   resolved->environment = g_strdup (environment);
   if (request->check && profile && !profile->guard.text && !request_is_shell (resolved) && !resolved->invalid)
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,

@@ -13,10 +13,10 @@ static const struct plan_word {
   const char *word;
   bool needs_source;
 } plan_words[] = {
-    [PLAN_BIND] = {"bind", true},     [PLAN_BIND_MAYBE] = {"bind-maybe", true},
-    [PLAN_COPY] = {"copy", true},     [PLAN_TREE] = {"tree", true},
-    [PLAN_LINK] = {"link", true},     [PLAN_TEXT] = {"text", false},
-    [PLAN_DEVICE] = {"device", true},
+    [PLAN_BIND] = {"bind", true},           [PLAN_BIND_MAYBE] = {"bind-maybe", true},
+    [PLAN_BIND_REAL] = {"bind-real", true}, [PLAN_COPY] = {"copy", true},
+    [PLAN_TREE] = {"tree", true},           [PLAN_LINK] = {"link", true},
+    [PLAN_TEXT] = {"text", false},          [PLAN_DEVICE] = {"device", true},
 };
 #define PLAN_WORDS (sizeof plan_words / sizeof plan_words[0])
 

@@ -21,6 +21,8 @@ enum plan_kind {
   PLAN_BIND, /* "bind": source, a directory or file of the host, appears read-only, nosuid, nodev, with all
                 its sub-mounts */
   PLAN_BIND_MAYBE, /* "bind-maybe": the same; skipped when the source is not there */
+  PLAN_BIND_REAL,  /* "bind-real": as "bind", of a source whose path has no symbolic links: one that was put
+                      there since is an error */
   PLAN_COPY,   /* "copy": a regular file, at most 1 MiB, is copied; skipped when it is not there (links are
                   followed) */
   PLAN_TREE,   /* "tree": a small directory is copied with its symbolic links as links (/etc/alternatives,

@@ -28,12 +28,20 @@
 #define ZYGOTE_TMP_FILES 4096
 
 static int
+clone_source (const struct plan_step *step, bool device)
+{
+  unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (device ? 0 : (unsigned int)AT_RECURSIVE);
+  if (step->kind != PLAN_BIND_REAL)
+    return open_tree (AT_FDCWD, step->source, flags);
+  autoclose int fd = sys_openat2 (AT_FDCWD, step->source, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+  return fd < 0 ? -1 : open_tree (fd, "", flags | (unsigned int)AT_EMPTY_PATH);
+}
+
+static int
 open_bind (const struct plan_step *step, struct fault *fault)
 {
   bool device = step->kind == PLAN_DEVICE;
-  autoclose int fd =
-      open_tree (AT_FDCWD, step->source,
-                 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (device ? 0 : (unsigned int)AT_RECURSIVE));
+  autoclose int fd = clone_source (step, device);
   if (fd < 0) {
     if (step->kind == PLAN_BIND_MAYBE && (errno == ENOENT || errno == ENOTDIR))
       return -1;
@@ -60,6 +68,7 @@ tree_open_sources (const struct plan *plan, int *fds, struct fault *fault)
     switch (step->kind) {
     case PLAN_BIND:
     case PLAN_BIND_MAYBE:
+    case PLAN_BIND_REAL:
     case PLAN_DEVICE:
       fds[i] = open_bind (step, &local);
       break;
@@ -154,6 +163,7 @@ carry_out (const struct plan_step *step, int root, int source, struct fault *fau
   switch (step->kind) {
   case PLAN_BIND:
   case PLAN_BIND_MAYBE:
+  case PLAN_BIND_REAL:
   case PLAN_DEVICE:
     r = make_mount_point (parent, name, source, fault);
     return r < 0 ? r : mounts_attach (source, parent, name, fault);

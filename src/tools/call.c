@@ -176,6 +176,7 @@ call_set_directory (const struct call *call, AdderRequest *request, GError **err
   json_t *value;
   json_object_foreach ((json_t *)(guintptr)caller->variables, name, value)
       adder_request_set_variable (request, name, json_string_value (value));
+  library_set_python (request, caller->python);
   return caller->directory_fd < 0 ||
          adder_request_set_workdir (request, caller->directory_fd, caller->directory, "rw", error);
 }

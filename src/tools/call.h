@@ -47,7 +47,8 @@ AdderRequest *call_request (const struct call *call, const char *code, const cha
 gboolean call_set_timeout (const struct call *call, AdderRequest *request, const char *profile,
                            gint64 seconds, GError **error);
 
-/* Has REQUEST work in the caller's own directory, where he named one, with his variables. */
+/* Has REQUEST work in the caller's own directory, where he named one, with his variables and in his own
+ * environment. */
 gboolean call_set_directory (const struct call *call, AdderRequest *request, GError **error);
 
 struct ran {

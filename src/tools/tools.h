@@ -32,6 +32,7 @@ struct tool_caller {
   int directory_fd;         /* where he works (O_PATH will do), for tools that work there too; -1: nowhere */
   const char *directory;    /* its path, for people */
   const json_t *variables;  /* {NAME: text} of his environment, for the same tools; NULL: none */
+  const char *python;       /* the interpreter of his own environment, for the same tools; NULL: none */
   int watch_fd;             /* its run is cancelled when the peer of this socket hangs up; -1: none */
   /* Told of the events of its runs as they come, but not of results, in the thread of the call; NULL: nobody.
    */

@@ -795,6 +795,8 @@ test_refused (const void *data)
 {
   const struct way *way = data;
   g_autofree char *loop = g_build_filename (runner, "loop", NULL);
+  g_autofree char *link = g_build_filename (runner, "link", "lib", NULL);
+  g_autofree char *elsewhere = g_path_get_dirname (link);
   g_autofree char *many = g_strnfill (NAME_MAX + 1, 'x'), *more = g_strnfill (PATH_MAX, 'x');
   g_autofree char *long_name = g_strconcat ("/", many, NULL), *long_path = g_strconcat ("/", more, NULL);
   g_autofree char *long_parent = g_strconcat ("/", many, "/x", NULL);
@@ -805,6 +807,7 @@ test_refused (const void *data)
   } cases[] = {
       {{PLAN_BIND, "/there/is/no/such/usr", "/usr"}, ENOENT, "cannot bind /there/is/no/such/usr"},
       {{PLAN_BIND_MAYBE, loop, "/usr"}, ELOOP, "cannot bind /var/tmp/adder-chain-"},
+      {{PLAN_BIND_REAL, link, "/real"}, ELOOP, "cannot bind /var/tmp/adder-chain-"},
       {{PLAN_COPY, loop, "/etc/copy"}, ELOOP, "cannot open /var/tmp/adder-chain-"},
       {{PLAN_TREE, loop, "/etc/tree"}, ELOOP, "cannot open /var/tmp/adder-chain-"},
       {{PLAN_LINK, "x", "/usr"}, EEXIST, "cannot make the link /usr"},
@@ -816,6 +819,7 @@ test_refused (const void *data)
       {{PLAN_DEVICE, "/dev/null", long_name}, ENAMETOOLONG, "cannot make the file xxx"},
   };
   g_assert_cmpint (symlink ("loop", loop), ==, 0);
+  g_assert_cmpint (symlink ("/usr", elsewhere), ==, 0);
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     struct plan_step steps[32];
     struct plan plan;
@@ -847,6 +851,7 @@ test_refused (const void *data)
     g_free (daemon);
   }
   g_assert_cmpint (unlink (loop), ==, 0);
+  g_assert_cmpint (unlink (elsewhere), ==, 0);
 }
 
 /* A spawn that cannot be understood is refused, and the zygote serves on. */

@@ -40,6 +40,7 @@ test_plan_there_and_back (void)
   struct plan_step steps[] = {
       {PLAN_BIND, "/usr", "/usr"},
       {PLAN_BIND_MAYBE, "/opt/x y", "/opt/x y"},
+      {PLAN_BIND_REAL, "/home/u/p/.venv", "/home/u/p/.venv"},
       {PLAN_COPY, "/etc/hosts", "/etc/hosts"},
       {PLAN_TREE, "/etc/fonts", "/etc/fonts"},
       {PLAN_LINK, "usr/bin", "/bin"},

@@ -242,6 +242,7 @@ make_question (const struct toolbox *toolbox, const struct tool *tool, json_t *a
       .read_only = settings->read_only,
       .directory = settings->surroundings->path,
       .variables = settings->surroundings->variables,
+      .python = settings->surroundings->python,
       .accept_all = settings->accept_all,
   };
   return server_tools_question (tool->name, settings->toolset->name, arguments, &caller);

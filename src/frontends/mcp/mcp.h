@@ -107,6 +107,7 @@ struct mcp_caller {
   int directory_fd;      /* where he works, for tools that work there too; -1: nowhere */
   char *directory;
   json_t *variables; /* {NAME: text}, or NULL */
+  char *python;      /* the interpreter of his own environment, or NULL */
 };
 /* With one reference; takes PRINCIPAL. */
 struct mcp_caller *mcp_caller_new (struct principal *principal, const char *front_end);

@@ -89,6 +89,7 @@ mcp_caller_unref (struct mcp_caller *caller)
   g_free (caller->toolset);
   g_free (caller->conversation);
   g_free (caller->directory);
+  g_free (caller->python);
   json_decref (caller->variables);
   g_free (caller);
 }
@@ -406,6 +407,7 @@ mcp_tool_caller (struct mcp_request *request, struct tool_caller *ret_caller)
       .directory_fd = caller->directory_fd,
       .directory = caller->directory,
       .variables = caller->variables,
+      .python = caller->python,
       .watch_fd = request->watch_fd,
       .picture_bytes = config->mcp_picture_bytes / 3 * 4, /* in base64 */
       .picture_side = config->mcp_picture_side,
