@@ -48,6 +48,14 @@ char *environment_fingerprint (const struct environment *environment);
  * caller's. */
 json_t *environment_describe (const struct environment *environment, GError **error);
 
+struct environment_package {
+  char *name, *version; /* as pip compares names: lower-case, with single hyphens; few and plain characters */
+};
+
+/* The packages of ENVIRONMENT by name, as the names of their folders tell: nothing is run. GPtrArray of
+ * struct environment_package, freed with it. */
+GPtrArray *environment_installed (const struct environment *environment);
+
 struct environment_recipe {
   const char *name;           /* [a-z0-9][a-z0-9_-]{0,63} */
   const char *python;         /* interpreter to make the venv from, or a ready venv/prefix's to adopt when no

@@ -7,7 +7,9 @@
 #include "common/config.h"
 #include "common/json.h"
 #include "frontends/cli.h"
+#include "frontends/surroundings.h"
 #include "tools/format.h"
+#include "tools/installed.h"
 #include "tools/switches.h"
 #include "tools/tools.h"
 
@@ -60,9 +62,14 @@ static void
 print_json (const struct toolset *toolset, enum tool_format format, struct view *view)
 {
   g_autoptr (json_t) list = json_array ();
-  for (gsize i = 0; i < toolset->count; i++)
-    if (is_listed (toolset, &toolset->tools[i], view))
-      json_array_append_new (list, tool_describe (&toolset->tools[i], format));
+  g_autofree char *python = surroundings_find_python ();
+  for (gsize i = 0; i < toolset->count; i++) {
+    const struct tool *tool = &toolset->tools[i];
+    if (!is_listed (toolset, tool, view))
+      continue;
+    g_autofree char *description = installed_describe (toolset, tool, view->config, python);
+    json_array_append_new (list, tool_describe (tool, format, description));
+  }
   json_dumpf (list, stdout, JSON_INDENT (2));
   putchar ('\n');
 }

@@ -31,40 +31,40 @@ tool_format_parse (const char *text, enum tool_format *ret_format, GError **erro
 }
 
 static json_t *
-describe_mcp (const struct tool *tool)
+describe_mcp (const struct tool *tool, const char *description)
 {
   json_t *hints = json_pack (
       "{s:s, s:b, s:b, s:b, s:b}", "title", tool->title, "readOnlyHint", (tool->hints & TOOL_READ_ONLY) != 0,
       "destructiveHint", (tool->hints & TOOL_DESTRUCTIVE) != 0, "idempotentHint",
       (tool->hints & TOOL_IDEMPOTENT) != 0, "openWorldHint", (tool->hints & TOOL_OPEN_WORLD) != 0);
   return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o, s:{s:s}}", "name", tool->name, "title", tool->title,
-                    "description", tool->description, "inputSchema", schema_input (tool), "outputSchema",
+                    "description", description, "inputSchema", schema_input (tool), "outputSchema",
                     schema_output (tool), "annotations", hints, "_meta", "adder/role",
                     role_name (tool->role));
 }
 
 static json_t *
-describe_openai (const struct tool *tool)
+describe_openai (const struct tool *tool, const char *description)
 {
   return json_pack ("{s:s, s:{s:s, s:s, s:o, s:b}}", "type", "function", "function", "name", tool->name,
-                    "description", tool->description, "parameters", schema_input_strict (tool), "strict", 1);
+                    "description", description, "parameters", schema_input_strict (tool), "strict", 1);
 }
 
 static json_t *
-describe_anthropic (const struct tool *tool)
+describe_anthropic (const struct tool *tool, const char *description)
 {
-  return json_pack ("{s:s, s:s, s:o}", "name", tool->name, "description", tool->description, "input_schema",
+  return json_pack ("{s:s, s:s, s:o}", "name", tool->name, "description", description, "input_schema",
                     schema_input (tool));
 }
 
 json_t *
-tool_describe (const struct tool *tool, enum tool_format format)
+tool_describe (const struct tool *tool, enum tool_format format, const char *description)
 {
-  static json_t *(*const describers[]) (const struct tool *tool) = {
+  static json_t *(*const describers[]) (const struct tool *tool, const char *description) = {
       [TOOL_FORMAT_MCP] = describe_mcp,
       [TOOL_FORMAT_OPENAI] = describe_openai,
       [TOOL_FORMAT_ANTHROPIC] = describe_anthropic,
   };
   g_return_val_if_fail (format < G_N_ELEMENTS (describers) && describers[format], NULL);
-  return describers[format](tool);
+  return describers[format](tool, description);
 }

@@ -21,8 +21,8 @@ enum tool_format {
 /* ADDER_ERROR_INVALID lists the formats. */
 gboolean tool_format_parse (const char *text, enum tool_format *ret_format, GError **error);
 
-/* One tool of a JSON format. The caller's. */
-json_t *tool_describe (const struct tool *tool, enum tool_format format);
+/* One tool of a JSON format, with DESCRIPTION (installed.h). The caller's. */
+json_t *tool_describe (const struct tool *tool, enum tool_format format, const char *description);
 
 /* Appends TOOLSET in the format LIST or MARKDOWN to TEXT. */
 void tool_write (GString *text, const struct toolset *toolset, enum tool_format format, tool_filter filter,

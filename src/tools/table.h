@@ -41,6 +41,7 @@ enum tool_hint {
   TOOL_OPEN_WORLD = 1 << 3,  /* may reach what is outside of Adder: the network, a directory of the user's */
   TOOL_EXECUTES = 1 << 4,    /* runs code: an agent that is marked read-only does not get it */
   TOOL_STARTS_OFF = 1 << 5,  /* has to be switched on first (switches.h) */
+  TOOL_OWN_ENVIRONMENT = 1 << 6, /* its code runs in the caller's own environment (installed.h) */
 };
 
 struct call;

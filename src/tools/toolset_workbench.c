@@ -94,23 +94,23 @@ static const struct tool tools[] = {
         .description =
             "Runs Python code in the user's own environment and current directory and returns "
             "{exit_code, stdout, stderr, "
-            "success}. What is installed there can be imported, such as pandas, numpy, "
-            "matplotlib, pymatgen, ASE or "
-            "scikit-learn. Every call is a fresh process: nothing stays but files. Use print() "
+            "success}. Every call is a fresh process: nothing stays but files. Use print() "
             "for what you want to see, "
             "and plt.savefig(\"plot.png\") for figures, which then lie in the directory. The user "
             "may be asked first, and "
             "sees the code and your description. After the time limit everything is ended and the "
             "reply is {error, "
             "exit_code: 124}; when that happens do less at once, or ask for more time. Of output over 30,000 "
-            "characters the reply has a preview and a result_id: peek_result reads on.",
+            "characters the reply has a preview and a result_id: peek_result reads on. What can be imported "
+            "is the "
+            "standard library and what is installed in that environment.",
         .guidance =
             "Use it to transform, analyse and plot data instead of telling the user how to. Look at the data "
             "before you work on it, print only what is needed, and read stderr when success is false: "
             "correct "
             "the cause, do not repeat the same code.",
         .role = ROLE_USER,
-        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD | TOOL_OWN_ENVIRONMENT,
         .parameters = execute_parameters,
         .replies = execute_replies,
         .handle = handle_execute,

@@ -12,6 +12,7 @@
 #include "frontends/server_tools.h"
 #include "tools/arguments.h"
 #include "tools/format.h"
+#include "tools/installed.h"
 #include "tools/schema.h"
 #include "tools/switches.h"
 
@@ -148,6 +149,13 @@ describe (const char *name, const char *description, const json_t *parameters)
                     plain_schema (parameters));
 }
 
+static char *
+describe_installed (const struct toolbox *toolbox, const struct tool *tool)
+{
+  const struct toolbox_settings *settings = &toolbox->settings;
+  return installed_describe (settings->toolset, tool, settings->config, settings->surroundings->python);
+}
+
 json_t *
 toolbox_list (const struct toolbox *toolbox)
 {
@@ -157,8 +165,10 @@ toolbox_list (const struct toolbox *toolbox)
   for (gsize i = 0; toolset && i < toolset->count; i++) {
     const struct tool *tool = &toolset->tools[i];
     g_autoptr (json_t) parameters = schema_input_strict (tool);
-    if (g_hash_table_contains (toolbox->on, tool->name))
-      json_array_append_new (list, describe (tool->name, tool->description, parameters));
+    if (!g_hash_table_contains (toolbox->on, tool->name))
+      continue;
+    g_autofree char *description = describe_installed (toolbox, tool);
+    json_array_append_new (list, describe (tool->name, description, parameters));
   }
   for (guint i = 0; external && i < external->len; i++) {
     const struct external *tool = g_ptr_array_index (external, i);

@@ -9,6 +9,7 @@
 #include "frontends/http/shapes.h"
 #include "tools/call.h"
 #include "tools/format.h"
+#include "tools/installed.h"
 
 /* ---- which there are ---- */
 
@@ -61,9 +62,14 @@ handle_list (struct http_request *request)
     return;
   }
   json_t *list = json_array ();
-  for (gsize i = 0; i < toolset->count; i++)
-    if (is_offered (request, toolset, &toolset->tools[i]))
-      json_array_append_new (list, tool_describe (&toolset->tools[i], format));
+  for (gsize i = 0; i < toolset->count; i++) {
+    const struct tool *tool = &toolset->tools[i];
+    if (!is_offered (request, toolset, tool))
+      continue;
+    g_autofree char *description =
+        installed_describe (toolset, tool, http_service (request)->tools->config, NULL);
+    json_array_append_new (list, tool_describe (tool, format, description));
+  }
   http_reply_json (request, 200,
                    json_pack ("{s:s, s:o, s:o}", "toolset", toolset->name, "toolsets",
                               toolset_names (http_who (request)), "tools", list));

@@ -14,6 +14,7 @@
 #include "frontends/mcp/reply.h"
 #include "tools/call.h"
 #include "tools/format.h"
+#include "tools/installed.h"
 
 #define CONVERSATION "conversation"
 
@@ -72,7 +73,9 @@ may_name_conversation (const struct mcp_request *request)
 static json_t *
 describe (const struct mcp_request *request, const struct tool *tool)
 {
-  json_t *row = tool_describe (tool, TOOL_FORMAT_MCP);
+  g_autofree char *description = installed_describe (
+      mcp_toolset (request), tool, mcp_server_service (request->server)->config, request->caller->python);
+  json_t *row = tool_describe (tool, TOOL_FORMAT_MCP, description);
   json_t *properties = json_object_get (json_object_get (row, "inputSchema"), "properties");
   if (may_name_conversation (request) && !json_object_get (properties, CONVERSATION))
     json_object_set_new (
