@@ -61,7 +61,7 @@ test_schema_is_strict (void)
   config_free (config);
 }
 
-/* Every tool of every toolset is a choice, and by the name it has. */
+/* Every tool of every toolset that is on is a choice, and by the name it has. */
 static void
 test_schema_has_all_tools (void)
 {
@@ -72,12 +72,15 @@ test_schema_has_all_tools (void)
     const json_t *schema = json_object_get (json_array_get (steps, 0), "parameters");
     const json_t *choices =
         json_object_get (json_object_get (json_object_get (schema, "properties"), "function"), "anyOf");
-    g_assert_cmpuint (json_array_size (choices), ==, toolsets[i]->count + 1);
+    gsize next = 0;
     for (gsize tool = 0; tool < toolsets[i]->count; tool++) {
+      if (toolsets[i]->tools[tool].hints & TOOL_STARTS_OFF)
+        continue;
       const json_t *name = json_object_get (
-          json_object_get (json_object_get (json_array_get (choices, tool), "properties"), "name"), "enum");
+          json_object_get (json_object_get (json_array_get (choices, next++), "properties"), "name"), "enum");
       g_assert_cmpstr (json_string_value (json_array_get (name, 0)), ==, toolsets[i]->tools[tool].name);
     }
+    g_assert_cmpuint (json_array_size (choices), ==, next + 1);
   }
   config_free (config);
 }

@@ -375,10 +375,10 @@ static const struct {
     {"[os.close(g) for g in given] and {}", ADDER_ERROR_FAILED, "the branch ended before it was ready"},
     {"os.write(given[0], b'x' * 40) and {}", ADDER_ERROR_FAILED, "the branch did not say what it should"},
     /* The session itself, or a child of its, in the place of a branch. */
-    {"os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 7, 0, 0, 0, 0)) and {}",
+    {"os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', version, 0, 0, 0, 0)) and {}",
      ADDER_ERROR_FAILED, "the process of a branch is not where it should be"},
-    {"{} if os.fork() else os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', 7, 0, 0, 0, "
-     "0)) "
+    {"{} if os.fork() else os.write(given[0], struct.pack('II', 1, 24) + struct.pack('IIiIQ', version, 0, 0, "
+     "0, 0)) "
      "and "
      "time.sleep(100)",
      ADDER_ERROR_FAILED, "the process of a branch is not where it should be"},
@@ -393,9 +393,10 @@ test_hostile (void)
     struct box *session = open_session ();
     g_autofree char *code =
         g_strdup_printf ("import sys, os, time, struct\n"
+                         "version = %u\n"
                          "branches = sys.modules['adder_runner.branches']; _adder = branches._adder\n"
                          "branches.branch = lambda request, given, session: %s\n",
-                         hostile[i].answer);
+                         WIRE_VERSION, hostile[i].answer);
     g_autofree char *value = cell (session, code);
     g_autoptr (GError) error = NULL;
     g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
