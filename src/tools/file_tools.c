@@ -78,15 +78,23 @@ load_file_reply (struct call *call, const char *name)
   call_reply (call, json_pack ("{s:s, s:s}", "local_path", path, "filename", name), NULL);
 }
 
+static gboolean
+has_session (const struct call *call, const char *session, GError **error)
+{
+  char *shown = adder_session_show (call->tools->engine, call->caller->owner, session, error);
+  gboolean found = shown != NULL;
+  g_free (shown);
+  return found;
+}
+
 void
 load_file_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *name = NULL;
   const char *session = call_text (call, "session");
-  g_autofree char *shown =
-      session ? adder_session_show (call->tools->engine, call->caller->owner, session, &problem) : NULL;
-  if (problem || !loaded_add (call, session, call_text (call, "file_id"), &name, &problem)) {
+  if ((session && !has_session (call, session, &problem)) ||
+      !loaded_add (call, session, call_text (call, "file_id"), &name, &problem)) {
     call_fail (call, problem);
     return;
   }
