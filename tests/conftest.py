@@ -231,7 +231,7 @@ def shared_adder(installation, user, common_directory, shared_adders):
     """One user's Adder and daemon for all tests that leave it as it was."""
     if user not in shared_adders:
         adder = harness.Adder(installation, user, harness.new_directory(common_directory, user.name))
-        adder.environment = "science" if has_environment(adder, "science") else "system"
+        adder.environment = "science" if adder.has_environment("science") else "system"
         shared_adders[user] = adder
     return shared_adders[user]
 
@@ -301,27 +301,19 @@ def make_sessions(make_adder):
     return lambda config="": harness.Sessions(make_adder(config))
 
 
-def has_environment(adder, name):
-    return adder.call("env", "show", name, "--json").returncode == 0
-
-
-def skip_without(name):
-    pytest.skip(f"no environment `{name}`: make it with `adder env create {name}`, or set ADDER_ENVIRONMENTS_DIR")
-
-
 @pytest.fixture
 def science(adder):
     """The shared Adder, for tests that need pandas and its like."""
     if adder.environment != "science":
-        skip_without("science")
+        harness.skip_without("science")
     return adder
 
 
 @pytest.fixture
 def javascript(adder):
     """The shared Adder, for tests that need QuickJS."""
-    if not has_environment(adder, "javascript"):
-        skip_without("javascript")
+    if not adder.has_environment("javascript"):
+        harness.skip_without("javascript")
     return adder
 
 
@@ -361,7 +353,7 @@ def store_and_adder(installation, user, common_directory, store_servers, store_k
     directory = harness.new_directory(common_directory, f"{user.name}-{store_kind}")
     store = new_store(store_servers, store_kind, user)
     adder = harness.Adder(installation, user, directory, store.config)
-    adder.environment = "science" if has_environment(adder, "science") else "system"
+    adder.environment = "science" if adder.has_environment("science") else "system"
     yield store.of(adder), adder
     try:
         adder.stop()

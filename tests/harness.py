@@ -385,6 +385,10 @@ def new_directory(common_directory, name):
             return directory
 
 
+def skip_without(environment):
+    pytest.skip(f"no environment `{environment}`: make it with `adder env create {environment}`, or set ADDER_ENVIRONMENTS_DIR")
+
+
 def unique():
     """A name for a process, at most 15 characters."""
     return f"test-{uuid.uuid4().hex[:10]}"
@@ -611,6 +615,9 @@ class Adder:
         ended = subprocess.CompletedProcess(process.args, process.returncode, out.decode(), err.decode())
         gathered.append((process.args, ended.returncode, ended.stdout, ended.stderr))
         return ended
+
+    def has_environment(self, name):
+        return self.call("env", "show", name, "--json").returncode == 0
 
     def json(self, *arguments, **options):
         """One `adder run ... --json`; the result, checked against the contract."""

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from conftest import has_environment, skip_without
-from harness import Tools, unique
+from harness import Tools, skip_without, unique
 
 TOOL = "compute_with_javascript"
 
@@ -13,7 +12,7 @@ TOOL = "compute_with_javascript"
 @pytest.fixture(scope="module")
 def tools(make_shared_adder):
     adder = make_shared_adder()
-    if not has_environment(adder, "javascript"):
+    if not adder.has_environment("javascript"):
         skip_without("javascript")
     assert adder.call("tools", "enable", TOOL).returncode == 0
     return Tools(adder, "compute")

@@ -198,9 +198,14 @@ def test_start_of_a_zygote(make_adder, tools, call, step):
         assert re.search(f"({step}).*{reason}", result.error["message"])
 
 
+# gVisor's kernel says so of a set that it lacks. On any other the next step, which is verified, empties the set too.
+TOLERATED = {f"prctl 0=PR_CAP_AMBIENT {SANDBOX}": "EINVAL"}
+
+
 def errno_for(call, table, user):
     """A pool waits longer after each failure, so each user gets one errno for a step, and another than the other's."""
-    return list(ERRNOS.items())[(list(table).index(call) + user.uid) % len(ERRNOS)]
+    errnos = [errno for errno in ERRNOS.items() if errno[0] != TOLERATED.get(call)]
+    return errnos[(list(table).index(call) + user.uid) % len(errnos)]
 
 
 RECOVERY = ["clone3 who=adder-pool", f"unshare {LAUNCHER}", f"execve {LAUNCHER}", f"signalfd4 {ZYGOTE}"]
