@@ -315,7 +315,7 @@ class Ended:
     """The last event of a replay: what came of it. With a `problem` nothing has changed, and there is no session."""
 
     session: Optional[SessionInfo]
-    cells: List["ReplayedCell"]
+    cells: List[ReplayedCell]
     left_out: List[int]
     problem: Optional[str]
 
