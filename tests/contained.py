@@ -13,6 +13,9 @@ from harness import named, unique, wait_until, with_name
 PROFILE = ("--profile", "container")  # in a container, or else in a sandbox of the host's, with a warning
 INSISTING = ("--isolation", "container")  # in a container, or not at all
 
+# An engine on a busy host starts one in a minute, and a launcher sees only then that its daemon has ended.
+START = 5 * harness.DEADLINE
+
 
 def engine_or_skip(engines, kind):
     try:
@@ -61,7 +64,7 @@ class Contained:
             found = self.containers()
             return found if len(found) == self.kept else None
 
-        return wait_until(full, f"{self.kept} containers to be parked")
+        return wait_until(full, f"{self.kept} containers to be parked", START)
 
     def start_named(self, *options, code=harness.FOREVER, json_reply=True):
         """A run under way, its name on the host and its container."""
@@ -78,7 +81,7 @@ class Contained:
             return
         label = self.label()
         self.adder.stop()
-        wait_until(lambda: not self.containers(label), "the daemon's containers to be gone")
+        wait_until(lambda: not self.containers(label), "the daemon's containers to be gone", START)
 
 
     def forget(self):
