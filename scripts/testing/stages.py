@@ -105,7 +105,7 @@ def engines(tier):
 
 def containers(tier):
     variables = engines(tier) if tier == "deep" else {"ADDER_TEST_CONTAINERS": os.environ.get("ADDER_TEST_CONTAINERS", "docker")}
-    files = ["tests/e2e/test_containers.py", "tests/faults/test_container_kills.py"]
+    files = ["tests/e2e/test_containers.py", "tests/e2e/test_gvisor.py", "tests/faults/test_container_kills.py"]
     files += ["tests/e2e/test_container_command.py"] if tier == "deep" else []
     return [
         set_up("container-images", "container_images", cores=0.6, variables=variables),
