@@ -161,3 +161,13 @@ check_promises() {
   done | grep . && return 1
   return 0
 }
+
+# The first command of the README, with a daemon and a store of its own.
+check_quickstart() {
+  (
+    own=$(mktemp -d)
+    export ADDER_RUNTIME_DIR="$own" ADDER_STATE_DIR="$own/state"
+    trap 'build/adder stop; rm -rf -- "$own"' EXIT
+    scripts/quickstart >"$own/said" 2>&1 || { cat -- "$own/said"; exit 1; }
+  )
+}

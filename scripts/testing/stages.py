@@ -143,6 +143,7 @@ def whole(tier="whole"):
               cores=0.3, results=str(RESULTS / "mcp-conformance.xml"), seconds=900),
         pytest("runner", "tests/unit", tier=tier, cores=0.3),
         *(check(name) for name in LIGHT_CHECKS),
+        check("quickstart"),
         check("weaken", ("build-weaken", *(("build-release",) if tier == "deep" else ()))),
     ]
 
