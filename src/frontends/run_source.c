@@ -282,9 +282,9 @@ run_source_replay (const char *socket, const json_t *question, const struct subm
 }
 
 json_t *
-run_source_finish (struct run_source *base, GError **error)
+run_source_finish (struct run_source *source, GError **error)
 {
-  return client_take_answer (&((struct daemon_source *)base)->client, error);
+  return client_take_answer (&((struct daemon_source *)source)->client, error);
 }
 
 /* ---- this process ---- */
