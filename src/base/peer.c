@@ -35,16 +35,19 @@ read_proc (const char *pid, const char *name, char text[TEXT_BYTES])
   return got == 0;
 }
 
-/* The process that connected SOCKET, or -1. Before Linux 6.5 it is found by PID, which may be another's by
- * now. */
-static int
-open_peer (int socket, pid_t pid)
+int
+peer_open (int socket)
 {
+  struct ucred peer;
   int pidfd = -1;
   socklen_t size = sizeof pidfd;
   if (getsockopt (socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
     return pidfd;
-  return errno == ENOPROTOOPT ? pidfd_open (pid, 0) : -1;
+  if (errno != ENOPROTOOPT)
+    return -1;
+  size = sizeof peer;
+  bool known = getsockopt (socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
+  return known ? pidfd_open (peer.pid, 0) : -1;
 }
 
 /* Processes of namespaces below ours have a number in each. One that has ended has none, or -1. */
@@ -92,7 +95,7 @@ peer_look (int socket, struct peer *ret_peer)
   if (getsockopt (socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
     return -errno;
   snprintf (pid, sizeof pid, "%d", peer.pid);
-  autoclose int pidfd = peer.pid > 0 ? open_peer (socket, peer.pid) : -1;
+  autoclose int pidfd = peer.pid > 0 ? peer_open (socket) : -1;
   /* The number last: as the process lives, PID was its number all the time. */
   *ret_peer = (struct peer){
       .uid = peer.uid,

@@ -16,3 +16,7 @@ struct peer {
 
 /* The process that connected SOCKET, as the kernel knows it. Returns 0, or a negative errno. */
 int peer_look (int socket, struct peer *ret_peer);
+
+/* A descriptor of that process, the caller's; -1 when the kernel or a pid namespace hides it. Before
+ * Linux 6.5 it is found by its number, which may be another's by now. */
+int peer_open (int socket);

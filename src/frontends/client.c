@@ -22,6 +22,7 @@
 
 #include "adder.h"
 #include "base/fd.h"
+#include "base/peer.h"
 #include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
@@ -121,24 +122,12 @@ client_close (struct client *client)
 
 /* ---- stopping ---- */
 
-/* A descriptor of the daemon's process, which still lives because it holds our connection; -1 when the kernel
- * or a pid namespace hides it. */
-static int
-daemon_pidfd (int socket)
-{
-  struct ucred peer;
-  socklen_t size = sizeof peer;
-  if (getsockopt (socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
-    return -1;
-  return (int)syscall (SYS_pidfd_open, peer.pid, 0);
-}
-
 gboolean
 client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped, GError **error)
 {
   struct protocol_message message;
   int stopping = 0, running = 0, sessions = 0, approvals = 0;
-  autoclose int pidfd = daemon_pidfd (client->fd);
+  autoclose int pidfd = peer_open (client->fd);
   g_autoptr (json_t) request = json_pack ("{s:b, s:b}", "only_idle", how == CLIENT_STOP_IDLE, "keep_sessions",
                                           how == CLIENT_STOP_KEEP_SESSIONS);
   if (!protocol_send_json (client->fd, PROTOCOL_STOP, request, error) ||
