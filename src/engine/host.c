@@ -334,20 +334,28 @@ host_open_filter (struct host *host, enum isolation isolation, enum network netw
   return fd;
 }
 
+gboolean
+host_check_mitigation (const char *word, GError **error)
+{
+  if (mitigation_find (word) >= 0)
+    return TRUE;
+  g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)mitigation_names);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: %s", word, known);
+  return FALSE;
+}
+
 static gboolean
 read_mitigations (struct host *host, GError **error)
 {
   g_auto (GStrv) words = g_strsplit_set (host->config->mitigations, " \t,;", -1);
   for (char **word = words; *word; word++) {
-    int found = mitigation_find (*word);
-    if (found >= 0)
-      host->mitigations |= UINT32_C (1) << found;
-    else if (**word && strcmp (*word, "none") != 0) {
-      g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)mitigation_names);
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[sandbox] mitigations: \"%s\" is none of: %s",
-                   *word, known);
+    if (**word == '\0' || strcmp (*word, "none") == 0)
+      continue;
+    if (!host_check_mitigation (*word, error)) {
+      g_prefix_error (error, "[sandbox] mitigations: ");
       return FALSE;
     }
+    host->mitigations |= UINT32_C (1) << mitigation_find (*word);
   }
   return TRUE;
 }

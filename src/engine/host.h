@@ -43,6 +43,9 @@ void host_free (struct host *host);
 /* The most descriptors that sandboxes, zygotes and what a program has open anyway may come to. */
 guint64 host_descriptors (const struct config *config);
 
+/* Whether WORD is a mitigation (sandbox/mitigations.h). */
+gboolean host_check_mitigation (const char *word, GError **error);
+
 /* The highest level: in a container, with a kernel of its own. */
 #define HOST_LEVELS 4
 

@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "engine/host.h"
 #include "sandbox/mitigations.h"
 
 #define DAY_MS (24 * 3600 * G_GUINT64_CONSTANT (1000))
@@ -29,16 +30,6 @@ check_environment (const char *value, GError **error)
   if (profile_is_name (value))
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not a name of an environment", value);
-  return FALSE;
-}
-
-static gboolean
-check_mitigation (const char *word, GError **error)
-{
-  if (mitigation_find (word) >= 0)
-    return TRUE;
-  g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)mitigation_names);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: %s", word, known);
   return FALSE;
 }
 
@@ -63,7 +54,7 @@ static const struct profile_key main_keys[] = {
      .text =
          "Whether somebody must say yes: `always`, before anything runs, or only before it has an `effect` "
          "on a directory of the host ([approval.md](approval.md)); else `never`."},
-    {"mitigations", PROFILE_LIST, PROFILE_AT (mitigations), .check = check_mitigation,
+    {"mitigations", PROFILE_LIST, PROFILE_AT (mitigations), .check = host_check_mitigation,
      .values = "`core_scheduling`, `store_bypass`, `indirect_branch`, `l1d_flush`",
      .text =
          "What is asked of scheduler and processor against learning by timing, beside the configuration's "
