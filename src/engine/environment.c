@@ -271,13 +271,18 @@ environment_list (void)
   return environments;
 }
 
+GStrv
+environment_packages (const struct environment *environment)
+{
+  return environment->packages ? g_strdupv (environment->packages) : facts_packages (environment->python);
+}
+
 char *
 environment_fingerprint (const struct environment *environment)
 {
   if (environment->shell)
     return shell_fingerprint ();
-  g_auto (GStrv) packages =
-      environment->packages ? g_strdupv (environment->packages) : facts_packages (environment->python);
+  g_auto (GStrv) packages = environment_packages (environment);
   g_autofree char *stamp = facts_stamp (environment->python, (const char *const *)packages);
   if (!environment->directory)
     return g_steal_pointer (&stamp);

@@ -77,8 +77,7 @@ compare (gconstpointer a, gconstpointer b)
 GPtrArray *
 environment_installed (const struct environment *environment)
 {
-  g_auto (GStrv) directories =
-      environment->packages ? g_strdupv (environment->packages) : facts_packages (environment->python);
+  g_auto (GStrv) directories = environment_packages (environment);
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   GPtrArray *packages = g_ptr_array_new_with_free_func (package_free);
   guint entries = 0;

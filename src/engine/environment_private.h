@@ -54,6 +54,9 @@ char *facts_stamp (const char *python, const char *const *packages);
 /* The package directories remembered for PYTHON; NULL when it was never asked. The caller's. */
 GStrv facts_packages (const char *python);
 
+/* The same for ENVIRONMENT, whose own are known without asking. The caller's. */
+GStrv environment_packages (const struct environment *environment);
+
 /* Why the directory PATH cannot be shown to sandboxes, or NULL when it can. */
 const char *facts_why_not_shown (const char *path);
 

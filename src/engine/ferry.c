@@ -12,6 +12,7 @@
 #include "base/syscalls.h"
 #include "base/weaken.h"
 #include "common/error.h"
+#include "engine/inputs.h"
 
 /* ---- in ---- */
 
@@ -67,13 +68,13 @@ ferry_put (struct box *box, GHashTable *files, const struct limits *limits, gint
 static const char *
 place_of (const char *path, const char **ret_name)
 {
-  static const char *const places[] = {"work", "tmp"};
-  for (gsize i = 0; i < G_N_ELEMENTS (places); i++) {
-    gsize length = strlen (places[i]);
-    if (strncmp (path, places[i], length) != 0 || path[length] != '/')
+  for (enum input_place i = 0; i < INPUT_PLACES; i++) {
+    const char *place = input_place_name (i);
+    gsize length = strlen (place);
+    if (strncmp (path, place, length) != 0 || path[length] != '/')
       continue;
     *ret_name = path + length + 1;
-    return workspace_check_name (*ret_name, NULL) ? places[i] : NULL;
+    return workspace_check_name (*ret_name, NULL) ? place : NULL;
   }
   return NULL;
 }
