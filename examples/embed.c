@@ -3,7 +3,8 @@
  *
  *     cc embed.c $(pkg-config --cflags --libs adder) -o embed && ./embed 'sum(range(10))'
  *
- * It prints the result object, one line of JSON, and ends with the run's exit code. */
+ * It prints the result object, one line of JSON, on standard error what the records of the last hour say, and
+ * ends with the run's exit code. */
 #include <adder.h>
 #include <stdio.h>
 
@@ -19,5 +20,8 @@ main (int argc, char **argv)
   g_autoptr (AdderRequest) request = adder_request_new (argc > 1 ? argv[1] : "print(2**32)", -1);
   g_autoptr (AdderResult) result = adder_run (engine, request);
   puts (adder_result_json (result));
+  /* What is there can be asked for by the operations of docs/operations.md. */
+  g_autofree char *stats = adder_call (engine, NULL, "record.stats", "{\"since\": \"1h\"}", &error);
+  fprintf (stderr, "%s\n", stats ? stats : error->message);
   return adder_result_exit_code (result);
 }

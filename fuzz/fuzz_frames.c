@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/frame.h"
-#include "engine/channel.h"
+#include "engine/pool/channel.h"
 #include "fuzz/fuzz.h"
 
 #define FRAME_MOST 65536

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "frontends/http/http_multipart.h"
-#include "frontends/http/http_private.h"
-#include "frontends/http/http_range.h"
-#include "frontends/http/identify_browser.h"
-#include "frontends/http/oauth.h"
 #include "fuzz/fuzz.h"
+#include "interfaces/http/http_multipart.h"
+#include "interfaces/http/http_private.h"
+#include "interfaces/http/http_range.h"
+#include "interfaces/http/identify_browser.h"
+#include "interfaces/http/oauth.h"
 #include "policy/tokens_file.h"
 
 /* A host that is known is one of those that may be; an origin that is let in is own or listed. */
@@ -36,6 +36,7 @@ static void
 try_path (const char *text, gsize length)
 {
   (void)length;
+  http_operations_fill ();
   g_autoptr (GHashTable) parameters = NULL;
   g_autofree char *allow = NULL;
   const struct http_route *route = http_route_find (http_all_routes, "GET", text, &parameters, &allow);
@@ -52,6 +53,7 @@ static void
 try_query (const char *text, gsize length)
 {
   (void)length;
+  http_operations_fill ();
   for (gsize t = 0; http_all_routes[t]; t++)
     for (const struct http_route *route = http_all_routes[t]; route->path; route++) {
       g_autoptr (GError) problem = NULL;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/process.h"
+#include "engine/host/process.h"
 #include "fuzz/fuzz.h"
 #include "sandbox/cgroup_backend.h"
 #include "sandbox/mountinfo.h"

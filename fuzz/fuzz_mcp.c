@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "frontends/mcp/era.h"
 #include "fuzz/fuzz.h"
+#include "interfaces/mcp/era.h"
 
 /* An answer can be sent, names one problem, and an id only where there is one that may be. */
 static void
@@ -27,6 +27,7 @@ check_era (const struct mcp_message *message, const char *header, const char *ve
   struct mcp_request request = {
       .id = message->id, .meta = json_is_object (meta) ? meta : nothing, .session = session};
   struct mcp_reply reply = {0};
+  UNSHARED (mcp_session);
   session->version = version;
   if (!era_decide (&request, message->method, header, &reply)) {
     FUZZ_REQUIRE (message->id);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "engine/message.h"
+#include "engine/request/message.h"
 #include "fuzz/fuzz.h"
 #include "sandbox/limits.h"
 

@@ -7,8 +7,8 @@
 #include "fuzz/fuzz.h"
 #include "models/api_errors.h"
 #include "models/api_quirks.h"
-#include "models/mend.h"
-#include "models/reading.h"
+#include "models/json_repair.h"
+#include "models/response_parser.h"
 #include "models/written.h"
 
 static void
@@ -61,7 +61,7 @@ check_told (const json_t *error)
   struct model_settings settings = {.name = (char *)"n", .model = (char *)"m", .key = (char *)"key"};
   const struct api_server server = {&settings, "h"};
   g_autoptr (GError) told = NULL;
-  (void)api_error_of_reading (&server, READING_ERROR, error, &told);
+  (void)api_error_of_answer (&server, RESPONSE_ERROR, error, &told);
   FUZZ_REQUIRE (told && g_utf8_validate (told->message, -1, NULL) && !strpbrk (told->message, "\r\n\x1b"));
 }
 
@@ -72,23 +72,24 @@ read_in_steps (enum dialect dialect, const char *bytes, gsize length, gsize step
   GString *seen = g_string_new (NULL);
   g_autoptr (json_t) messages = json_array ();
   const struct model_question question = {.messages = messages, .saw = see, .saw_data = seen};
-  struct reading *reading = reading_new (dialect, &question);
+  struct response_parser *parser = response_parser_new (dialect, &question);
   struct model_answer answer = {0};
-  for (gsize at = 0; at < length && reading_take (reading, bytes + at, MIN (step, length - at)); at += step)
+  for (gsize at = 0; at < length && response_parser_feed (parser, bytes + at, MIN (step, length - at));
+       at += step)
     ;
-  enum reading_end end = reading_end (reading, &answer);
-  FUZZ_REQUIRE ((end == READING_WHOLE) == (answer.message != NULL));
-  FUZZ_REQUIRE (end == READING_WHOLE || end == READING_CUT || reading_error (reading));
+  enum response_end end = response_parser_end (parser, &answer);
+  FUZZ_REQUIRE ((end == RESPONSE_WHOLE) == (answer.message != NULL));
+  FUZZ_REQUIRE (end == RESPONSE_WHOLE || end == RESPONSE_CUT || response_parser_error (parser));
   g_autofree char *message = answer.message ? json_to_text (answer.message) : NULL;
   if (answer.message) {
     check_message (answer.message);
     check_echo (answer.message);
   }
-  if (end == READING_ERROR)
-    check_told (reading_error (reading));
+  if (end == RESPONSE_ERROR)
+    check_told (response_parser_error (parser));
   char *all = g_strdup_printf ("%d %s %s", end, message ? message : "", seen->str);
   model_answer_clear (&answer);
-  reading_free (reading);
+  response_parser_free (parser);
   g_string_free (seen, TRUE);
   return all;
 }
@@ -134,7 +135,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   FUZZ_REQUIRE (strcmp (whole, pieces) == 0);
   check_refusal (dialect, bytes, length);
   check_written (dialect, bytes, length);
-  g_autoptr (json_t) arguments = mend_arguments (bytes, length);
+  g_autoptr (json_t) arguments = json_repair_arguments (bytes, length);
   FUZZ_REQUIRE (!arguments || json_is_object (arguments));
   return 0;
 }

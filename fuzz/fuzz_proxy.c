@@ -3,8 +3,8 @@
  * meaning: its head says nothing twice, and names no host but the one that was looked at. */
 #include <string.h>
 
-#include "engine/network_rules.h"
-#include "engine/proxy_answer.h"
+#include "engine/network/network_rules.h"
+#include "engine/network/proxy_answer.h"
 #include "fuzz/fuzz.h"
 
 static guint

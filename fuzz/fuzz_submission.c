@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "common/json.h"
-#include "frontends/submission.h"
 #include "fuzz/fuzz.h"
+#include "interfaces/service/submission.h"
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
  * the cap, the second how the bytes are cut into pieces. */
 #include <string.h>
 
-#include "engine/capture.h"
+#include "engine/request/capture.h"
 #include "fuzz/fuzz.h"
 
 #define NOTICE_BYTES 160

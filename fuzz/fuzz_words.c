@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/size.h"
-#include "engine/workspace.h"
+#include "engine/files/workspace.h"
 #include "fuzz/fuzz.h"
 #include "sandbox/plan.h"
 

@@ -5,7 +5,7 @@
 
 What the rules refuse is planted where code might come to it: attributes of tables and of an object, a module that can be
 imported, a file. Code that reaches one of them, or does anything that raises an event which the rules refuse, has found a
-way past the guard. Ends with the figures, and fails when there is a finding. ADDER_RUNNER names another src/runner, ADDER_BUILD
+way past the guard. Ends with the figures, and fails when there is a finding. ADDER_RUNNER names another src/runner/python, ADDER_BUILD
 another build than build/, from which the runner's extension is. --cover tells which part of the guard's own code was run."""
 
 import builtins
@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATCH = 300  # programs of one process: what they change in libraries ends with it
 SECRETS = ("__secret__", "_secret", "mro", "to_pickle", "f_globals")
 
-COVERED = ("guard.py", "guarded.py", "guarded_pandas.py")
+COVERED = ("guard.py", "guarded.py", "guarded_pandas.py", "guarded_stats.py")
 
 found = []  # what the program that runs now has reached
 
@@ -38,7 +38,7 @@ found = []  # what the program that runs now has reached
 def load_runner():
     runner = types.ModuleType("adder_runner")
     build = pathlib.Path(os.environ.get("ADDER_BUILD", ROOT / "build"))
-    runner.__path__ = [os.environ.get("ADDER_RUNNER", str(ROOT / "src/runner")), str(build.resolve() / "src/runner")]
+    runner.__path__ = [os.environ.get("ADDER_RUNNER", str(ROOT / "src/runner/python")), str(build.resolve() / "src/runner")]
     sys.modules["adder_runner"] = runner
 
 
@@ -83,11 +83,62 @@ def plant(directory):
         for name in SECRETS:
             if name != "mro" or kind not in charts:  # matplotlib itself asks for that
                 setattr(kind, name, secret(name))
+    plant_in_stats()
     builtins.planted = found  # for the module, which marks that it was imported
     (directory / "planted_backend.py").write_text("import builtins\nbuiltins.planted.append('module planted_backend')\ndef plot(*a, **k): pass\n")
     sys.path.insert(0, str(directory))
     rows = {"a": [1, 2, 3], "open": [3.5, 1.0, 2.0], "a b": [1, 0, 1], "k": ["x", "y", "x"]}
     return {"df": pandas.DataFrame(rows), "s": pandas.Series([1, 2, 3], index=["a", "b", "c"]), "p": Probe()}
+
+
+STATISTICS = "ttest_ind ttest_1samp pearsonr kstest ks_1samp cramervonmises probplot anderson boxcox binned_statistic linregress describe mode zscore chi2_contingency f_oneway entropy ecdf percentileofscore quantile".split()
+
+
+def is_of_code(frame):
+    return running and guard.FORMAT_GATE in frame.f_builtins
+
+
+def plant_in_stats():
+    """Distributions that code makes or changes are a finding, for scipy makes code of their texts; so are functions and texts with
+    methods of their own that come to what scipy offers."""
+    import functools
+
+    import scipy.stats
+    from scipy.stats._distn_infrastructure import rv_frozen, rv_generic
+
+    def change(self, name, value):
+        if is_of_code(sys._getframe(1)):
+            found.append(f"attribute {name} of a distribution is set")
+        object.__setattr__(self, name, value)
+
+    def made(real):
+        def init(self, *words, **named):
+            if is_of_code(sys._getframe(1)):
+                found.append("a distribution is made")
+            real(self, *words, **named)
+
+        return init
+
+    def looked(name, real):
+        @functools.wraps(real)
+        def look(*words, **named):
+            for value in (*words, *named.values()):
+                its = getattr(value, "__self__", value)
+                if callable(value) and not isinstance(its, (rv_generic, rv_frozen)) or isinstance(value, str) and type(value) is not str:
+                    found.append(f"{type(value).__name__} given to stats.{name}")
+            return real(*words, **named)
+
+        return look
+
+    for kind in {rv_generic, rv_frozen, *(type(value) for value in vars(scipy.stats).values() if isinstance(value, rv_generic))}:
+        kind.__setattr__ = change
+        if "__init__" in vars(kind):
+            kind.__init__ = made(kind.__init__)
+    for kind in (rv_generic, rv_frozen):
+        for name in SECRETS:
+            setattr(kind, name, secret(name))
+    for name in STATISTICS:
+        setattr(scipy.stats, name, looked(name, getattr(scipy.stats, name)))
 
 
 running = False  # whether it is a program that does what is done
@@ -356,7 +407,37 @@ class Maker:
         return self.one(text, f"[{text}]", f"({text},)", f"{{{text}}}", f"{{'a': {text}}}", f"pd.Index([{text}])", f"pd.Series([{text}])", f"pd.Series({{'a': {text}}})", f"np.array([{text}])", f"{{'a': {text}}}.values()", f"{{{text}: 1}}.keys()", f"(t for t in [{text}])", f"{{'a': [{text}]}}", f"pd.array([{text}])", f"map(str, [{text}])", f"np.str_({text})", f"pd.Categorical([{text}])", f"reversed([{text}])", f"[[[[[[{text}]]]]]]")
 
     def subject(self):
-        return self.one("df", "s", "p", "df.groupby('k')", "df.groupby('k')['a']", "df['a']", "df.rolling(2)", "s.rolling(2)", "df[['a']]", "[].append", "pd.DataFrame", "pd.Series", "type(df)", "np.arange(3)", "df.T", "'{0}'", "pd", "np", "type", "str", "df.set_index(pd.date_range('2020', periods=3)).resample('D')", "len", "np.ndarray", "pd.options.plotting")
+        return self.one("df", "s", "p", "df.groupby('k')", "df.groupby('k')['a']", "df['a']", "df.rolling(2)", "s.rolling(2)", "df[['a']]", "[].append", "pd.DataFrame", "pd.Series", "type(df)", "np.arange(3)", "df.T", "'{0}'", "pd", "np", "type", "str", "df.set_index(pd.date_range('2020', periods=3)).resample('D')", "len", "np.ndarray", "pd.options.plotting", "stats", self.distribution())
+
+    def distribution(self):
+        return self.one("stats.norm", "stats.poisson", "stats.t", "stats.norm(0, 1)", "stats.gamma(2)", "stats.binom(5, 0.5)", "stats.sem", "stats.kstest", "type(stats.norm)", "type(stats.sem)", "type(stats.gamma(2))")
+
+    def statistics(self):
+        """Functions and distributions of scipy.stats, with what they do not expect."""
+        many, names, text, other = self.distribution(), self.names(), self.text(), self.subject()
+        data = self.one("[1.0, 2.0, 4.0]", "s", "df['a']", "df", "np.arange(5.0)", text, other, many)
+        function = f"stats.{self.one(*STATISTICS)}"
+        methods = ("pdf", "cdf", "ppf", "sf", "rvs", "mean", "stats", "interval", "moment", "fit", "expect", "freeze", "support", "entropy", "shapes", "name", "dist", "a", "random_state", "generic_moment", self.name())
+        method = self.one(*methods)
+        options = self.one("", f", {self.name()}={data}", f", optimizer={self.one(text, other)}", f", method={self.one(text, other)}", f", dist={self.one(text, many)}", f", args={names}", f", **{{{text}: {data}}}", f", alternative={text}", f", axis={data}", f", plot={other}", f", statistic={self.one(text, other)}", f", random_state={data}", f", nan_policy={text}")
+        return self.one(
+            f"{function}({data}{options})",
+            f"{function}({data}, {self.one(data, text, f'{many}.{method}', many)}{options})",
+            f"{many}.{method}",
+            f"{many}.{method}({data}{options})",
+            f"{many}({data}, {data}{options}).{method}",
+            f"{many}(shapes={text}, name={text})",
+            f"x = {function}({data}, {data}{options})\nx.{self.name()}",
+            f"getattr({self.one('stats', many)}, {text})({data})",
+            f"getattr({self.one('stats', many)}, {self.spelled(self.one('rv_continuous', 'bootstrap', 'fit', 'make_distribution', '_real', 'dist'))})({data}, {data})",
+            f"setattr({self.one('stats', many)}, {self.one(text, repr('shapes'))}, {text})\n{many}({data})",
+            f"{many}.{self.one('shapes', 'name', 'a', self.name())} = {text}\n{many}(1, 2).{method}",
+            f"class Made({self.one('type(stats.norm)', 'type(stats.sem)')}):\n    {self.name()} = {other}\nMade({data}, {text}).{method}",
+            f"df.groupby('k')['a'].agg({self.one(function, many, f'{many}.{method}')})",
+            f"df[['a']].apply({self.one(function, f'{many}.{method}')}{options})",
+            f"{other}.pipe({function}, {data}{options})",
+            f"list(map({self.one(function, many, f'{many}.{method}', 'type(stats.norm)')}, [{data}], [{data}]))",
+        )
 
     def call(self):
         names, text, subject = self.names(), self.text(), self.subject()
@@ -482,7 +563,7 @@ class Maker:
 
     def program(self):
         text = "class Text(str):\n    def startswith(self, *words): return False\n    def replace(self, *words): return self\no = p\n"
-        return text + "\n".join(self.any_of(self.asked, self.taken, self.statement, self.formatted, self.chart, self.plain) for _ in range(self.random.randrange(1, 3)))
+        return text + "\n".join(self.any_of(self.asked, self.taken, self.statement, self.formatted, self.chart, self.plain, self.statistics) for _ in range(self.random.randrange(1, 3)))
 
 
 # ---- what is run ----
@@ -590,6 +671,7 @@ if __name__ == "__main__":
     load_runner()
     import matplotlib.pyplot
     import pandas  # noqa: F401
+    import scipy.stats  # noqa: F401
 
     if "--cover" in sys.argv:
         cover = Cover(pathlib.Path(sys.modules["adder_runner"].__path__[0], name) for name in COVERED)

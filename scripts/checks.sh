@@ -29,20 +29,20 @@ check_format() {
   tracked '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
 }
 
-# No program that could be installed knows the switch that leaves layers out; the build made for it does.
-check_weaken() {
+# No program that could be installed knows the switch that disables layers; the build made for it does.
+check_disable_layers() {
   for directory in build build-release; do
     [ "$directory" = build ] || [ -d "$directory" ] || continue # the release is built in the deep tier alone
     for file in adder libadder.so src/runner/adder-zygote src/runner/adder-init src/runner/adder-shell src/runner/_adder.abi3.so; do
       file=$directory/$file
       [ -f "$file" ] || { echo "$file is not there"; return 1; }
-      if grep -aq ADDER_WEAKEN "$file"; then
-        echo "$file holds ADDER_WEAKEN"
+      if grep -aq ADDER_DISABLE_LAYERS "$file"; then
+        echo "$file holds ADDER_DISABLE_LAYERS"
         return 1
       fi
     done
   done
-  grep -aq ADDER_WEAKEN build-weaken/adder || { echo "build-weaken/adder lacks it: is it still called so?"; return 1; }
+  grep -aq ADDER_DISABLE_LAYERS build-mutation/adder || { echo "build-mutation/adder lacks it: is it still called so?"; return 1; }
 }
 
 # What CONTRIBUTING.md bans, in code; comments and strings may name them.
@@ -56,27 +56,9 @@ check_banned() {
   return 0
 }
 
-# A file includes from its own layer and from those below it. runner/wire.h is shared by both sides of the boundary.
+# A module includes from itself and from those below it; scripts/testing/layers.py has their order.
 check_layers() {
-  # shellcheck disable=SC2016 # the dollars are for awk
-  tracked 'src/*.c' 'src/*.h' | xargs awk '
-    BEGIN {
-      split("base sandbox runner common containers engine store policy library models analysis materials tools frontends", names)
-      for (i in names) layer[names[i]] = i + 0
-      free["base"] = free["sandbox"] = free["runner"] = 1
-    }
-    /^#include "/ {
-      split($2, part, "\""); split(part[2], to, "/"); split(FILENAME, from, "/")
-      if (part[2] == "runner/wire.h" || !(to[1] in layer)) next
-      if (layer[to[1]] > layer[from[2]] || (to[1] == "runner" && from[2] != "runner")) {
-        print FILENAME ": includes " part[2]; bad = 1
-      }
-    }
-    /^#include <(glib|jansson)/ {
-      split(FILENAME, from, "/")
-      if (from[2] in free) { print FILENAME ": " $0 ", but uses libc alone"; bad = 1 }
-    }
-    END { exit bad }'
+  /usr/bin/python3 -I scripts/testing/layers.py
 }
 
 check_licence() {
@@ -107,10 +89,12 @@ check_configuration_page() {
     { echo "docs/profile-keys.md is not current: build/adder profile document >docs/profile-keys.md"; return 1; }
 }
 
-# Made from the table of tools.
+# Made from the tables of tools and of operations.
 check_toolsets_page() {
   build/adder tools --format markdown | diff -u docs/toolsets.md - ||
     { echo "docs/toolsets.md is not current: build/adder tools --format markdown >docs/toolsets.md"; return 1; }
+  build/adder tools --format operations | diff -u docs/operations.md - ||
+    { echo "docs/operations.md is not current: build/adder tools --format operations >docs/operations.md"; return 1; }
 }
 
 check_manual() {

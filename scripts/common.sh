@@ -122,8 +122,8 @@ build() {
   compile "$1"
 }
 
-# The further builds of scripts/test. In build-weaken the layers of the sandbox can be left out, one by one.
-build_weaken() { (CC=gcc build build-weaken -Dweaken=true -Dtests=none); }
+# The further builds of scripts/test. In build-mutation the layers of the sandbox can be disabled, one by one.
+build_mutation() { (CC=gcc build build-mutation -Ddisable_layers=true -Dtests=none); }
 build_release() { (CC=gcc build build-release -Dbuildtype=release); }
 build_asan() { (CC=clang-14 build build-asan -Db_lundef=false -Db_sanitize=address,undefined && plain_runner build-asan); }
 build_tsan() { (CC=clang-14 build build-tsan -Db_lundef=false -Db_sanitize=thread -Dtests=threads && plain_runner build-tsan); }
@@ -172,7 +172,7 @@ environment() {
 }
 
 science() {
-  environment science "some 250 MB are fetched, 750 MB on disk"
+  environment science "some 275 MB are fetched, 820 MB on disk"
   refresh_fonts
 }
 

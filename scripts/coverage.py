@@ -3,8 +3,8 @@
 
     python3 coverage.py LCOV-FILE UNCOVERED
 
-LCOV-FILE is what `llvm-cov export -format=lcov` wrote. A module is a folder of src/; the folders of src/frontends are modules
-of their own. To the file UNCOVERED goes what was not reached: functions, the largest first, then lines and branches of each
+LCOV-FILE is what `llvm-cov export -format=lcov` wrote. A module is a folder of src/; those of
+engine/, interfaces/ and apps/ are modules of their own. To the file UNCOVERED goes what was not reached: functions, the largest first, then lines and branches of each
 file.
 """
 import collections
@@ -21,7 +21,7 @@ class File:
     @property
     def module(self):
         folders = self.path.split("/")[1:-1]
-        return "/".join(folders[: 2 if folders[0] == "frontends" else 1])
+        return "/".join(folders[: 2 if folders[:1] in (["engine"], ["interfaces"], ["apps"]) else 1]) or "main"
 
     def missed(self, first=0, end=sys.maxsize):
         return [line for line, count in sorted(self.lines.items()) if first <= line < end and not count]

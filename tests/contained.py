@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adders whose runs are in containers of an engine of the tests' own (docker_world.py)."""
 import contextlib
+import functools
 import json
 import urllib.parse
 
@@ -8,13 +9,17 @@ import pytest
 
 import docker_world
 import harness
-from harness import named, unique, wait_until, with_name
+from harness import named, unique, with_name
 
 PROFILE = ("--profile", "container")  # in a container, or else in a sandbox of the host's, with a warning
 INSISTING = ("--isolation", "container")  # in a container, or not at all
 
+SLEEPING = "import time\ntime.sleep(1000)"
+ENDED_BY_TIME = "15s"  # the time limit that a run is to meet, but not before the test has looked at it
+
 # An engine on a busy host starts one in a minute, and a launcher sees only then that its daemon has ended.
-START = 5 * harness.DEADLINE
+DEADLINE = 5 * harness.DEADLINE
+wait_until = functools.partial(harness.wait_until, deadline=DEADLINE)
 
 
 def engine_or_skip(engines, kind):
@@ -30,6 +35,7 @@ class Contained:
     def __init__(self, adder, engine, kept=2):
         self.adder, self.engine, self.kept = adder, engine, kept
         adder.environment = None  # the image's, of which there is one
+        adder.deadline = DEADLINE
 
     def __getattr__(self, name):
         return getattr(self.adder, name)
@@ -64,12 +70,13 @@ class Contained:
             found = self.containers()
             return found if len(found) == self.kept else None
 
-        return wait_until(full, f"{self.kept} containers to be parked", START)
+        return wait_until(full, f"{self.kept} containers to be parked")
 
-    def start_named(self, *options, code=harness.FOREVER, json_reply=True):
-        """A run under way, its name on the host and its container."""
+    def start_named(self, *options, code=SLEEPING, json_reply=True, timeout="10min"):
+        """A run under way, its name on the host and its container. It prints before it has the name."""
         name = unique()
-        process = self.adder.start(named(name, code), *PROFILE, *options, json_reply=json_reply)
+        code = f"print('started', flush=True)\n{named(name, code)}"
+        process = self.adder.start(code, *PROFILE, "--timeout", timeout, *options, json_reply=json_reply)
         wait_until(lambda: with_name(name) or process.poll() is not None, "the run to be under way")
         assert process.poll() is None, process.communicate()
         [worker] = with_name(name)
@@ -81,8 +88,7 @@ class Contained:
             return
         label = self.label()
         self.adder.stop()
-        wait_until(lambda: not self.containers(label), "the daemon's containers to be gone", START)
-
+        wait_until(lambda: not self.containers(label), "the daemon's containers to be gone")
 
     def forget(self):
         """For finalisers: no daemon stays, and none of its containers, whatever state they are in."""
@@ -114,7 +120,7 @@ class Running:
     def facts(self):
         return self.contained.engine.inspect(self.container)
 
-    def end(self, timeout=harness.DEADLINE):
+    def end(self, timeout=DEADLINE):
         """How it ended."""
         out, err = self.process.communicate(timeout=timeout)
         harness.gathered.append((self.process.args, self.process.returncode, out, err))

@@ -28,7 +28,7 @@ import tempfile
 import time
 import urllib.parse
 
-DEADLINE = 60
+DEADLINE = 300  # seconds; on a busy host an engine takes a minute to start a container, and answers nothing else meanwhile
 NOBODY = 65534
 PR_SET_PDEATHSIG = 1
 CLONE_NEWNS = 0x20000
@@ -167,6 +167,14 @@ def group_of(directory):
     return "tests-" + pathlib.Path(directory).name.removeprefix(PREFIX)
 
 
+def locked_directory():
+    """A new one, and its lock. It has its name only when the lock is held: others take one that nobody holds for a leftover."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix=f"new-{PREFIX}", dir=FOLDER))
+    lock = os.open(made / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return made.rename(FOLDER / made.name.removeprefix("new-")), lock
+
+
 def clear_leftovers():
     """Engines whose test was killed: nobody holds their lock."""
     for directory in FOLDER.glob(f"{PREFIX}*"):
@@ -202,12 +210,10 @@ class Engine:
         if why_not:
             raise FileNotFoundError(why_not)
         clear_leftovers()
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=FOLDER))
+        self.directory, self.lock = locked_directory()
         self.socket = self.directory / "engine.sock"
         self.servers, self.variables = {}, {}
         self.namespace = mount_namespace()  # what it mounts is in nobody's way
-        self.lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
         try:
             self.directory.chmod(0o711)
             self.prepare()
@@ -294,6 +300,8 @@ class Engine:
     def freeze(self):
         """It does not answer any more, and what is connected stays so."""
         self.server().send_signal(signal.SIGSTOP)
+        # Its other threads go on until the one that got the signal has run.
+        os.waitid(os.P_PID, self.server().pid, os.WSTOPPED)
 
     def thaw(self):
         self.server().send_signal(signal.SIGCONT)
@@ -324,9 +332,11 @@ class Engine:
     # -- containers, as somebody else would see to them --
 
     def containers(self, *labels):
-        """All that carry LABELS, running or not."""
+        """All that carry LABELS, running or not. Docker 20.10 keeps the entry of one whose removal was asked for twice at once, also
+        when nothing else of it is left: its state stays "removing"."""
         filters = json.dumps({"label": list(labels)}) if labels else "{}"
-        return self.ask("GET", f"/v1.41/containers/json?all=1&filters={filters.replace(' ', '').replace(chr(34), '%22')}")
+        path = f"/v1.41/containers/json?all=1&filters={filters.replace(' ', '').replace(chr(34), '%22')}"
+        return [container for container in self.ask("GET", path) if container["State"] != "removing"]
 
     def inspect(self, container):
         return self.ask("GET", f"/v1.41/containers/{container}/json")
@@ -527,7 +537,7 @@ def template(kind, program):
                 engine.keep_images(new)
             finally:
                 engine.end()
-            # Two others may be in use: of the weak build, and of a run of the tests that goes on.
+            # Two others may be in use: of the build for mutation tests, and of a run of the tests that goes on.
             older = sorted(CACHE.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime)
             for path in older[:-2]:
                 shutil.rmtree(path, ignore_errors=True)

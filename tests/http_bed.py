@@ -26,11 +26,17 @@ class Reply:
         return f"{self.status} {harness.shortened(str(self.headers), 600)} {harness.shortened(repr(self.body), 2000)}"
 
 
+class Lines(list):
+    def __str__(self):
+        return "".join(self)
+
+
 class Served:
     """ADDER's daemon with HTTP at 127.0.0.1; LINES is what adder.conf has besides."""
 
     def __init__(self, adder, lines="", listen="127.0.0.1:0", token=True, start=True):
-        self.adder, self.listen, self.log, self.told = adder, listen, [], []
+        self.adder, self.listen, self.log, self.told = adder, listen, Lines(), Lines()
+        self.said = (["adder", "serve", f"--http={listen}"], None, self.told, self.log)
         if lines:
             adder.configure((adder.config / "adder.conf").read_text() + lines)
         self.secret = self.token("tester", "--role", "admin", "--may-decide") if token else None
@@ -44,6 +50,7 @@ class Served:
         return ended.stdout.strip()
 
     def start(self):
+        before = len(self.log)  # of an earlier start
         self.process = self.adder.popen("serve", f"--http={self.listen}")
         self.threads = [
             threading.Thread(target=self.gather, args=pair, daemon=True)
@@ -52,11 +59,11 @@ class Served:
         for thread in self.threads:
             thread.start()
         harness.wait_until(
-            lambda: any("listens on /" in line for line in self.log) or self.process.poll() is not None,
+            lambda: any("listens on /" in line for line in self.log[before:]) or self.process.poll() is not None,
             "the daemon to listen",
         )
         assert self.process.poll() is None, self.log
-        found = re.search(r"http: listens on .*?https?://127\.0\.0\.1:(\d+)", "".join(self.log))
+        found = re.search(r"http: listens on .*?https?://127\.0\.0\.1:(\d+)", "".join(self.log[before:]))
         self.port = int(found[1]) if found else None
 
     @staticmethod
@@ -68,18 +75,24 @@ class Served:
         if self.process is None:
             return
         self.adder.stop()
-        self.process.wait(timeout=harness.DEADLINE)
+        self.process.wait(self.adder.deadline)
         for thread in self.threads:
             thread.join()
         self.process.stdout.close()
         self.process.stderr.close()
         self.process = None
 
+    def show(self):
+        """What it says is shown when the test fails that now asks it for something."""
+        if not any(entry is self.said for entry in harness.gathered[-3:]):
+            harness.gathered.append(self.said)
+
     # ---- requests ----
 
     @contextlib.contextmanager
-    def connection(self, timeout=harness.DEADLINE):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+    def connection(self, timeout=None):
+        self.show()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout or self.adder.deadline)
         try:
             yield connection
         finally:
@@ -124,8 +137,9 @@ class Served:
 
     # ---- bytes ----
 
-    def connect(self, timeout=harness.DEADLINE):
-        return socket.create_connection(("127.0.0.1", self.port), timeout)
+    def connect(self, timeout=None):
+        self.show()
+        return socket.create_connection(("127.0.0.1", self.port), timeout or self.adder.deadline)
 
     def head(self, method="GET", path="/healthz", *lines, secret=""):
         """The beginning of a request, by itself a whole one without a body."""
@@ -137,7 +151,7 @@ class Served:
             chosen.append("Authorization: Bearer " + (self.secret if secret is None else secret))
         return "\r\n".join([*chosen, *lines, "", ""]).encode("latin-1")
 
-    def exchange(self, data, timeout=harness.DEADLINE, more=False):
+    def exchange(self, data, timeout=None, more=False):
         """Sends DATA, and the end unless there is MORE to come, and returns all that comes back."""
         with self.connect(timeout) as connection:
             try:

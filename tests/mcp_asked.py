@@ -167,7 +167,7 @@ class AnotherUser:
     def __init__(self, adder, installation):
         if adder.user.uid == 0 or os.geteuid() != 0:
             pytest.skip("another owner can use the daemon of an ordinary user only, and only as root")
-        self.adder, self.program = adder, installation.program
+        self.adder, self.program, self.deadline = adder, installation.program, adder.deadline
         self.own = adder.directory / "of-root"
         self.own.mkdir(mode=0o700, exist_ok=True)
         (self.own / "adder.conf").write_text(f"[daemon]\nsocket = {adder.socket}\n")

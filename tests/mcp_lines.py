@@ -10,7 +10,7 @@ import time
 
 import jsonschema
 
-from harness import DEADLINE, strict_json
+from harness import strict_json
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
@@ -206,8 +206,9 @@ class Lines:
 
     # ---- receiving ----
 
-    def line(self, deadline=DEADLINE):
+    def line(self, deadline=None):
         """The next line; None at the end."""
+        deadline = deadline or self.adder.deadline
         end = time.monotonic() + deadline
         while b"\n" not in self.held:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
@@ -303,7 +304,7 @@ class Lines:
         rest = []
         while (line := self.line()) is not None:
             rest.append(strict_json(line))
-        return rest, self.process.wait(DEADLINE), self.process.stderr.read().decode()
+        return rest, self.process.wait(self.adder.deadline), self.process.stderr.read().decode()
 
 
 def text(result):

@@ -127,7 +127,7 @@ def give():
 @app.post("/introspect")
 def introspect():
     if stalled.is_set():
-        time.sleep(5)
+        time.sleep(600)
     return server.create_endpoint_response(Introspection.ENDPOINT_NAME)
 
 

@@ -268,6 +268,8 @@ class S3:
     def freeze(self):
         """It does not answer any more, and what is connected stays so."""
         self.server.send_signal(signal.SIGSTOP)
+        # Its other threads go on until the one that got the signal has run.
+        os.waitid(os.P_PID, self.server.pid, os.WSTOPPED)
 
     def thaw(self):
         self.server.send_signal(signal.SIGCONT)

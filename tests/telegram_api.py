@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Telegram's Bot API says of the methods that a chat front uses: their parameters, and its limits.
+"""What Telegram's Bot API says of the methods that a chat uses: their parameters, and its limits.
 e2e/test_telegram_api.py holds METHODS against the description that is published."""
 import html
 import json

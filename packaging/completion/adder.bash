@@ -58,7 +58,7 @@ _adder_value() {
     --key-env | --base-url | --proxy | --context-tokens | --output-tokens | --idle | --connect | --retries | --answer-bytes | --input-price | --output-price | --cached-price) ;;
     --role) _adder_words "guest user admin" ;;
     --toolset) _adder_words "$(adder tools 2>/dev/null | cut -d ' ' -f 1 | sort -u)" ;;
-    --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; elif [[ $command =~ ^(result|data)$ ]]; then _adder_words "csv parquet json"; else _adder_words "list mcp openai anthropic markdown"; fi ;;
+    --format) if [[ $command == record ]]; then _adder_words "jsonl csv"; elif [[ $command =~ ^(result|data)$ ]]; then _adder_words "csv parquet json"; else _adder_words "list mcp openai anthropic markdown operations"; fi ;;
     --stream) _adder_words "stdout stderr" ;;
     --offset | --grep) ;;
     --outcome) _adder_words "ok error refused approval_required timeout cpu_limit memory_limit output_limit crashed cancelled busy failed" ;;
@@ -129,7 +129,7 @@ _adder_options() {
     agent) echo "--toolset --tool -m --model --steps --max-steps --max-tokens --max-time --max-cost -c --conversation --role --read-only --out --transcript --record
       --wait-approval --dangerously-accept-all --json --no-daemon --help" ;;
     ask) echo "-m --model -c --code -f --file -x --expect --tests -o --out --again --explain --memory --cpu -t --timeout -l --limit -e --env --isolation --role
-      --delimiter --quote --encoding --no-header --decimal --thousands --day-first --record --json --no-daemon --help" ;;
+      --delimiter --quote --encoding --no-header --decimal --thousands --day-first --table --record --json --no-daemon --help" ;;
     search)
       if [[ ${COMP_WORDS[2]} == providers ]]; then echo "--refresh --names --json --no-daemon --help"
       else echo "-e --elements -f --formula --nsites --filter -p --providers -n --limit -t --timeout --raw --explain -a --all --json --no-daemon --help"; fi ;;
@@ -165,7 +165,7 @@ _adder_data_options() {
     show) echo "--json --no-daemon --help" ;;
     head) echo "-n --rows --json --no-daemon --help" ;;
     export) echo "--format -o --out -f --force --no-daemon --help" ;;
-    import) echo "--name --keep-versions --json --no-daemon --help" ;;
+    import) echo "--name --table --keep-versions --json --no-daemon --help" ;;
     *) echo "--no-daemon --help" ;;
   esac
 }

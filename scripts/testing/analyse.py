@@ -75,12 +75,12 @@ def tidied(program, unit):
     return [*program, "-p", unit.directory, TOP / unit.path]
 
 
-# src/base/weaken.c is in the build whose layers can be left out, and in no other. cppcheck reads all branches of the
+# src/base/disable_layers.c is in the build whose layers can be disabled, and in no other. cppcheck reads all branches of the
 # preprocessor, also headers that no compiler includes.
 TOOLS = {
-    "tidy": Tool(("build-asan", "build-weaken"), ("src", "examples", "tests"), TIDY, tidied, (".clang-tidy",)),
-    "cppcheck": Tool(("build", "build-weaken"), ("src",), CPPCHECK, lambda program, unit: [*program, unit.path], ("src/**/*.h", "include/*.h")),
-    "analyzer": Tool(("build", "build-weaken"), ("src",), ANALYZER, compiled),
+    "tidy": Tool(("build-asan", "build-mutation"), ("src", "examples", "tests"), TIDY, tidied, (".clang-tidy",)),
+    "cppcheck": Tool(("build", "build-mutation"), ("src",), CPPCHECK, lambda program, unit: [*program, unit.path], ("src/**/*.h", "include/*.h")),
+    "analyzer": Tool(("build", "build-mutation"), ("src",), ANALYZER, compiled),
 }
 
 

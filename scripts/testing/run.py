@@ -17,6 +17,7 @@ import stages
 SLOWEST = 50  # tests that are listed with what they took
 RUN_AGAIN = 10  # failed tests of one stage that are run again; more have a cause that a second run would not explain
 LOG_LINES, LOG_COLUMNS = 100, 300  # of the log of a stage that failed
+REASON_COLUMNS = 600  # of the reason that a test failed or was skipped, which has several lines from pytest
 FLAKY = pathlib.Path("tests/flaky")
 FLAKY_ENTRY = re.compile(r"(?P<name>\S.*?)  # \d{4}-\d\d-\d\d: \S.*")
 LOCK = pathlib.Path("build/test-lock")  # two runs would remove each other's results
@@ -135,9 +136,13 @@ class Run:
         ]
         self.write_lines("stages.tsv", ["stage\twall_s\tcpu_s\tpassed\tfailed\tskipped", *rows])
         self.write_lines("slowest.tsv", ["seconds\tstage\ttest", *(f"{row[0]:.1f}\t{row[1]}\t{row[2]}" for row in sorted(timed, reverse=True)[:SLOWEST])])
-        self.write_lines("failed", [case.name for case in cases if case.state == "failed"])
-        self.write_lines("skipped", [f"{case.name}: {case.reason or 'no reason given'}" for case in cases if case.state == "skipped"])
+        for state in ("failed", "skipped"):
+            self.write_lines(state, [self.told(case) for case in cases if case.state == state])
         return collections.Counter(case.state for case in cases)
+
+    @staticmethod
+    def told(case):
+        return f"{case.name}: {' '.join(case.reason.split())[:REASON_COLUMNS] or 'no reason given'}"
 
     @staticmethod
     def write_lines(name, lines):
@@ -152,7 +157,7 @@ class Run:
         for found in self.cases.values():
             for case in found:
                 if case.state == "failed":
-                    say(f"FAILED {case.name}")
+                    say(f"FAILED {self.told(case)}")
         cpu = sum(cost[1] for cost in self.costs.values())
         say(f"{self.tier}: {clock(time.monotonic() - self.began)}, {clock(cpu)} of processor time")
         print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped", flush=True)

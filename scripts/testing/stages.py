@@ -115,8 +115,8 @@ def containers(tier):
 
 def whole(tier="whole"):
     every = ("--all",) if tier == "deep" else ()
-    mutations = "tests/attack/test_cases.py::test_teeth"  # on a build whose layers can be left out
-    weak = {"ADDER_WEAK_BUILD": str(pathlib.Path("build-weaken").absolute())}
+    mutations = "tests/attack/test_cases.py::test_mutation"  # on a build whose layers can be disabled
+    mutation_build = {"ADDER_MUTATION_BUILD": str(pathlib.Path("build-mutation").absolute())}
     suppressions = pathlib.Path("tests/unit/tsan.supp").absolute()
     return [
         *servers(),
@@ -129,22 +129,23 @@ def whole(tier="whole"):
         build("asan"),
         build("tsan"),
         *containers(tier),
-        build("weaken"),
-        pytest("mutation", mutations, tier=tier, after=("build-weaken",), variables={**weak, **engines(tier)}, cores=0.8, memory=4),
+        build("mutation"),
+        pytest("mutation", mutations, tier=tier, after=("build-mutation",), variables={**mutation_build, **engines(tier)}, cores=0.8, memory=4),
         *sanitized("asan", (), {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
         *sanitized("tsan", ("--suite", "threads"),
-                   {"G_SLICE": "always-malloc", "TSAN_OPTIONS": f"halt_on_error=1:suppressions={suppressions}"}),
+                   {"G_SLICE": "always-malloc",
+                    "TSAN_OPTIONS": f"halt_on_error=1:detect_deadlocks=1:second_deadlock_stack=1:suppressions={suppressions}"}),
         meson("unit", "build", after=("seaweedfs",), cores=0.6, memory=3),
-        analysis("tidy", ("build-asan", "build-weaken"), every),
-        analysis("analyzer", ("build-weaken",), every),
-        analysis("cppcheck", ("build-weaken",), every),
+        analysis("tidy", ("build-asan", "build-mutation"), every),
+        analysis("analyzer", ("build-mutation",), every),
+        analysis("cppcheck", ("build-mutation",), every),
         pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages"), cores=0.4),
         Stage("mcp-conformance", (PYTHON, "-I", "tests/mcp/conformance.py", "--junit", str(RESULTS / "mcp-conformance.xml")), ("node-packages",),
               cores=0.3, results=str(RESULTS / "mcp-conformance.xml"), seconds=900),
         pytest("runner", "tests/unit", tier=tier, cores=0.3),
         *(check(name) for name in LIGHT_CHECKS),
         check("quickstart"),
-        check("weaken", ("build-weaken", *(("build-release",) if tier == "deep" else ()))),
+        check("disable_layers", ("build-mutation", *(("build-release",) if tier == "deep" else ()))),
     ]
 
 

@@ -148,6 +148,14 @@ say_result (GString *text, const json_t *result)
   (i < G_N_ELEMENTS (sayings) ? sayings[i].say : say_scalar) (text, result);
 }
 
+static void
+end_sentence (GString *text)
+{
+  g_string_truncate (text, strlen (g_strchomp (text->str)));
+  if (text->len > 0 && strchr (".!?", text->str[text->len - 1]) == NULL)
+    g_string_append_c (text, '.');
+}
+
 /* ---- no result ---- */
 
 /* The first line of TEXT is not what a traceback means: its last is. */
@@ -160,11 +168,23 @@ append_error (GString *text, const char *error)
   g_string_append_printf (text, "; %s", line ? line + 1 : clean);
 }
 
+/* What the run ended with, where the code itself has no errors to show. */
+static void
+append_reason (GString *text, const json_t *error)
+{
+  const char *message = json_member_text (error, "message"), *hint = json_member_text (error, "hint");
+  /* Python's own MemoryError has no message. */
+  append_error (text, message[0] ? message : json_member_text (error, "type"));
+  if (hint[0]) {
+    end_sentence (text);
+    g_string_append_printf (text, " %s", hint);
+  }
+}
+
 static void
 say_failure (GString *text, const struct analysis *analysis)
 {
   gsize tried = json_array_size (analysis->attempts), index;
-  const char *hint = json_member_text (analysis->error, "hint");
   json_t *error;
   if (tried > 1)
     g_string_append_printf (text, "There is no answer after %" G_GSIZE_FORMAT " attempts (%s)", tried,
@@ -181,19 +201,10 @@ say_failure (GString *text, const struct analysis *analysis)
     append_error (text, json_string_value (error));
   }
   if (json_array_size (analysis->errors) == 0 && analysis->error)
-    g_string_append_printf (text, "; %s%s%s", json_member_text (analysis->error, "message"),
-                            hint[0] ? " " : "", hint);
+    append_reason (text, analysis->error);
 }
 
 /* ---- the paragraph ---- */
-
-static void
-end_sentence (GString *text)
-{
-  g_string_truncate (text, strlen (g_strchomp (text->str)));
-  if (text->len > 0 && strchr (".!?", text->str[text->len - 1]) == NULL)
-    g_string_append_c (text, '.');
-}
 
 static void
 say_assumed (GString *text, const struct analysis *analysis)
@@ -220,18 +231,18 @@ say_assumed (GString *text, const struct analysis *analysis)
 
 /* The paragraph, which has a second chance to agree with the result; NULL without ERROR: it does not. */
 static char *
-ask_model (const struct analysis *analysis, struct talk *talk, GError **error)
+ask_model (const struct analysis *analysis, struct dialogue *dialogue, GError **error)
 {
   g_autofree char *result = describe_result (analysis);
   g_autofree char *ask = prompt_with (prompt_ask_answer, result);
-  talk_tell (talk, ask, FALSE);
-  g_autofree char *said = talk_say (talk, error);
+  dialogue_tell (dialogue, ask, FALSE);
+  g_autofree char *said = dialogue_say (dialogue, error);
   g_autofree char *wrong = said ? analysis_disagreement (analysis, said) : NULL;
   if (!wrong)
     return g_steal_pointer (&said);
   g_autofree char *again = prompt_with (prompt_answer_wrong, wrong);
-  talk_tell (talk, again, TRUE);
-  g_autofree char *second = talk_say (talk, error);
+  dialogue_tell (dialogue, again, TRUE);
+  g_autofree char *second = dialogue_say (dialogue, error);
   g_autofree char *still_wrong = second ? analysis_disagreement (analysis, second) : NULL;
   return still_wrong ? NULL : g_steal_pointer (&second);
 }
@@ -250,7 +261,8 @@ analysis_answer (struct analysis *analysis, const struct analysis_means *means, 
 {
   gboolean answered = analysis_is_answered (analysis);
   g_autoptr (GError) problem = NULL;
-  g_autofree char *said = answered && means->talk ? ask_model (analysis, means->talk, &problem) : NULL;
+  g_autofree char *said =
+      answered && means->dialogue ? ask_model (analysis, means->dialogue, &problem) : NULL;
   if (problem && !may_do_without (problem)) {
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
@@ -261,7 +273,7 @@ analysis_answer (struct analysis *analysis, const struct analysis_means *means, 
   else if (!said)
     say_result (text, analysis->result);
   end_sentence (text);
-  if (answered && means->talk && !said && !problem)
+  if (answered && means->dialogue && !said && !problem)
     g_string_append (text, " The model's own words contradicted the result.");
   if (problem) {
     g_string_append_printf (text, " The model put it into no words: %s", problem->message);

@@ -15,6 +15,49 @@ is_code (const json_t *arguments, char **ret_why)
   return !*ret_why;
 }
 
+/* ---- code as small models write it ---- */
+
+/* What all LINES that are not blank are indented by. */
+static gsize
+indent_of (char *const *lines)
+{
+  gsize least = G_MAXSIZE;
+  for (gsize i = 0; lines[i]; i++) {
+    gsize indent = strspn (lines[i], " \t");
+    if (lines[i][indent + strspn (lines[i] + indent, "\r")] != '\0')
+      least = MIN (least, indent);
+  }
+  return least == G_MAXSIZE ? 0 : least;
+}
+
+/* Whether LINE brings what is there: an import of pd or np, or, of a single table, df from a file, whose name
+ * the model makes up, since it was told none. */
+static gboolean
+is_needless (const char *line, gboolean is_single)
+{
+  static const char import[] = "^import (pandas as pd|numpy as np)\\s*(#.*)?$";
+  static const char load[] = "^df = pd\\.read_(csv|parquet)\\((\"[^\"]*\"|'[^']*')\\)\\s*(#.*)?$";
+  return g_regex_match_simple (import, line, 0, 0) || (is_single && g_regex_match_simple (load, line, 0, 0));
+}
+
+/* CODE as it can run: indented less where all of it is indented, and without lines that are needless. The
+ * caller's. */
+static char *
+tidied (const char *code, gboolean is_single)
+{
+  g_auto (GStrv) lines = g_strsplit (code, "\n", -1);
+  GString *text = g_string_new (NULL);
+  gsize indent = indent_of (lines);
+  for (gsize i = 0; lines[i]; i++) {
+    const char *line = lines[i] + MIN (indent, strlen (lines[i]));
+    if (!is_needless (line, is_single))
+      g_string_append_printf (text, "%s%s", line, lines[i + 1] ? "\n" : "");
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* ---- asking for it ---- */
+
 /* The texts of LIST, a line each. The caller's. */
 static char *
 lines_of (const json_t *list)
@@ -43,35 +86,36 @@ is_repeated (const json_t *attempts)
 }
 
 static void
-ask_again (const struct analysis *analysis, struct talk *talk)
+ask_again (const struct analysis *analysis, struct dialogue *dialogue)
 {
   g_autofree char *errors = lines_of (analysis->errors);
   g_autofree char *text = prompt_with (prompt_code_failed, errors);
   g_autofree char *whole =
       g_strconcat (text, is_repeated (analysis->attempts) ? prompt_code_repeated : "", NULL);
-  talk_tell (talk, whole, TRUE);
+  dialogue_tell (dialogue, whole, TRUE);
 }
 
 static void
-ask (const struct analysis *analysis, struct talk *talk)
+ask (const struct analysis *analysis, struct dialogue *dialogue)
 {
-  if (talk_is_new (talk))
-    analysis_open_talk (analysis, talk, prompt_ask_code);
+  if (dialogue_is_new (dialogue))
+    analysis_open_dialogue (analysis, dialogue, prompt_ask_code);
   else
-    talk_tell (talk, prompt_ask_code, FALSE);
+    dialogue_tell (dialogue, prompt_ask_code, FALSE);
 }
 
 gboolean
 analysis_code (struct analysis *analysis, const struct analysis_means *means, GError **error)
 {
   if (json_array_size (analysis->errors) > 0)
-    ask_again (analysis, means->talk);
+    ask_again (analysis, means->dialogue);
   else
-    ask (analysis, means->talk);
-  g_autoptr (json_t) arguments = talk_call (means->talk, PROMPT_TOOL_CODE, is_code, "code", error);
+    ask (analysis, means->dialogue);
+  g_autoptr (json_t) arguments = dialogue_call (means->dialogue, PROMPT_TOOL_CODE, is_code, "code", error);
   if (!arguments)
     return FALSE;
   analysis_forget_code (analysis);
-  analysis->code = g_strdup (json_member_text (arguments, "code"));
+  gboolean is_single = json_array_size (analysis->csv) == 1;
+  analysis->code = tidied (json_member_text (arguments, "code"), is_single);
   return TRUE;
 }

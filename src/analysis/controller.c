@@ -22,8 +22,8 @@ take (struct analysis *analysis, const struct analysis_means *means, enum analys
     means->begins (means->saw_data, analysis, step);
   if (!functions[step](analysis, means, error))
     return FALSE;
-  if (means->talk) {
-    g_autoptr (json_t) used = talk_usage (means->talk);
+  if (means->dialogue) {
+    g_autoptr (json_t) used = dialogue_usage (means->dialogue);
     json_object_update (analysis->usage, used);
   }
   if (means->saw)
@@ -70,14 +70,15 @@ is_about_code (const struct analysis *analysis)
 static gboolean
 may_go_back (const struct analysis *analysis, const struct analysis_means *means)
 {
-  return means->talk && is_about_code (analysis) && json_array_size (analysis->attempts) <= ANALYSIS_RETRIES;
+  return means->dialogue && is_about_code (analysis) &&
+         json_array_size (analysis->attempts) <= ANALYSIS_RETRIES;
 }
 
 static gboolean
 try_until_answered (struct analysis *analysis, const struct analysis_means *means, GError **error)
 {
   do {
-    if (means->talk && !take (analysis, means, ANALYSIS_CODE, error))
+    if (means->dialogue && !take (analysis, means, ANALYSIS_CODE, error))
       return FALSE;
     if (!try_code (analysis, means, error))
       return FALSE;
@@ -88,20 +89,26 @@ try_until_answered (struct analysis *analysis, const struct analysis_means *mean
 
 /* ---- all of it ---- */
 
+static gboolean
+needs_plan (const struct analysis *analysis, const struct analysis_means *means)
+{
+  return means->dialogue && !analysis->plan && !dialogue_is_short (means->dialogue);
+}
+
 gboolean
 analysis_solve (struct analysis *analysis, const struct analysis_means *means, GError **error)
 {
   /* Before a model costs anything. */
   if (!analysis_check_expect (analysis, error))
     return FALSE;
-  if (means->talk)
-    analysis->model = talk_model (means->talk);
+  if (means->dialogue)
+    analysis->model = dialogue_model (means->dialogue);
   if (!take (analysis, means, ANALYSIS_SCAN, error))
     return FALSE;
   gboolean is_read = analysis_ended_as (analysis, ADDER_OUTCOME_OK);
-  if (is_read && means->talk && !analysis->plan && !take (analysis, means, ANALYSIS_PLAN, error))
+  if (is_read && needs_plan (analysis, means) && !take (analysis, means, ANALYSIS_PLAN, error))
     return FALSE;
-  if (is_read && means->talk && means->proposes_checks && !take (analysis, means, ANALYSIS_EXPECT, error))
+  if (is_read && means->dialogue && means->proposes_checks && !take (analysis, means, ANALYSIS_EXPECT, error))
     return FALSE;
   if (is_read && !try_until_answered (analysis, means, error))
     return FALSE;

@@ -9,6 +9,7 @@
 #include "common/text.h"
 
 #define PRINTED_CHARACTERS 2000
+#define SQL_BYTES          (1 << 24) /* of a table: smaller ones pandas answers as fast */
 
 /* ---- cells ---- */
 
@@ -106,7 +107,7 @@ append_row (GString *text, const json_t *row, const char *member)
 }
 
 static void
-append_sample (GString *text, const json_t *table)
+append_sample (GString *text, const json_t *table, guint rows)
 {
   gsize index, begin = text->len;
   json_t *row;
@@ -114,14 +115,14 @@ append_sample (GString *text, const json_t *table)
   append_row (text, json_object_get (table, "columns"), "name");
   json_array_foreach (json_object_get (table, "sample"), index, row)
   {
-    if (text->len - begin > DESCRIBE_SAMPLE_BYTES)
+    if (index == rows || text->len - begin > DESCRIBE_SAMPLE_BYTES)
       break;
     append_row (text, row, NULL);
   }
 }
 
 static void
-append_table (GString *text, const json_t *table, gsize index)
+append_table (GString *text, const json_t *table, gsize index, guint rows)
 {
   g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (table, "bytes")));
   const char *name = json_member_text (table, "name");
@@ -132,21 +133,34 @@ append_table (GString *text, const json_t *table, gsize index)
                             json_integer_value (json_object_get (table, "rows")));
   g_string_append (text, ". Columns:\n");
   append_columns (text, json_object_get (table, "columns"));
-  append_sample (text, table);
+  append_sample (text, table, rows);
+}
+
+/* Whether TABLE is better asked by SQL: a small model that is told of it without need takes to it. */
+static gboolean
+is_for_sql (const json_t *table)
+{
+  return json_is_true (json_object_get (table, "sql")) &&
+         json_integer_value (json_object_get (table, "bytes")) >= SQL_BYTES;
 }
 
 char *
-describe_tables (const struct analysis *analysis)
+describe_tables (const struct analysis *analysis, guint rows)
 {
   GString *text = g_string_new (NULL);
+  gboolean for_sql = FALSE;
   gsize index;
   json_t *table;
   json_array_foreach (analysis->schema, index, table)
   {
     if (index > 0)
       g_string_append_c (text, '\n');
-    append_table (text, table, index);
+    append_table (text, table, index, rows);
+    for_sql |= is_for_sql (table);
   }
+  if (for_sql)
+    g_string_append (
+        text, "\nsql(\"select ...\") is there as well: a DataFrame, by DuckDB, from df or \"name\".\n");
   if (json_array_size (analysis->assumed) > 0)
     g_string_append (text, "\nAssumed of the files:\n");
   json_array_foreach (analysis->assumed, index, table)

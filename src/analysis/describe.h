@@ -13,8 +13,9 @@
 #define DESCRIBE_CELL_CHARACTERS 60
 #define DESCRIBE_SAMPLE_BYTES    24000 /* of the sample rows of one table */
 
-/* The tables of ANALYSIS: columns, types, sample rows, and what is odd about each. The caller's. */
-char *describe_tables (const struct analysis *analysis);
+/* The tables of ANALYSIS: columns, types, ROWS sample rows at most, and what is odd about each. The caller's.
+ */
+char *describe_tables (const struct analysis *analysis, guint rows);
 
 /* A line for each table of ANALYSIS that names its columns, of many the first. The caller's. */
 char *describe_columns (const struct analysis *analysis);

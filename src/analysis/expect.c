@@ -64,12 +64,12 @@ analysis_expect (struct analysis *analysis, const struct analysis_means *means, 
 {
   g_autofree char *checks = analysis_form_describe_checks ();
   g_autofree char *text = prompt_with (prompt_ask_checks, checks);
-  if (talk_is_new (means->talk))
-    analysis_open_talk (analysis, means->talk, text);
+  if (dialogue_is_new (means->dialogue))
+    analysis_open_dialogue (analysis, means->dialogue, text);
   else
-    talk_tell (means->talk, text, FALSE);
+    dialogue_tell (means->dialogue, text, FALSE);
   g_autoptr (json_t) arguments = NULL;
-  if (!talk_try (means->talk, PROMPT_TOOL_CHECKS, has_checks, &arguments, error))
+  if (!dialogue_try (means->dialogue, PROMPT_TOOL_CHECKS, has_checks, &arguments, error))
     return FALSE;
   g_autoptr (json_t) tables = json_array ();
   gsize index;

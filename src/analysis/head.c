@@ -8,13 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
-#include "common/text.h"
 
-#define HEAD_PARQUET "parquet"
-#define NAME_SHOWN   200
+#define BEGIN_BYTES 64
 
 /* Where the last character LINE_END of two bytes ends, or 0. */
 static gsize
@@ -83,35 +80,64 @@ open_lines (int fd, GError **error)
   return fd_steal (&head);
 }
 
-/* As src/runner/parquet_read.py has it: no text goes on with a control character. */
-static gboolean
-is_parquet (int fd)
+/* What a file begins with of which the first lines do not do, and what such files are called: it is no text,
+ * or its end is needed. What a file really is, the runner finds out (runner/python/table_format.py). */
+static const struct {
+  const char *bytes;
+  gsize length;
+  const char *ending;
+  gboolean is_word; /* a text could begin so */
+} wholes[] = {
+    {"PAR1", 4, "parquet", TRUE}, {"ARROW1\0", 7, "feather", FALSE},
+    {"PK\3\4", 4, "xlsx", FALSE}, {"SQLite format 3", 16, "sqlite", FALSE},
+    {"\x1f\x8b", 2, "gz", FALSE}, {"\x28\xb5\x2f\xfd", 4, "zst", FALSE},
+    {"{", 1, "json", FALSE},      {"[", 1, "json", FALSE},
+};
+
+/* Where the text DATA, LENGTH bytes, begins behind a byte order mark of UTF-8 and white space. */
+static gsize
+text_begin (const guint8 *data, gsize length)
 {
-  static const char magic[] = {'P', 'A', 'R', '1'};
-  guint8 data[sizeof magic + 1];
-  if (pread (fd, data, sizeof data, 0) != sizeof data || memcmp (data, magic, sizeof magic) != 0)
-    return FALSE;
-  guint8 next = data[sizeof magic];
-  return next < ' ' && next != '\t' && next != '\n' && next != '\r';
+  gsize at = length >= 3 && memcmp (data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  while (at < length && g_ascii_isspace (data[at]))
+    at++;
+  return at;
+}
+
+/* No text goes on with a control character behind a word such as PAR1. */
+static gboolean
+is_text_at (const guint8 *data, gsize length, gsize at)
+{
+  return at >= length || data[at] >= ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r';
+}
+
+/* The ending of what begins with the LENGTH bytes DATA and is needed whole, or NULL. */
+static const char *
+whole_ending (const guint8 *data, gsize length)
+{
+  gsize begin = text_begin (data, length);
+  for (gsize i = 0; i < G_N_ELEMENTS (wholes); i++) {
+    gsize of = wholes[i].length, at = of == 1 ? begin : 0;
+    if (length - at >= of && memcmp (data + at, wholes[i].bytes, of) == 0 &&
+        !(wholes[i].is_word && is_text_at (data, length, of)))
+      return wholes[i].ending;
+  }
+  return NULL;
 }
 
 gboolean
-head_open (int fd, const char *name, struct head *ret_head, GError **error)
+head_open (int fd, struct head *ret_head, GError **error)
 {
   struct stat st;
-  if (fstat (fd, &st) < 0)
+  guint8 begin[BEGIN_BYTES];
+  ssize_t got = pread (fd, begin, sizeof begin, 0);
+  if (got < 0 || fstat (fd, &st) < 0)
     return error_from_errno (error, errno, "cannot look at the file");
-  gboolean parquet = is_parquet (fd);
-  if (!parquet && g_str_has_suffix (name, "." HEAD_PARQUET)) {
-    g_autofree char *shown = text_one_line (name, NAME_SHOWN);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "%s is no Parquet file, whatever its name says: it does not begin as one does", shown);
-    return FALSE;
-  }
-  gboolean is_cut = !parquet && st.st_size > HEAD_BYTES;
+  const char *ending = whole_ending (begin, (gsize)got);
+  gboolean is_cut = !ending && st.st_size > HEAD_BYTES;
   int head = is_cut ? open_lines (fd, error) : fcntl (fd, F_DUPFD_CLOEXEC, 0);
   if (head < 0)
     return is_cut ? FALSE : error_from_errno (error, errno, "cannot keep the file open");
-  *ret_head = (struct head){head, is_cut, parquet ? HEAD_PARQUET : "csv"};
+  *ret_head = (struct head){head, is_cut, ending ? ending : "csv"};
   return TRUE;
 }

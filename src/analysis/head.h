@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is scanned of a table's file: of a CSV the first lines, from which its form is found out, however long
- * the rest is. Parquet says at its end what is in it, so there it is the whole. */
+ * the rest is; of all other formats the whole, of which no more is read than is needed. */
 #pragma once
 
 #include <glib.h>
@@ -14,10 +14,11 @@ gsize head_whole_lines (const guint8 *data, gsize length);
 struct head {
   int fd;             /* -1: there is none */
   gboolean is_cut;    /* there is more */
-  const char *ending; /* "csv" or "parquet", by what the file begins with; static */
+  const char *ending; /* "csv", "json", "xlsx" ..., by what the file begins with; static */
 };
 
-/* What there is to scan of the regular file FD, which is called NAME: FD's own copy where all of it is needed
- * or it has no more than HEAD_BYTES, else a memfd with its first whole lines. The position of FD stays; the
- * head's fd is the caller's. ADDER_ERROR_INVALID: NAME says Parquet, and it is none. */
-gboolean head_open (int fd, const char *name, struct head *ret_head, GError **error);
+/* What there is to scan of the regular file FD: FD's own copy where all of it is needed or it has no more
+ * than HEAD_BYTES, else a memfd with its first whole lines. The position of FD stays; the head's fd is the
+ * caller's.
+ */
+gboolean head_open (int fd, struct head *ret_head, GError **error);

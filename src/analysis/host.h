@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where an analysis has its code run: in the engine of a daemon (tools/), or by a daemon that is asked
- * (frontends/). The host has the files; what is in them, a step learns from results alone. */
+ * (interfaces/). The host has the files; what is in them, a step learns from results alone. */
 #pragma once
 
 #include <glib.h>

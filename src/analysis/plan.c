@@ -22,12 +22,13 @@ given_plan (const struct analysis *analysis)
 
 /* The question opens the conversation, whichever step comes first. */
 void
-analysis_open_talk (const struct analysis *analysis, struct talk *talk, const char *ask)
+analysis_open_dialogue (const struct analysis *analysis, struct dialogue *dialogue, const char *ask)
 {
-  g_autofree char *tables = describe_tables (analysis), *plan = given_plan (analysis);
+  guint rows = dialogue_is_short (dialogue) ? ANALYSIS_SHORT_ROWS : ANALYSIS_SAMPLE_ROWS;
+  g_autofree char *tables = describe_tables (analysis, rows), *plan = given_plan (analysis);
   g_autofree char *text =
       g_strdup_printf ("%s\nThe question: %s\n\n%s%s", tables, analysis->question, plan, ask);
-  talk_tell (talk, text, FALSE);
+  dialogue_tell (dialogue, text, FALSE);
 }
 
 static gboolean
@@ -61,6 +62,6 @@ is_plan (const json_t *plan, char **ret_why)
 gboolean
 analysis_plan (struct analysis *analysis, const struct analysis_means *means, GError **error)
 {
-  analysis_open_talk (analysis, means->talk, prompt_ask_plan);
-  return talk_try (means->talk, PROMPT_TOOL_PLAN, is_plan, &analysis->plan, error);
+  analysis_open_dialogue (analysis, means->dialogue, prompt_ask_plan);
+  return dialogue_try (means->dialogue, PROMPT_TOOL_PLAN, is_plan, &analysis->plan, error);
 }

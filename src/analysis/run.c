@@ -37,8 +37,9 @@ tables_of (const struct analysis *analysis)
   json_t *asked;
   json_array_foreach (analysis->csv, index, asked)
   {
-    json_t *table = json_pack ("{s:O, s:O}", "name", json_object_get (asked, "name"), "file",
-                               json_object_get (asked, "file"));
+    json_t *table =
+        json_pack ("{s:O, s:O, s:O}", "name", json_object_get (asked, "name"), "file",
+                   json_object_get (asked, "file"), "original", json_object_get (asked, "original"));
     json_t *options = json_object_get (asked, "options");
     if (json_object_size (options) > 0)
       json_object_set (table, "options", options);

@@ -9,7 +9,7 @@
 
 #define LINES_SAID 10
 
-/* The table of the state that TABLE of a run is about; their order is the same, but may be cut short. */
+/* The file of the state whose one table TABLE of a run is, or NULL. */
 static json_t *
 asked_of (const struct analysis *analysis, const json_t *table)
 {
@@ -62,7 +62,7 @@ bad_lines (const json_t *table)
 static void
 assume (struct analysis *analysis, const char *name, const char *sentence)
 {
-  gboolean several = json_array_size (analysis->csv) > 1;
+  gboolean several = json_array_size (analysis->schema) > 1;
   g_autofree char *text = several ? g_strdup_printf ("%s: %s", name, sentence) : g_strdup (sentence);
   json_array_append_new (analysis->assumed, json_text_or_null (text));
 }

@@ -8,7 +8,8 @@
 #include "common/json.h"
 #include "common/text.h"
 
-#define NAME_BYTES 64
+#define NAME_BYTES     64
+#define ORIGINAL_BYTES 100
 
 const char *const analysis_step_names[] = {"scan",  "plan", "expect", "code",
                                            "guard", "run",  "test",   "answer"};
@@ -138,8 +139,8 @@ check_name (const struct analysis *analysis, const char *name, GError **error)
 }
 
 gboolean
-analysis_add_table (struct analysis *analysis, const char *name, const char *ending, const char *path,
-                    guint64 bytes, const json_t *options, GError **error)
+analysis_add_table (struct analysis *analysis, const char *name, const char *ending, const char *original,
+                    const char *path, guint64 bytes, const json_t *options, GError **error)
 {
   gsize count = json_array_size (analysis->csv);
   if (count == ANALYSIS_TABLES_MOST) {
@@ -151,9 +152,11 @@ analysis_add_table (struct analysis *analysis, const char *name, const char *end
     return FALSE;
   /* Not the table's name, which need not be a file's. */
   g_autofree char *file = g_strdup_printf ("table-%" G_GSIZE_FORMAT ".%s", count + 1, ending);
-  json_t *table = json_pack ("{s:s, s:s, s:o, s:I, s:n, s:o}", "name", name, "file", file, "path",
-                             json_text_or_null (path), "bytes", (json_int_t)bytes, "sha256", "options",
-                             options ? json_deep_copy (options) : json_null ());
+  g_autofree char *base = g_path_get_basename (original);
+  g_autofree char *shown = text_one_line (base, ORIGINAL_BYTES);
+  json_t *table = json_pack ("{s:s, s:s, s:s, s:o, s:I, s:n, s:o}", "name", name, "file", file, "original",
+                             shown, "path", json_text_or_null (path), "bytes", (json_int_t)bytes, "sha256",
+                             "options", options ? json_deep_copy (options) : json_null ());
   json_array_append_new (analysis->csv, table);
   return TRUE;
 }

@@ -23,8 +23,8 @@ extern const char *const analysis_step_names[];
 /* NULL and zero: not there yet. */
 struct analysis {
   char *question;
-  /* [{"name", "file", "path", "bytes", "sha256", "options"}]: the tables, of which the first is df; file is
-   * what the sandbox calls it, path whence it came, or null. */
+  /* [{"name", "file", "original", "path", "bytes", "sha256", "options"}]: the files, of which the first table
+   * is df; file is what the sandbox calls it, original its own name, path whence it came, or null. */
   json_t *csv;
   json_t *expect; /* the checks that the result is held against, as docs/ask.md has them */
   json_t *schema; /* what was found out about each table (TABLE of docs/ask.md) */
@@ -58,12 +58,13 @@ void analysis_free (struct analysis *analysis);
 typedef struct analysis analysis_auto; /* for g_autoptr */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (analysis_auto, analysis_free)
 
-/* Adds the table NAME, whose file in the sandbox gets ENDING ("csv"). PATH may be NULL; OPTIONS (how to read
- * it; may be NULL) is copied. ADDER_ERROR_INVALID says what is wrong with NAME, or that there are too many.
- */
+/* Adds the table NAME, whose file in the sandbox gets ENDING ("csv"), and which messages call ORIGINAL,
+ * without directories. PATH may be NULL; OPTIONS (how to read it; may be NULL) is copied. ADDER_ERROR_INVALID
+ * says what is wrong with NAME, or that there are too many. */
 #define ANALYSIS_TABLES_MOST 16
 gboolean analysis_add_table (struct analysis *analysis, const char *name, const char *ending,
-                             const char *path, guint64 bytes, const json_t *options, GError **error);
+                             const char *original, const char *path, guint64 bytes, const json_t *options,
+                             GError **error);
 
 /* What the code left behind is gone: another one comes. */
 void analysis_forget_code (struct analysis *analysis);

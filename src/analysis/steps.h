@@ -6,18 +6,19 @@
 #pragma once
 
 #include "adder.h"
+#include "analysis/dialogue.h"
 #include "analysis/host.h"
 #include "analysis/state.h"
-#include "analysis/talk.h"
 
 #define ANALYSIS_SAMPLE_ROWS  20
+#define ANALYSIS_SHORT_ROWS   5 /* of the sample, for a model that reads little */
 #define ANALYSIS_PREVIEW_ROWS 10
 #define ANALYSIS_RETRIES      3
 
 struct analysis_means {
   struct analysis_host host;
-  struct talk *talk;        /* NULL: no model; the state has the code already */
-  gboolean proposes_checks; /* the model is asked for checks, beside those that the state has */
+  struct dialogue *dialogue; /* NULL: no model; the state has the code already */
+  gboolean proposes_checks;  /* the model is asked for checks, beside those that the state has */
   /* Told of each step that was taken; NULL: nobody. */
   void (*saw) (gpointer data, const struct analysis *analysis, enum analysis_step step);
   /* Told of each step before it is taken; NULL: nobody. */
@@ -67,7 +68,7 @@ void analysis_take_tables (struct analysis *analysis, const json_t *run_result);
 gboolean analysis_ended_as (const struct analysis *analysis, AdderOutcome outcome);
 
 /* Begins the conversation: the tables, the question, and what is asked for first. */
-void analysis_open_talk (const struct analysis *analysis, struct talk *talk, const char *ask);
+void analysis_open_dialogue (const struct analysis *analysis, struct dialogue *dialogue, const char *ask);
 
 /* ---- for people ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames on a stream socket: a kind, a length and that many bytes, with descriptors beside the header. Used
- * between the daemon and a sandbox (runner/wire.h) and on the local socket (frontends/protocol.h). */
+ * between the daemon and a sandbox (runner/wire.h) and on the local socket (interfaces/socket/protocol.h). */
 #pragma once
 
 #include <stddef.h>

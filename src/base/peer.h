@@ -9,8 +9,8 @@ struct peer {
   uid_t uid;
   bool trusted; /* its user is the caller's, or root */
   /* It lives in the caller's user and pid namespaces: it is no code in a sandbox or container, whose user may
-   * have the caller's id, and which found the socket in a directory that it was lent. FALSE as well for one
-   * that has ended, or that /proc does not tell of. */
+   * have the caller's id, and which found the socket in a directory that was bind-mounted into it. FALSE as
+   * well for one that has ended, or that /proc does not tell of. */
   bool near;
 };
 

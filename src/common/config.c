@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "build-config.h"
 #include "common/config_private.h"
 #include "common/error.h"

@@ -97,7 +97,7 @@ const struct config_row config_table[] = {
      .maximum = 4096, .text = "The same for the sessions of one owner."},
     {"sessions", "parked", CONFIG_COUNT, AT (sessions_parked), "1", .minimum = 0, .maximum = 64,
      .text = "Sandboxes that each environment keeps parked for sessions, once somebody made one: theirs have "
-             "another shape."},
+             "another spec."},
     {"sessions", "max_checkpoints", CONFIG_COUNT, AT (max_checkpoints), "8", .minimum = 0, .maximum = 256,
      .text = "Checkpoints that one session may have at once. Each holds on to the memory that it is "
              "different in."},
@@ -345,7 +345,7 @@ const struct config_row config_table[] = {
     {"network", "parked", CONFIG_COUNT, AT (network_parked), "1", .minimum = 0, .maximum = 64,
      .text =
          "Sandboxes that each environment keeps parked for runs that may reach chosen hosts, once there was "
-         "one: theirs have another shape."},
+         "one: theirs have another spec."},
     {"network", "max_connections", CONFIG_COUNT, AT (network_connections), "512", .minimum = 1,
      .maximum = 4096, .text = "Connections of all runs together that the proxy carries at once."},
     {"network", "private_networks", CONFIG_TEXT, AT (private_networks), "none",
@@ -459,7 +459,7 @@ const struct config_row config_table[] = {
          "daemon. Without it, they say so."},
     {"models", "rate", CONFIG_COUNT, AT (models_rate), "60", .minimum = 1, .maximum = 1000000,
      .text = "Questions of one owner to that model in an hour; a sixth of them may come at once. Who asks "
-             "more is told when he may again."},
+             "more is told when they may again."},
     {"models", "concurrent", CONFIG_COUNT, AT (models_concurrent), "2", .minimum = 1, .maximum = 1000,
      .text = "Questions of one owner to that model that may be under way at once."},
     {"models", "tokens", CONFIG_COUNT, AT (models_tokens), "200000", .minimum = 1000,

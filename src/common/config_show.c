@@ -151,7 +151,7 @@ write_limits (FILE *stream)
     g_autofree char *least = quantity_format (row->minimum, row->unit);
     g_autofree char *most = quantity_format (row->maximum, row->unit);
     fprintf (stream, "| `%s` | %s | %s | %s | %s%s |\n", row->name, standard, least, most, row->text,
-             row->shape ? " *" : "");
+             row->in_spec ? " *" : "");
   }
 }
 

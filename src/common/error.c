@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/text.h"
 
 /* Not G_DEFINE_QUARK, whose static is read and written by threads in no order. */

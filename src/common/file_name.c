@@ -44,3 +44,23 @@ file_name_clean (const char *name)
     clean->str[0] = '_';
   return file_name_shorten (clean->str, FILE_NAME_BYTES);
 }
+
+/* Cuts the ending of NAME off, with its dot. */
+static void
+cut_ending (char *name)
+{
+  char *dot = strrchr (name, '.');
+  if (dot && dot != name)
+    *dot = '\0';
+}
+
+char *
+file_name_stem (const char *name)
+{
+  char *stem = g_strdup (name);
+  gboolean packed = g_str_has_suffix (name, ".gz") || g_str_has_suffix (name, ".zst");
+  cut_ending (stem);
+  if (packed)
+    cut_ending (stem);
+  return stem;
+}

@@ -14,3 +14,7 @@ char *file_name_clean (const char *name);
 
 /* NAME, a cleaned one, in at most MOST bytes (32 or more). The caller's. */
 char *file_name_shorten (const char *name, gsize most);
+
+/* What a table is called that is in the file NAME: "sales" of "sales.csv" and of "sales.csv.gz". The
+ * caller's. */
+char *file_name_stem (const char *name);

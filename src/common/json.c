@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "adder.h"
+#include "adder_types.h"
 
 /* No number here has more digits, and the shortest form of most has fewer than what "%.17g" writes. */
 #define REAL_DIGITS 15

@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "common/guarded.h"
 #include "common/json.h"
 #include "common/text.h"
 
+LOCK_CLASS (logging);
+
 static struct {
-  GMutex lock;
-  log_sink sink;
-  void *data;
+  MUTEX (logging) lock;
+  GUARDED_BY (logging) log_sink sink;
+  GUARDED_BY (logging) void *data;
   int level; /* read without the lock: a message that nobody wants costs one load */
 } logging = {.level = -1};
 

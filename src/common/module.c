@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/paths.h"
 
 const void *

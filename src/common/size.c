@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 
 struct unit {
   const char *name;

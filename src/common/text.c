@@ -110,7 +110,8 @@ distance (const char *left, const char *right)
 {
   guint row[33];
   gsize width = strlen (right);
-  if (width >= G_N_ELEMENTS (row))
+  /* A word twice as long is at least WIDTH away, and no guess then; it may have megabytes. */
+  if (width >= G_N_ELEMENTS (row) || strnlen (left, 2 * width) == 2 * width)
     return G_MAXUINT;
   for (guint i = 0; i <= width; i++)
     row[i] = i;

@@ -5,8 +5,8 @@
 #include <glib.h>
 
 /* Whether C cannot be seen for what it is: it ends a line, drives a terminal, changes the direction of the
- * text that follows, has no width, or is blank and not the ordinary space. Where somebody decides by what he
- * sees, none of them is shown as it is. One table in text.c says which they are. */
+ * text that follows, has no width, or is blank and not the ordinary space. Where somebody decides by what
+ * they see, none of them is shown as it is. One table in text.c says which they are. */
 gboolean text_is_hidden (gunichar c);
 
 /* The same without those that languages and emoji are written with: other spaces, joiners, the usual

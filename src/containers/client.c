@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "containers/client.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/error.h"
+#include "common/http_client.h"
 #include "common/json.h"
-#include "common/module.h"
 #include "containers/find.h"
-#include "containers/transport.h"
 
 /* The version of the API that is spoken; with engines that are older, theirs. Without one each engine would
  * take its newest, whose answers nobody has seen yet. */
@@ -16,24 +17,27 @@
 #define API_MINOR 44
 
 /* Podman asks the package manager for the versions of its programs, which takes seconds on a busy host. */
-#define VERSION_MS   10000
+#define VERSION_MS   30000
 
 #define ANSWER_BYTES (16 << 20)
 #define WORDS_BYTES  4096
 
 struct container_client {
-  const struct container_transport_class *class;
-  struct container_transport *transport;
+  struct http_client *http;
   char *socket, *name, *version;
   char *prefix; /* of paths: "/v1.41" */
   guint status;
 };
 
-/* What came of one answer. */
+/* The socket's is the address that counts. */
+#define HOST "http://engine"
+
+/* One answer in lines, and what is sent for it. */
 struct taking {
-  GString *text;
-  container_news news; /* NULL: it is kept whole */
-  gpointer news_data;
+  GString *text; /* of the line that is not whole yet */
+  container_progress progress;
+  gpointer progress_data;
+  int body_fd;
   GError *error;
 };
 
@@ -56,9 +60,10 @@ tell_line (struct taking *taking, const char *text, gsize length)
   g_autofree char *blank = g_strstrip (g_strndup (text, length));
   if (blank[0] == '\0')
     return TRUE;
-  g_autoptr (json_t) line = json_parse_object (blank, strlen (blank), "the engine's news", &taking->error);
+  g_autoptr (json_t) line =
+      json_parse_object (blank, strlen (blank), "the engine's progress", &taking->error);
   return line && !is_error (line, &taking->error) &&
-         (!taking->news || taking->news (taking->news_data, line, &taking->error));
+         (!taking->progress || taking->progress (taking->progress_data, line, &taking->error));
 }
 
 static gboolean
@@ -75,24 +80,34 @@ tell_lines (struct taking *taking)
   return TRUE;
 }
 
-static gboolean
-take_whole (gpointer data, gboolean yes, const char *bytes, gsize length)
+static void
+set_too_long (GError **error)
 {
-  struct taking *taking = data;
-  (void)yes;
-  if (length > ANSWER_BYTES - taking->text->len) {
-    g_set_error_literal (&taking->error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                         "the container engine's answer is too long");
-    return FALSE;
-  }
-  g_string_append_len (taking->text, bytes, (gssize)length);
-  return TRUE;
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the container engine's answer is too long");
 }
 
-static gboolean
-take_lines (gpointer data, gboolean yes, const char *bytes, gsize length)
+static enum http_want
+take_lines (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
+            gsize length)
 {
-  return take_whole (data, yes, bytes, length) && (!yes || tell_lines (data));
+  struct taking *taking = data;
+  if (length > ANSWER_BYTES - taking->text->len) {
+    set_too_long (&taking->error);
+    return HTTP_STOP;
+  }
+  g_string_append_len (taking->text, bytes, (gssize)length);
+  return tell_lines (taking) ? HTTP_MORE : HTTP_STOP;
+}
+
+static gssize
+give (gpointer data, char *to, gsize most)
+{
+  const struct taking *taking = data;
+  ssize_t got;
+  do
+    got = read (taking->body_fd, to, most);
+  while (got < 0 && errno == EINTR);
+  return got;
 }
 
 /* ---- how it ends ---- */
@@ -108,41 +123,45 @@ set_refusal (const struct container_client *client, const char *text, gsize leng
   error_make_printable (error);
 }
 
-static gboolean
-set_failure (const struct container_client *client, const struct container_question *question,
-             const struct container_answer *answer, GError **error)
+static void
+set_failure (const struct container_client *client, guint64 timeout_ms, const struct http_response *response,
+             GError **error)
 {
-  if (answer->end == CONTAINER_UNREACHABLE)
+  if (response->end == HTTP_LONG)
+    set_too_long (error);
+  else if (response->end == HTTP_UNREACHABLE)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "no container engine can be reached at %s: %s",
-                 client->socket, answer->err ? g_strerror (answer->err) : answer->reason);
-  else if (answer->end == CONTAINER_LATE)
+                 client->socket, response->err ? g_strerror (response->err) : response->reason);
+  else if (response->end == HTTP_LATE)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
                  "the container engine at %s did not answer within %" G_GUINT64_FORMAT " ms", client->socket,
-                 question->timeout_ms);
+                 timeout_ms);
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
                  "the connection to the container engine at %s broke off: %s", client->socket,
-                 answer->reason);
-  return FALSE;
+                 response->reason);
 }
 
+/* REQUEST, with what is the same in all of them, to PATH. */
 static gboolean
-ask (struct container_client *client, const struct container_question *question, struct taking *taking,
-     GError **error)
+ask (struct container_client *client, struct http_client_request *request, const char *path,
+     guint64 timeout_ms, struct http_response *ret_response, GError **error)
 {
-  struct container_answer answer = client->class->ask (client->transport, question);
-  client->status = (guint)MAX (answer.status, 0);
-  gboolean yes = client->status >= 200 && client->status <= 299;
-  if (taking->error) {
-    g_propagate_error (error, g_steal_pointer (&taking->error));
-    return FALSE;
-  }
-  if (answer.end != CONTAINER_ANSWERED)
-    return set_failure (client, question, &answer, error);
+  g_autofree char *url = g_strconcat (HOST, client->prefix, path, NULL);
+  timeout_ms = MAX (timeout_ms, 1);
+  request->url = url;
+  request->unix_socket = client->socket;
+  request->deadline_us = g_get_monotonic_time () + (gint64)MIN (timeout_ms, G_MAXINT32) * 1000;
+  enum http_end end = http_client_perform (client->http, request, -1, ret_response);
+  client->status = (guint)MAX (ret_response->status, 0);
+  if (end != HTTP_ARRIVED)
+    set_failure (client, timeout_ms, ret_response, error);
   /* 304: it is so already. */
-  if (!yes && client->status != 304)
-    set_refusal (client, taking->text->str, taking->text->len, error);
-  return yes || client->status == 304;
+  else if (http_response_is_yes (ret_response) || client->status == 304)
+    return TRUE;
+  else
+    set_refusal (client, ret_response->body->str, ret_response->body->len, error);
+  return FALSE;
 }
 
 /* ---- questions ---- */
@@ -162,55 +181,49 @@ gboolean
 container_client_call (struct container_client *client, const char *method, const char *path, json_t *body,
                        guint64 timeout_ms, json_t **ret_answer, GError **error)
 {
-  g_autofree char *whole = g_strconcat (client->prefix, path, NULL);
+  static const char *const headers[] = {"Content-Type: application/json", NULL};
   g_autofree char *text = body ? json_to_text (body) : NULL;
-  g_autoptr (GString) came = g_string_new (NULL);
-  struct taking taking = {.text = came};
-  const struct container_question question = {
-      .socket = client->socket,
-      .method = method,
-      .path = whole,
-      .type = text ? "application/json" : NULL,
-      .body = text,
-      .length = text ? strlen (text) : 0,
-      .body_fd = -1,
-      .timeout_ms = MAX (timeout_ms, 1),
-      .took = take_whole,
-      .took_data = &taking,
-  };
+  g_auto (http_response_t) response = {0};
+  struct http_client_request request = {.method = method,
+                                        .headers = text ? headers : NULL,
+                                        .body = text,
+                                        .length = text ? (gint64)strlen (text) : 0,
+                                        .answer_bytes = ANSWER_BYTES};
   if (ret_answer)
     *ret_answer = NULL;
-  if (!ask (client, &question, &taking, error))
+  if (!ask (client, &request, path, timeout_ms, &response, error))
     return FALSE;
-  if (!ret_answer || came->len == 0)
+  if (!ret_answer || response.body->len == 0)
     return TRUE;
-  *ret_answer = parse_answer (came, error);
+  *ret_answer = parse_answer (response.body, error);
   return *ret_answer != NULL;
 }
 
 gboolean
 container_client_send (struct container_client *client, const char *path, const char *type, int body_fd,
-                       guint64 timeout_ms, container_news news, gpointer data, GError **error)
+                       guint64 timeout_ms, container_progress progress, gpointer data, GError **error)
 {
-  g_autofree char *whole = g_strconcat (client->prefix, path, NULL);
+  g_autofree char *header = g_strconcat ("Content-Type: ", type, NULL);
+  const char *const headers[] = {header, NULL};
   g_autoptr (GString) came = g_string_new (NULL);
-  struct taking taking = {.text = came, .news = news, .news_data = data};
-  const struct container_question question = {
-      .socket = client->socket,
-      .method = "POST",
-      .path = whole,
-      .type = type,
-      .body_fd = body_fd,
-      .timeout_ms = MAX (timeout_ms, 1),
-      .took = take_lines,
-      .took_data = &taking,
-  };
-  if (!ask (client, &question, &taking, error))
-    return FALSE;
-  if (tell_line (&taking, came->str, came->len))
-    return TRUE;
-  g_propagate_error (error, taking.error);
-  return FALSE;
+  g_autoptr (GError) problem = NULL;
+  struct taking taking = {.text = came, .progress = progress, .progress_data = data, .body_fd = body_fd};
+  g_auto (http_response_t) response = {0};
+  struct http_client_request request = {.method = "POST",
+                                        .headers = headers,
+                                        .data = &taking,
+                                        .length = -1,
+                                        .give = give,
+                                        .answer_bytes = G_MAXUINT64,
+                                        .took = take_lines};
+  gboolean ok = ask (client, &request, path, timeout_ms, &response, &problem) &&
+                tell_line (&taking, came->str, came->len);
+  /* Why it was broken off is more than that it was. */
+  if (taking.error)
+    g_propagate_error (error, taking.error);
+  else if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return ok;
 }
 
 /* ---- beginning and end ---- */
@@ -266,13 +279,11 @@ container_client_new (const struct config *config, GError **error)
   g_autofree char *socket = container_find (config, error);
   if (!socket)
     return NULL;
-  const struct container_transport_class *class =
-      module_load (CONTAINER_TRANSPORT_MODULE, CONTAINER_TRANSPORT_SYMBOL, error);
-  if (!class)
+  struct http_client *http = http_client_new (error);
+  if (!http)
     return NULL;
   struct container_client *client = g_new0 (struct container_client, 1);
-  client->class = class;
-  client->transport = class->open ();
+  client->http = http;
   client->socket = g_steal_pointer (&socket);
   client->name = g_strdup ("the container engine");
   client->prefix = g_strdup ("");
@@ -286,7 +297,7 @@ container_client_free (struct container_client *client)
 {
   if (!client)
     return;
-  client->class->close (client->transport);
+  http_client_free (client->http);
   g_free (client->socket);
   g_free (client->name);
   g_free (client->version);

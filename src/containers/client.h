@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A container engine, asked over the HTTP API that Docker defines and Podman answers too, on its unix socket.
- * The transport (transport_curl.c) is a module, loaded when one is first made. A client is for one thread at
- * a time. Errors are ADDER_ERROR_UNSUPPORTED where there is no engine, or no right to use it, and say how to
- * get it; ADDER_ERROR_NOT_FOUND where the engine knows no such thing; ADDER_ERROR_TIMEOUT where it does not
- * answer in time; else ADDER_ERROR_FAILED with the engine's words. */
+ * A client is for one thread at a time. Errors are ADDER_ERROR_UNSUPPORTED where there is no engine, or no
+ * right to use it, and say how to get it; ADDER_ERROR_NOT_FOUND where the engine knows no such thing;
+ * ADDER_ERROR_TIMEOUT where it does not answer in time; else ADDER_ERROR_FAILED with the engine's words. */
 #pragma once
 
 #include <glib.h>
@@ -37,10 +36,10 @@ gboolean container_client_call (struct container_client *client, const char *met
 /* Told each object of an answer that comes as lines of JSON, as an import or a build does. FALSE with ERROR
  * ends it.
  */
-typedef gboolean (*container_news) (gpointer data, json_t *line, GError **error);
+typedef gboolean (*container_progress) (gpointer data, json_t *line, GError **error);
 
 /* The same with what can be read from BODY_FD as TYPE, and an answer that comes in lines. A line with "error"
  * is an error. */
 gboolean container_client_send (struct container_client *client, const char *path, const char *type,
-                                int body_fd, guint64 timeout_ms, container_news news, gpointer data,
+                                int body_fd, guint64 timeout_ms, container_progress progress, gpointer data,
                                 GError **error);

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 
 enum whose { OF_USER, OF_SYSTEM };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/paths.h"

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
+#include "build-config.h"
 #include "common/command.h"
 #include "common/error.h"
 #include "common/json.h"
@@ -182,19 +183,19 @@ make_labels (const struct build *build, GError **error)
   if (!runner)
     return NULL;
   g_autofree char *built = built_at (build);
-  return json_pack ("{s:s, s:s, s:s, s:s}", LABEL_VERSION, adder_version (), LABEL_RUNNER, runner,
-                    LABEL_BUILT, built, LABEL_MODULES, MODULES);
+  return json_pack ("{s:s, s:s, s:s, s:s}", LABEL_VERSION, ADDER_VERSION, LABEL_RUNNER, runner, LABEL_BUILT,
+                    built, LABEL_MODULES, MODULES);
 }
 
 /* ---- into the engine ---- */
 
 /* What a build says, without the ids of what is made on the way. */
 static gboolean
-hear_engine (gpointer data, json_t *news, GError **error)
+hear_engine (gpointer data, json_t *progress, GError **error)
 {
   (void)error;
   const struct build *build = data;
-  g_auto (GStrv) lines = g_strsplit (json_member_text (news, "stream"), "\n", -1);
+  g_auto (GStrv) lines = g_strsplit (json_member_text (progress, "stream"), "\n", -1);
   for (gsize i = 0; lines[i]; i++) {
     g_autofree char *shown = text_one_line (g_strstrip (lines[i]), LINE_BYTES);
     if (shown[0] != '\0' && !g_str_has_prefix (shown, "--->"))

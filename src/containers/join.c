@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "containers/spec.h"
@@ -133,6 +133,16 @@ wait_for (const struct join *join, int pid_fd, gint64 until_us, gboolean *ret_en
 }
 
 gboolean
+join_ended (GError **error)
+{
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                       "a container ended before it joined: its image may be damaged (\"adder container "
+                       "build\" makes it anew), or its runtime lets it reach no socket of the host "
+                       "(gVisor's needs --host-uds=open)");
+  return FALSE;
+}
+
+gboolean
 join_wait (struct join *join, pid_t pid, int pid_fd, gint64 until_us, GError **error)
 {
   while ((join->zygote_fd = accept4 (join->listen_fd, NULL, NULL, SOCK_CLOEXEC)) < 0) {
@@ -145,13 +155,8 @@ join_wait (struct join *join, pid_t pid, int pid_fd, gint64 until_us, GError **e
     }
     if (err)
       return error_from_errno (error, err, "cannot wait for a container");
-    if (ended) {
-      g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                           "a container ended before it joined: its image may be damaged (\"adder container "
-                           "build\" makes it anew), or its runtime lets it reach no socket of the host "
-                           "(gVisor's needs --host-uds=open)");
-      return FALSE;
-    }
+    if (ended)
+      return join_ended (error);
   }
   return check_peer (join, pid, error);
 }

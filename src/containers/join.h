@@ -19,6 +19,9 @@ gboolean join_open (struct join *join, const char *home, GError **error);
  * group, until UNTIL_US of the monotonic clock. */
 gboolean join_wait (struct join *join, pid_t pid, int pid_fd, gint64 until_us, GError **error);
 
+/* Sets ERROR to why a container may have ended before it joined, and returns FALSE. */
+gboolean join_ended (GError **error);
+
 /* Gives it what it is to have, and whoever else knows the place finds nothing there any more. */
 gboolean join_send (struct join *join, int messages_fd, int control_fd, int filter_fd, GError **error);
 

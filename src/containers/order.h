@@ -19,15 +19,15 @@ struct container_order {
   guint64 shm_bytes; /* of /dev/shm */
   guint64 workspace_bytes, workspace_files; /* of the tmpfs that has /workspace and /tmp */
   char *home;                               /* a directory of the daemon's, in which the socket is made */
-  char *lend;      /* one of CONTAINER_LEND_*, for a directory that is to be /workspace; NULL: none is */
-  char *directory; /* its path, for the engine; NULL with CONTAINER_LEND_MOUNT */
+  char *bind;      /* one of CONTAINER_BIND_*, for a directory that is to be /workspace; NULL: none is */
+  char *directory; /* its path, for the engine; NULL with CONTAINER_BIND_MOUNT */
 };
 
 /* How a directory gets there. An engine binds what it finds at a path, which need not be what was meant: the
  * daemon compares before it gives the container a run. A launcher that may mount needs no path. */
-#define CONTAINER_LEND_READ  "read"  /* bound by the engine, read-only */
-#define CONTAINER_LEND_WRITE "write" /* bound by the engine */
-#define CONTAINER_LEND_MOUNT "mount" /* WIRE_LAUNCH_LENT, mounted by the launcher */
+#define CONTAINER_BIND_READ  "read"  /* bound by the engine, read-only */
+#define CONTAINER_BIND_WRITE "write" /* bound by the engine */
+#define CONTAINER_BIND_MOUNT "mount" /* WIRE_LAUNCH_BIND, mounted by the launcher */
 
 /* As the argument after "start"; the caller's. */
 char *container_order_write (const struct container_order *order);

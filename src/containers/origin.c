@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of /proc/PID/stat, behind the name: when it started. */
+/* Of /proc/PID/stat, behind the name: what state it is in, and when it started. */
+#define STATE      0
 #define STARTED_AT 19
 
-/* When PROCESS started, in ticks since the boot; NULL: there is none. The caller's. */
+/* When PROCESS started, in ticks since the boot; NULL: there is none, or it has ended and nobody has waited
+ * for it yet. The caller's. */
 static char *
 start_of (const char *process)
 {
@@ -19,8 +21,10 @@ start_of (const char *process)
     return NULL;
   /* A name may hold blanks and brackets. */
   const char *behind = strrchr (text, ')');
-  g_auto (GStrv) fields = g_strsplit (behind ? behind + strlen (")") : "", " ", -1);
-  return g_strv_length (fields) > STARTED_AT + 1 ? g_strdup (fields[STARTED_AT + 1]) : NULL;
+  g_auto (GStrv) fields = g_strsplit (behind ? behind + strlen (") ") : "", " ", -1);
+  if (g_strv_length (fields) <= STARTED_AT || strchr ("ZX", fields[STATE][0]))
+    return NULL;
+  return g_strdup (fields[STARTED_AT]);
 }
 
 char *

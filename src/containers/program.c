@@ -11,10 +11,10 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "containers/client.h"
-#include "containers/lent.h"
 #include "containers/order.h"
 #include "containers/remove.h"
 #include "containers/start.h"
+#include "containers/work_directory.h"
 #include "runner/wire.h"
 
 /* As everywhere in the project: a failure of our own. */
@@ -49,7 +49,7 @@ settle_descriptors (const struct container_order *order, GError **error)
     if (fcntl (fd, F_SETFD, FD_CLOEXEC) < 0)
       return error_from_errno (error, errno, "descriptor %d is missing", fd);
   (void)close (WIRE_LAUNCH_INIT);
-  (void)close_range (WIRE_LAUNCH_LENT + (lent_is_mount (order) ? 1 : 0), ~0U, 0);
+  (void)close_range (WIRE_LAUNCH_BIND + (work_directory_is_mount (order) ? 1 : 0), ~0U, 0);
   return TRUE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "containers/remove.h"
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "containers/labels.h"
 #include "containers/origin.h"

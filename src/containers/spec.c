@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/weaken.h"
+#include "base/disable_layers.h"
 #include "common/json.h"
 #include "containers/find.h"
 #include "containers/labels.h"
@@ -115,15 +115,15 @@ program_of (const struct container_order *order, const struct container_image *i
 }
 
 static json_t *
-surroundings (void)
+environment_variables (void)
 {
   json_t *list = list_of (container_variables, G_N_ELEMENTS (container_variables));
   const char *const *const tables[] = {variables_common, variables_interpreter};
   for (gsize i = 0; i < G_N_ELEMENTS (tables); i++)
     for (const char *const *variable = tables[i]; *variable; variable++)
       json_array_append_new (list, json_string (*variable));
-  if (weaken_variable ())
-    json_array_append_new (list, json_string (weaken_variable ()));
+  if (disable_layers_variable ())
+    json_array_append_new (list, json_string (disable_layers_variable ()));
   return list;
 }
 
@@ -211,10 +211,10 @@ confinement (const struct container_client *client, const char *join)
 
 /* Without what is mounted below it, and what is mounted there later. */
 static json_t *
-lent_mount (const struct container_order *order)
+work_directory_mount (const struct container_order *order)
 {
   return json_pack ("{s:s, s:s, s:s, s:b, s:{s:b, s:s}}", "Type", "bind", "Source", order->directory,
-                    "Target", WIRE_WORK_PATH, "ReadOnly", strcmp (order->lend, CONTAINER_LEND_WRITE) != 0,
+                    "Target", WIRE_WORK_PATH, "ReadOnly", strcmp (order->bind, CONTAINER_BIND_WRITE) != 0,
                     "BindOptions", "NonRecursive", 1, "Propagation", "rprivate");
 }
 
@@ -233,7 +233,7 @@ mounts (const struct container_order *order, const char *join)
                                             "Target", bound[i].target, "ReadOnly", 1));
   }
   if (order->directory)
-    json_array_append_new (list, lent_mount (order));
+    json_array_append_new (list, work_directory_mount (order));
   return list;
 }
 
@@ -266,7 +266,7 @@ container_spec (const struct container_client *client, const struct container_or
                             "Hostname", "adder", "WorkingDir", "/", "User", user, "Cmd", "NetworkDisabled", 1,
                             "Tty", 0, "OpenStdin", 0, "StopTimeout", 0);
   json_object_set_new (body, "Entrypoint", program_of (order, image));
-  json_object_set_new (body, "Env", surroundings ());
+  json_object_set_new (body, "Env", environment_variables ());
   json_object_set_new (body, "Labels", labels ());
   json_object_set_new (body, "HostConfig", host_of (client, order, join));
   return body;

@@ -11,7 +11,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
@@ -19,9 +19,9 @@
 #include "containers/find.h"
 #include "containers/image.h"
 #include "containers/join.h"
-#include "containers/lent.h"
 #include "containers/remove.h"
 #include "containers/spec.h"
+#include "containers/work_directory.h"
 #include "runner/wire.h"
 
 struct start {
@@ -143,7 +143,12 @@ inspect (struct start *start, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("/containers/%s/json", start->id);
   g_autoptr (json_t) answer = NULL;
-  if (!container_client_call (start->client, "GET", path, NULL, left_ms (start), &answer, error))
+  gboolean known = container_client_call (start->client, "GET", path, NULL, left_ms (start), &answer, error);
+  if (!known && container_client_status (start->client) == 404) { /* engines remove one that ended */
+    g_clear_error (error);
+    return join_ended (error);
+  }
+  if (!known)
     return FALSE;
   if (!start->runtime)
     start->runtime = g_strdup (json_member_text (json_object_get (answer, "HostConfig"), "Runtime"));
@@ -153,8 +158,7 @@ inspect (struct start *start, GError **error)
     return TRUE;
   if (start->pid > 0 && errno != ESRCH)
     return error_from_errno (error, errno, "cannot watch a container");
-  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a container ended as soon as it was started");
-  return FALSE;
+  return join_ended (error); /* even before it was looked at */
 }
 
 /* ---- telling the daemon ---- */
@@ -188,7 +192,7 @@ static gboolean
 check_apart (const struct start *start, GError **error)
 {
   const char *lacking = NULL;
-  if (start->join.apart && start->order->lend)
+  if (start->join.apart && start->order->bind)
     lacking = "takes no directory of the host's";
   else if (start->join.apart && pidfd_send_signal (start->pid_fd, 0, NULL, 0) < 0)
     lacking = "belongs to another user than Adder's, who could not end it: that takes root's daemon";
@@ -204,8 +208,8 @@ static gboolean
 hand_over (struct start *start, GError **error)
 {
   start->joined = join_wait (&start->join, start->pid, start->pid_fd, start->until_us, error);
-  return start->joined && check_apart (start, error) && lent_attach (start->order, start->pid_fd, error) &&
-         tell (start, error) &&
+  return start->joined && check_apart (start, error) &&
+         work_directory_attach (start->order, start->pid_fd, error) && tell (start, error) &&
          join_send (&start->join, STDERR_FILENO, WIRE_LAUNCH_CONTROL, WIRE_LAUNCH_FILTER, error);
 }
 
@@ -229,8 +233,11 @@ finish (struct start *start)
    * it has joined. */
   if (start->joined)
     (void)pidfd_send_signal (start->pid_fd, SIGKILL, NULL, 0);
-  if (start->asked)
+  if (start->asked) {
     container_remove_surely (start->client, start->order->name, start->unsure);
+    /* What an engine made only after the first sweep, for a launcher that was killed while it asked. */
+    (void)container_sweep (start->client, NULL);
+  }
   container_client_free (start->client);
   container_image_free (start->image);
   g_free (start->id);
@@ -255,8 +262,8 @@ let_go (const struct container_order *order)
 {
   (void)close (WIRE_LAUNCH_CONTROL);
   (void)close (WIRE_LAUNCH_FILTER);
-  if (lent_is_mount (order))
-    (void)close (WIRE_LAUNCH_LENT);
+  if (work_directory_is_mount (order))
+    (void)close (WIRE_LAUNCH_BIND);
 }
 
 gboolean
@@ -269,7 +276,7 @@ container_start (const struct container_order *order, GError **error)
       .until_us = g_get_monotonic_time () + (gint64)order->start_ms * 1000,
       .pid_fd = -1,
   };
-  gboolean started = find_engine (&start, &problem) && lent_check (order, start.client, &problem) &&
+  gboolean started = find_engine (&start, &problem) && work_directory_check (order, start.client, &problem) &&
                      join_open (&start.join, order->home, &problem) && create (&start, &problem) &&
                      run (&start, &problem) && inspect (&start, &problem) && hand_over (&start, &problem);
   if (!started)

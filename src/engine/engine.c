@@ -2,38 +2,14 @@
 /* The engine. */
 #include "engine/engine.h"
 
-#include <malloc.h>
-#include <sys/resource.h>
-
-#include "adder.h"
+#include "adder_types.h"
+#include "build-config.h"
 #include "common/config.h"
-#include "engine/proxy.h"
-#include "engine/sessions.h"
-
-/* What is larger goes back to the system when it is freed. Left alone, the C library keeps pieces of the size
- * that it saw last, up to 32 MiB of them in each of its arenas: sandboxes could have a daemon hold a gigabyte
- * by sending it large messages. */
-#define MAPPED_BYTES (256 << 10)
-
-static gint owns_process;
-
-void
-engine_own_process (void)
-{
-  struct rlimit descriptors;
-  g_atomic_int_set (&owns_process, 1);
-  if (getrlimit (RLIMIT_NOFILE, &descriptors) == 0) {
-    descriptors.rlim_cur = descriptors.rlim_max;
-    (void)setrlimit (RLIMIT_NOFILE, &descriptors);
-  }
-  mallopt (M_MMAP_THRESHOLD, MAPPED_BYTES);
-}
-
-gboolean
-engine_owns_process (void)
-{
-  return g_atomic_int_get (&owns_process);
-}
+#include "common/notifications.h"
+#include "engine/host/host.h"
+#include "engine/network/proxy.h"
+#include "engine/pool/pool.h"
+#include "engine/session/sessions.h"
 
 struct engine *
 engine_new (struct config *config, GError **error)
@@ -45,11 +21,11 @@ engine_new (struct config *config, GError **error)
   g_atomic_ref_count_init (&engine->references);
   engine->host = host;
   engine->proxy = proxy_new (host, error);
-  engine->news = news_new ();
-  engine->sessions = engine->proxy ? sessions_new (host, engine->news, error) : NULL;
+  engine->notifications = notifications_new ();
+  engine->sessions = engine->proxy ? sessions_new (host, engine->notifications, error) : NULL;
   if (!engine->sessions) {
     proxy_free (engine->proxy);
-    news_unref (engine->news);
+    notifications_unref (engine->notifications);
     host_free (host);
     g_free (engine);
     return NULL;
@@ -74,7 +50,7 @@ engine_unref (struct engine *engine)
   sessions_free (engine->sessions);
   pools_free (engine->pools);
   proxy_free (engine->proxy);
-  news_unref (engine->news);
+  notifications_unref (engine->notifications);
   host_free (engine->host);
   g_free (engine);
 }
@@ -104,7 +80,7 @@ engine_status (struct engine *engine)
 {
   static const char *const modes[] = {[CGROUP_NONE] = "none", [CGROUP_V1] = "v1", [CGROUP_V2] = "v2"};
   const struct host *host = engine->host;
-  json_t *status = json_pack ("{s:s, s:I, s:s, s:s?, s:i}", "version", adder_version (), "uptime_ms",
+  json_t *status = json_pack ("{s:s, s:I, s:s, s:s?, s:i}", "version", ADDER_VERSION, "uptime_ms",
                               (json_int_t)((g_get_monotonic_time () - engine->started_us) / 1000), "cgroup",
                               modes[host->cgroups ? cgroup_node_mode (host->cgroups) : CGROUP_NONE],
                               "cgroup_reason", host->cgroup_reason, "cpus", (int)host->cpus);

@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <jansson.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/histogram.h"
 
 #define TOTALS_DENIALS 10 /* kinds, and one for all others */

@@ -10,7 +10,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "common/text.h"
-#include "engine/workspace.h"
+#include "engine/files/workspace.h"
 
 #define FORM_BYTES    (256 << 10)
 #define FORM_DEPTH    16
@@ -270,6 +270,21 @@ has_table (const json_t *tables, const char *name)
   return FALSE;
 }
 
+/* Whether NAME is one of TABLES, or may be one of several in such a file: "book.Sheet1". */
+static gboolean
+may_be_table (const json_t *tables, const char *name)
+{
+  gsize i;
+  json_t *table;
+  json_array_foreach (tables, i, table)
+  {
+    const char *file = json_string_value (table);
+    if (file && g_str_has_prefix (name, file) && name[strlen (file)] == '.')
+      return TRUE;
+  }
+  return has_table (tables, name);
+}
+
 static void
 look_at_value (struct form *form, const char *where, enum kind kind, const json_t *value)
 {
@@ -280,7 +295,7 @@ look_at_value (struct form *form, const char *where, enum kind kind, const json_
            choices ? list : kind_table[kind].wanted);
     return;
   }
-  if (kind == KIND_TABLE && !has_table (form->tables, json_string_value (value))) {
+  if (kind == KIND_TABLE && !may_be_table (form->tables, json_string_value (value))) {
     g_autofree char *shown = text_one_line (json_string_value (value), SHOWN_BYTES);
     fault (form, where, "names a table that is not given: %s", shown);
   }
@@ -349,7 +364,7 @@ look_at_members (struct form *form, const char *where, const struct member *memb
 
 /* ---- checks ---- */
 
-/* What the runner looks at (runner/checks.py). */
+/* What the runner looks at (runner/python/checks.py). */
 static const struct check {
   const char *name;
   struct member members[MEMBERS_MOST];
@@ -519,12 +534,13 @@ static const struct member option_members[MEMBERS_MOST] = {
     {"delimiter", KIND_CHARACTER, FALSE}, {"quote", KIND_CHARACTER_OR_NONE, FALSE},
     {"encoding", KIND_NAME, FALSE},       {"header", KIND_SWITCH, FALSE},
     {"decimal", KIND_MARK, FALSE},        {"thousands", KIND_CHARACTER_OR_NONE, FALSE},
-    {"day_first", KIND_SWITCH, FALSE},
+    {"day_first", KIND_SWITCH, FALSE},    {"table", KIND_NAME, FALSE},
 };
 
 static const struct member table_members[MEMBERS_MOST] = {
     {"name", KIND_NAME, TRUE},
     {"file", KIND_FILE, TRUE},
+    {"original", KIND_NAME, FALSE},
     {"options", KIND_ANY, FALSE},
 };
 
@@ -576,22 +592,15 @@ settle (struct form *form, const char *what, GError **error)
   return FALSE;
 }
 
-json_t *
-analysis_form_read (const char *text, GError **error)
+gboolean
+analysis_form_check (const json_t *analysis, GError **error)
 {
   struct form form = {g_ptr_array_new_with_free_func (g_free), NULL};
-  gsize length = strlen (text);
-  if (length > FORM_BYTES) {
-    g_ptr_array_unref (form.faults);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the analysis has more than %d bytes", FORM_BYTES);
-    return NULL;
-  }
-  g_autoptr (json_t) analysis = json_parse_object (text, length, "the analysis", error);
-  if (!analysis) {
-    g_ptr_array_unref (form.faults);
-    return NULL;
-  }
-  if (!json_is_flat (analysis, FORM_DEPTH))
+  if (!json_is_object (analysis))
+    fault (&form, "it", "must be an object");
+  else if (json_dumpb (analysis, NULL, 0, JSON_COMPACT) > FORM_BYTES)
+    fault (&form, "it", "has more than %d bytes", FORM_BYTES);
+  else if (!json_is_flat (analysis, FORM_DEPTH))
     fault (&form, "it", "is nested deeper than %d levels", FORM_DEPTH);
   else {
     look_at_members (&form, "", form_members, analysis, NULL);
@@ -601,7 +610,7 @@ analysis_form_read (const char *text, GError **error)
     if (expect && !json_is_null (expect))
       look_at_expect (&form, expect);
   }
-  return settle (&form, "the analysis is not as it must be", error) ? g_steal_pointer (&analysis) : NULL;
+  return settle (&form, "the analysis is not as it must be", error);
 }
 
 gboolean

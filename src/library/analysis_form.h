@@ -6,8 +6,8 @@
 #include <glib.h>
 #include <jansson.h>
 
-/* TEXT as an analysis. The caller's; NULL with ADDER_ERROR_INVALID, which names all that is wrong with it. */
-json_t *analysis_form_read (const char *text, GError **error);
+/* Whether ANALYSIS is one. ADDER_ERROR_INVALID names all that is wrong with it. */
+gboolean analysis_form_check (const json_t *analysis, GError **error);
 
 /* Of EXPECT, a list of checks, alone: of tables, it knows those among TABLES, texts (NULL: none). */
 gboolean analysis_form_check_expect (const json_t *expect, const json_t *tables, GError **error);

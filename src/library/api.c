@@ -6,8 +6,9 @@
 #include "common/config.h"
 #include "common/json.h"
 #include "common/text.h"
-#include "engine/run.h"
-#include "engine/save.h"
+#include "engine/files/save.h"
+#include "engine/request/result.h"
+#include "engine/run/run.h"
 #include "library/library.h"
 
 const char *
@@ -36,7 +37,7 @@ adder_engine_new (const char *config_file, GError **error)
   struct adder_engine *public = g_new0 (struct adder_engine, 1);
   public->engine = engine;
   public->store = store;
-  public->keeper = keeper_new (store, engine->news);
+  public->recorder = recorder_new (store, engine->notifications);
   public->approvals = approvals_new (engine->host->config);
   public->loops = loops_new (engine->host->config);
   profile_cache_init (&public->profiles);
@@ -59,7 +60,7 @@ adder_engine_status_json (AdderEngine *engine)
   g_autoptr (json_t) status = engine_status (engine->engine);
   json_object_set_new (status, "approvals",
                        json_pack ("{s:i}", "waiting", (int)approvals_waiting (engine->approvals)));
-  json_object_set_new (status, "store", keeper_status (engine->keeper));
+  json_object_set_new (status, "store", recorder_status (engine->recorder));
   return json_to_text (status);
 }
 
@@ -70,7 +71,7 @@ adder_engine_free (AdderEngine *engine)
     return;
   engine_close (engine->engine);
   store_close (engine->store);
-  keeper_unref (engine->keeper);
+  recorder_unref (engine->recorder);
   store_unref (engine->store);
   engine_unref (engine->engine);
   profile_cache_clear (&engine->profiles);
@@ -88,12 +89,12 @@ adder_run_start (AdderEngine *engine, const AdderRequest *request)
 {
   g_return_val_if_fail (engine != NULL && request != NULL, NULL);
   struct run_request *resolved = library_resolve (engine, request);
-  /* First, since the gate may put copies in place of files. */
+  /* First, since admission may put copies in place of files. */
   if (resolved->conversation)
     library_watch_loops (engine, resolved);
-  library_gate (engine, request, resolved);
+  library_admit (engine, request, resolved);
   library_fetch_inputs (engine, resolved, FALSE);
-  library_set_keeper (engine, resolved, resolved->session != NULL);
+  library_set_recorder (engine, resolved, resolved->session != NULL);
   return run_start (engine->engine, resolved);
 }
 

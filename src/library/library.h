@@ -3,18 +3,22 @@
 #pragma once
 
 #include "adder.h"
+#include "common/guarded.h"
 #include "engine/engine.h"
-#include "engine/request.h"
+#include "engine/host/host.h"
+#include "engine/request/request.h"
 #include "policy/approval.h"
 #include "policy/loops.h"
 #include "policy/profile.h"
 #include "store/review.h"
 #include "store/store.h"
 
+LOCK_CLASS (profile_cache);
+
 /* Profiles as they were read last: reading a file costs more than a run's other preparations together. */
 struct profile_cache {
-  GMutex lock;
-  GHashTable *entries; /* name -> struct profile_entry */
+  MUTEX (profile_cache) lock;
+  GUARDED_BY (profile_cache) GHashTable *entries; /* name -> struct profile_entry */
 };
 void profile_cache_init (struct profile_cache *cache);
 void profile_cache_clear (struct profile_cache *cache);
@@ -32,7 +36,7 @@ struct adder_engine {
   struct approvals *approvals;
   struct reviews *reviews;
   struct store *store;
-  struct keeper *keeper;
+  struct recorder *recorder;
   struct loops *loops;
 };
 
@@ -52,18 +56,18 @@ struct run_request *library_resolve_like (AdderEngine *engine, const AdderReques
 
 /* Has RESOLVED, made of REQUEST, wait for an approval where its profile wants one and it has none: that is
  * its `invalid` then. Its files become copies, since a yes is for what they hold now. */
-void library_gate (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved);
+void library_admit (AdderEngine *engine, const AdderRequest *request, struct run_request *resolved);
 
-/* What outlives the runs of one engine goes by it. STORE and NEWS are referenced. */
-struct keeper *keeper_new (struct store *store, struct news *news);
-void keeper_unref (struct keeper *keeper);
+/* What outlives the runs of one engine goes by it. STORE and NOTIFICATIONS are referenced. */
+struct recorder *recorder_new (struct store *store, struct notifications *notifications);
+void recorder_unref (struct recorder *recorder);
 /* {"records", "files": kinds of places, "runs_kept", "runs_not_kept", "last_problem", "last_problem_at"}.
  * Asks nobody, so that it is never waited for. */
-json_t *keeper_status (struct keeper *keeper);
+json_t *recorder_status (struct recorder *recorder);
 
 /* Has what outlives RESOLVED kept, where the configuration and its profile want that; of what is for a
  * SESSION, its files as well. */
-void library_set_keeper (AdderEngine *engine, struct run_request *resolved, gboolean session);
+void library_set_recorder (AdderEngine *engine, struct run_request *resolved, gboolean session);
 
 /* Has RESOLVED know what failed in its conversation, and how it ends be kept count of. Nothing for one
  * without a conversation. */
@@ -73,13 +77,41 @@ void library_watch_loops (AdderEngine *engine, struct run_request *resolved);
 void library_set_origin (AdderRequest *request, const char *front_end, const char *tool,
                          const json_t *arguments);
 
+/* As adder_request_set_value and adder_request_set_analysis, of what was parsed; both are referenced, and
+ * nobody changes them any more. */
+gboolean library_set_value (AdderRequest *request, const char *name, json_t *value, GError **error);
+gboolean library_set_analysis (AdderRequest *request, json_t *analysis, GError **error);
+
+/* A request with CODE as BODY, a JSON object, describes it: the local socket's body of a run, whose fields
+ * are one table (request_body.c). One of FDS for each of its files, then standard input, then the work
+ * directory, then the directory to save to, where they are there; the sender's. ADDER_ERROR_INVALID says all
+ * that is wrong with the fields, or that the descriptors do not fit. "conversation" goes with the owner, whom
+ * BODY does not choose. The caller's. */
+AdderRequest *library_request_read (const char *code, gsize code_length, const json_t *body, const int *fds,
+                                    gsize fd_count, GError **error);
+
+/* Whether such a body may have the field NAME. */
+gboolean library_request_has (const char *name);
+
 /* Has REQUEST run in the caller's own environment, that of the interpreter at the absolute path PYTHON (NULL:
  * none), where neither it nor its profile names another. For callers on this machine alone. */
 void library_set_python (AdderRequest *request, const char *python);
 
 /* The kept file ID of OWNER's (NULL: anybody's), by its id, or by "@" and its id; "@NAME" and "@NAME:VERSION"
- * are the table of his data set. NULL with ADDER_ERROR_NOT_FOUND. */
+ * are the table of their data set. NULL with ADDER_ERROR_NOT_FOUND. */
 struct file_row *library_find_file (AdderEngine *engine, const char *owner, const char *id, GError **error);
+
+/* A descriptor to read the file ID from, the caller's, or -1 with ERROR. *RET_FILE, which is the caller's, is
+ * what "file.show" shows of it. */
+int library_open_file (AdderEngine *engine, const char *owner, const char *id, json_t **ret_file,
+                       GError **error);
+
+/* The table NUMBER (from 1) that the run RUN_ID, of the owner of OPTIONS, showed and that was kept, as FORMAT
+ * ("csv", "parquet" or "json"): the file that it then is, as "file.show" shows it, called NAME (NULL: as it
+ * was). One that was kept in another format is converted by a run with the environment, role and watch of
+ * OPTIONS, whose code counts for nothing. The caller's, or NULL with ERROR. */
+json_t *library_export_table (AdderEngine *engine, const AdderRequest *options, const char *run_id,
+                              guint number, const char *format, const char *name, GError **error);
 
 /* Adds the stored file ID, as library_find_file has it, to RESOLVED's inputs, as NAME (NULL: its own) in
  * PLACE. That there is none is RESOLVED's `invalid`. */

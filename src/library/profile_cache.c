@@ -35,6 +35,7 @@ profile_cache_init (struct profile_cache *cache)
 void
 profile_cache_clear (struct profile_cache *cache)
 {
+  UNSHARED (profile_cache);
   g_hash_table_unref (cache->entries);
   g_mutex_clear (&cache->lock);
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "engine/run.h"
-#include "engine/sessions.h"
+#include "engine/run/run.h"
+#include "engine/session/sessions.h"
 #include "library/library.h"
 
 struct adder_replay {
@@ -107,16 +107,16 @@ make_session (AdderReplay *replay, const AdderRequest *options, const GArray *gi
   struct run_request *request = library_resolve_like (engine, options, replay->old->options);
   replay->asked = inputs_copy (request->files);
   restore_files (replay, given, request);
-  library_set_keeper (engine, request, TRUE);
+  library_set_recorder (engine, request, TRUE);
   library_fetch_inputs (engine, request, TRUE);
   GError *problem = NULL;
   replay->made = session_create (engine->engine, request, NULL, TRUE, &problem);
   request_free (request);
   if (!problem)
     return TRUE;
-  /* That is for the session that was asked for. */
+  /* "Not found" is for the session that was asked for. What else is not there, an option names. */
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
-    problem->code = ADDER_ERROR_FAILED;
+    problem->code = ADDER_ERROR_INVALID;
   g_propagate_prefixed_error (error, problem, "nothing has changed: ");
   return FALSE;
 }
@@ -199,14 +199,27 @@ differences (const struct history_cell *cell, const json_t *digests)
   return names;
 }
 
+/* What stopped a replay, by the outcome of its last cell. Code that fails is no fault of ours. */
+static AdderError
+error_code (AdderOutcome outcome)
+{
+  switch (outcome) {
+  case ADDER_OUTCOME_CANCELLED:
+    return ADDER_ERROR_CANCELLED;
+  case ADDER_OUTCOME_BUSY:
+    return ADDER_ERROR_BUSY;
+  case ADDER_OUTCOME_FAILED:
+    return ADDER_ERROR_FAILED;
+  default:
+    return ADDER_ERROR_UNSUPPORTED;
+  }
+}
+
 static gboolean
 fail (AdderReplay *replay, const struct history_cell *cell, const char *what)
 {
   const char *message = json_string_value (json_object_get (replay->error, "message"));
-  g_set_error (&replay->problem, ADDER_ERROR,
-               replay->outcome == ADDER_OUTCOME_CANCELLED ? ADDER_ERROR_CANCELLED
-               : replay->outcome == ADDER_OUTCOME_BUSY    ? ADDER_ERROR_BUSY
-                                                          : ADDER_ERROR_FAILED,
+  g_set_error (&replay->problem, ADDER_ERROR, error_code (replay->outcome),
                "nothing has changed, since cell %" G_GUINT64_FORMAT " %s%s%s", cell->number, what,
                message ? ": " : "", message ? message : "");
   return FALSE;
@@ -260,9 +273,9 @@ start_cell (AdderReplay *replay, const struct history_cell *cell)
   resolved->limits_set |= cell->limits_set;
   restore_files (replay, cell->given, resolved);
   resolved->observer = (struct request_observer){.ended = note_end, .data = replay};
-  library_gate (replay->engine, request, resolved);
+  library_admit (replay->engine, request, resolved);
   library_fetch_inputs (replay->engine, resolved, FALSE);
-  library_set_keeper (replay->engine, resolved, TRUE);
+  library_set_recorder (replay->engine, resolved, TRUE);
   return run_start (replay->engine->engine, resolved);
 }
 

@@ -10,11 +10,12 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
-#include "engine/environment.h"
-#include "engine/sessions.h"
-#include "engine/workspace.h"
+#include "engine/files/workspace.h"
+#include "engine/host/environment.h"
+#include "engine/session/sessions.h"
 #include "library/analysis_form.h"
 #include "library/library.h"
+#include "library/request_private.h"
 #include "policy/profile_workdir.h"
 
 #define STANDARD_PROFILE   "standard"
@@ -28,36 +29,6 @@
 #define VALUE_NAME_BYTES   64
 #define VALUE_DEPTH        64
 
-/* A file of the store that is to be found before the run. */
-struct stored_file {
-  char *id, *name; /* NAME NULL: its own */
-  enum input_place place;
-};
-
-struct adder_request {
-  char *code;
-  gsize code_length;
-  char *environment, *profile, *isolation, *name, *owner, *conversation, *session, *role;
-  char *description, *approval, *tables;
-  char *front_end, *tool, *python;
-  json_t *tool_arguments; /* an object, or NULL */
-  guint64 keep_over;
-  gboolean session_wait, svg, check, accept_all;
-  guint64 picture_bytes, picture_side;
-  json_t *values;   /* an object, or NULL */
-  json_t *analysis; /* likewise */
-  GStrv arguments;
-  GStrv profiles; /* patterns of those that it may use; NULL: any */
-  GHashTable *variables;
-  gboolean limit_is_set[LIMIT_COUNT];
-  guint64 limit[LIMIT_COUNT];
-  GArray *files;     /* struct input */
-  GPtrArray *stored; /* struct stored_file */
-  int stdin_fd, watch_fd;
-  struct workdir workdir;
-  GError *invalid; /* a setter that cannot fail had something to say: the run's result says it */
-};
-
 static void
 stored_file_free (gpointer data)
 {
@@ -67,27 +38,19 @@ stored_file_free (gpointer data)
   g_free (file);
 }
 
-static void
-clear_input (gpointer data)
-{
-  input_clear (data);
-}
-
 AdderRequest *
 adder_request_new (const char *code, gssize length)
 {
   g_return_val_if_fail (code != NULL, NULL);
   struct adder_request *request = g_new0 (struct adder_request, 1);
-  request->code_length = length < 0 ? strlen (code) : (gsize)length;
+  struct run_request *asked = &request->asked;
+  request_init (asked);
+  asked->code_length = length < 0 ? strlen (code) : (gsize)length;
   /* Always with a zero byte after it, which its length does not count. */
-  request->code = g_malloc (request->code_length + 1);
-  memcpy (request->code, code, request->code_length);
-  request->code[request->code_length] = '\0';
-  request->variables = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  request->files = g_array_new (FALSE, FALSE, sizeof (struct input));
-  g_array_set_clear_func (request->files, clear_input);
+  asked->code = g_malloc (asked->code_length + 1);
+  memcpy (asked->code, code, asked->code_length);
+  asked->code[asked->code_length] = '\0';
   request->stored = g_ptr_array_new_with_free_func (stored_file_free);
-  request->stdin_fd = request->watch_fd = request->workdir.fd = -1;
   return request;
 }
 
@@ -96,34 +59,13 @@ adder_request_free (AdderRequest *request)
 {
   if (!request)
     return;
-  g_free (request->code);
-  g_free (request->environment);
-  g_free (request->profile);
+  request_clear (&request->asked);
   g_free (request->isolation);
-  g_free (request->name);
-  g_free (request->owner);
-  g_free (request->conversation);
-  g_free (request->session);
-  g_free (request->role);
-  g_free (request->description);
-  g_free (request->approval);
-  g_free (request->front_end);
-  g_free (request->tool);
-  g_free (request->python);
-  json_decref (request->tool_arguments);
   g_free (request->tables);
-  g_strfreev (request->arguments);
+  g_free (request->approval);
+  g_free (request->python);
   g_strfreev (request->profiles);
-  g_hash_table_unref (request->variables);
-  json_decref (request->values);
-  json_decref (request->analysis);
-  g_array_unref (request->files);
   g_ptr_array_unref (request->stored);
-  fd_close (&request->stdin_fd);
-  fd_close (&request->watch_fd);
-  fd_close (&request->workdir.fd);
-  g_free (request->workdir.path);
-  g_clear_error (&request->invalid);
   g_free (request);
 }
 
@@ -140,13 +82,13 @@ set_text (char **field, const char *text)
 void
 adder_request_set_environment (AdderRequest *request, const char *name)
 {
-  set_text (&request->environment, name);
+  set_text (&request->asked.environment, name);
 }
 
 void
 adder_request_set_profile (AdderRequest *request, const char *name)
 {
-  set_text (&request->profile, name);
+  set_text (&request->asked.profile, name);
 }
 
 void
@@ -158,7 +100,7 @@ adder_request_set_isolation (AdderRequest *request, const char *kind)
 void
 adder_request_set_role (AdderRequest *request, const char *role)
 {
-  set_text (&request->role, role);
+  set_text (&request->asked.origin.role, role);
 }
 
 void
@@ -171,22 +113,22 @@ adder_request_set_profiles_allowed (AdderRequest *request, const char *const *pa
 void
 adder_request_set_name (AdderRequest *request, const char *name)
 {
-  set_text (&request->name, name);
+  set_text (&request->asked.name, name);
 }
 
 void
 adder_request_set_arguments (AdderRequest *request, const char *const *arguments)
 {
   GStrv copy = g_strdupv ((GStrv)(guintptr)arguments);
-  g_strfreev (request->arguments);
-  request->arguments = copy;
+  g_strfreev (request->asked.arguments);
+  request->asked.arguments = copy;
 }
 
 void
 adder_request_set_variable (AdderRequest *request, const char *name, const char *value)
 {
   g_return_if_fail (name != NULL && value != NULL);
-  g_hash_table_replace (request->variables, g_strdup (name), g_strdup (value));
+  g_hash_table_replace (request->asked.variables, g_strdup (name), g_strdup (value));
 }
 
 gboolean
@@ -206,13 +148,13 @@ adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value
                  bound);
     return FALSE;
   }
-  request->limit[index] = value;
-  request->limit_is_set[index] = TRUE;
+  request->asked.limits.value[index] = value;
+  request->asked.limits_set |= 1u << index;
   return TRUE;
 }
 
 /* Files are opened anew through their descriptors, with the rights of this process: so that one is not read
- * whose caller may not, he must have opened it for reading. */
+ * whose caller may not, they must have opened it for reading. */
 static gboolean
 check_readable (const char *name, int fd, GError **error)
 {
@@ -235,7 +177,7 @@ adder_request_add_file (AdderRequest *request, const char *name, int fd, GError 
   if (own < 0)
     return error_from_errno (error, errno, "cannot take over the descriptor of %s", name);
   struct input file = {.name = g_strdup (name), .fd = own, .place = INPUT_WORK};
-  g_array_append_val (request->files, file);
+  g_array_append_val (request->asked.files, file);
   return TRUE;
 }
 
@@ -265,39 +207,39 @@ set_descriptor (AdderRequest *request, int *field, int fd, const char *what)
   if (fd < 0)
     return;
   *field = fcntl (fd, F_DUPFD_CLOEXEC, 3);
-  if (*field < 0 && !request->invalid)
-    error_from_errno (&request->invalid, errno, "cannot take over the descriptor of %s", what);
+  if (*field < 0 && !request->asked.invalid)
+    error_from_errno (&request->asked.invalid, errno, "cannot take over the descriptor of %s", what);
 }
 
 void
 adder_request_set_stdin (AdderRequest *request, int fd)
 {
-  set_descriptor (request, &request->stdin_fd, fd, "standard input");
+  set_descriptor (request, &request->asked.stdin_fd, fd, "standard input");
 }
 
 void
 adder_request_set_watch (AdderRequest *request, int fd)
 {
-  set_descriptor (request, &request->watch_fd, fd, "the caller's socket");
+  set_descriptor (request, &request->asked.watch_fd, fd, "the caller's socket");
 }
 
 void
 adder_request_set_owner (AdderRequest *request, const char *owner, const char *conversation)
 {
-  if (conversation && strlen (conversation) > CONVERSATION_BYTES && !request->invalid)
-    g_set_error (&request->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+  if (conversation && strlen (conversation) > CONVERSATION_BYTES && !request->asked.invalid)
+    g_set_error (&request->asked.invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the conversation's id has more than %d bytes", CONVERSATION_BYTES);
-  set_text (&request->owner, owner);
-  set_text (&request->conversation, conversation);
+  set_text (&request->asked.owner, owner);
+  set_text (&request->asked.conversation, conversation);
 }
 
 void
 library_set_origin (AdderRequest *request, const char *front_end, const char *tool, const json_t *arguments)
 {
-  set_text (&request->front_end, front_end);
-  set_text (&request->tool, tool);
-  json_decref (request->tool_arguments);
-  request->tool_arguments = json_incref ((json_t *)(guintptr)arguments);
+  set_text (&request->asked.origin.front_end, front_end);
+  set_text (&request->asked.origin.tool, tool);
+  json_decref (request->asked.origin.arguments);
+  request->asked.origin.arguments = json_incref ((json_t *)(guintptr)arguments);
 }
 
 void
@@ -317,27 +259,27 @@ adder_request_set_origin (AdderRequest *request, const char *front_end, const ch
 void
 adder_request_set_keep_over (AdderRequest *request, guint64 over)
 {
-  request->keep_over = over;
+  request->asked.keep_over = over;
 }
 
 void
 adder_request_set_session (AdderRequest *request, const char *session, gboolean wait)
 {
-  set_text (&request->session, session);
-  request->session_wait = wait;
+  set_text (&request->asked.session, session);
+  request->asked.session_wait = wait;
 }
 
 void
 adder_request_set_svg (AdderRequest *request, gboolean svg)
 {
-  request->svg = svg;
+  request->asked.svg = svg;
 }
 
 void
 adder_request_set_pictures (AdderRequest *request, guint64 bytes, guint64 side)
 {
-  request->picture_bytes = bytes;
-  request->picture_side = side;
+  request->asked.picture_bytes = bytes;
+  request->asked.picture_side = side;
 }
 
 void
@@ -363,11 +305,11 @@ adder_request_set_workdir (AdderRequest *request, int directory_fd, const char *
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the work directory %s is no directory", shown);
     return FALSE;
   }
-  fd_close (&request->workdir.fd);
-  request->workdir.mode = parsed;
-  set_text (&request->workdir.path, path);
-  request->workdir.fd = parsed == WORKDIR_NONE ? -1 : fcntl (directory_fd, F_DUPFD_CLOEXEC, 3);
-  if (parsed != WORKDIR_NONE && request->workdir.fd < 0)
+  fd_close (&request->asked.workdir.fd);
+  request->asked.workdir.mode = parsed;
+  set_text (&request->asked.workdir.path, path);
+  request->asked.workdir.fd = parsed == WORKDIR_NONE ? -1 : fcntl (directory_fd, F_DUPFD_CLOEXEC, 3);
+  if (parsed != WORKDIR_NONE && request->asked.workdir.fd < 0)
     return error_from_errno (error, errno, "cannot take over the descriptor of %s", shown);
   return TRUE;
 }
@@ -375,7 +317,7 @@ adder_request_set_workdir (AdderRequest *request, int directory_fd, const char *
 void
 adder_request_set_check (AdderRequest *request, gboolean check)
 {
-  request->check = check;
+  request->asked.check = check;
 }
 
 /* As Python has it, but for those that begin with an underscore, which no value has use for. */
@@ -388,7 +330,7 @@ is_variable (const char *name)
 }
 
 gboolean
-adder_request_set_value (AdderRequest *request, const char *name, const char *json, GError **error)
+library_set_value (AdderRequest *request, const char *name, json_t *value, GError **error)
 {
   g_autofree char *shown = text_one_line (name, VALUE_NAME_BYTES);
   if (!is_variable (name)) {
@@ -396,48 +338,60 @@ adder_request_set_value (AdderRequest *request, const char *name, const char *js
                  "\"%s\" is not the name of a value: a letter, then letters, digits and underscores", shown);
     return FALSE;
   }
+  if (!json_is_flat (value, VALUE_DEPTH)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value %s is nested deeper than %d levels",
+                 shown, VALUE_DEPTH);
+    return FALSE;
+  }
+  if (!request->asked.values)
+    request->asked.values = json_object ();
+  if (json_object_size (request->asked.values) >= VALUES_MOST &&
+      !json_object_get (request->asked.values, name)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a run can have %d values at most", VALUES_MOST);
+    return FALSE;
+  }
+  json_object_set (request->asked.values, name, value);
+  return TRUE;
+}
+
+gboolean
+adder_request_set_value (AdderRequest *request, const char *name, const char *json, GError **error)
+{
   json_error_t problem;
-  json_t *value = json_loads (json, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &problem);
+  g_autoptr (json_t) value = json_loads (json, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &problem);
   if (!value) {
+    g_autofree char *shown = text_one_line (name, VALUE_NAME_BYTES);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value %s is not JSON: %s", shown,
                  problem.text);
     error_make_printable (error);
     return FALSE;
   }
-  if (!json_is_flat (value, VALUE_DEPTH)) {
-    json_decref (value);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value %s is nested deeper than %d levels",
-                 shown, VALUE_DEPTH);
+  return library_set_value (request, name, value, error);
+}
+
+gboolean
+library_set_analysis (AdderRequest *request, json_t *analysis, GError **error)
+{
+  if (analysis && !analysis_form_check (analysis, error))
     return FALSE;
-  }
-  if (!request->values)
-    request->values = json_object ();
-  if (json_object_size (request->values) >= VALUES_MOST && !json_object_get (request->values, name)) {
-    json_decref (value);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a run can have %d values at most", VALUES_MOST);
-    return FALSE;
-  }
-  json_object_set_new (request->values, name, value);
+  json_decref (request->asked.analysis);
+  request->asked.analysis = json_incref (analysis);
   return TRUE;
 }
 
 gboolean
 adder_request_set_analysis (AdderRequest *request, const char *json, GError **error)
 {
-  json_t *analysis = json ? analysis_form_read (json, error) : NULL;
-  if (json && !analysis)
-    return FALSE;
-  json_decref (request->analysis);
-  request->analysis = analysis;
-  return TRUE;
+  g_autoptr (json_t) analysis = json ? json_parse_object (json, strlen (json), "the analysis", error) : NULL;
+  return (analysis || !json) && library_set_analysis (request, analysis, error);
 }
 
 void
 adder_request_set_description (AdderRequest *request, const char *text)
 {
-  set_text (&request->description, text);
-  if (text && strlen (text) > DESCRIPTION_BYTES && !request->invalid)
-    g_set_error (&request->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
+  set_text (&request->asked.description, text);
+  if (text && strlen (text) > DESCRIPTION_BYTES && !request->asked.invalid)
+    g_set_error (&request->asked.invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the description has more than %d bytes", DESCRIPTION_BYTES);
 }
 
@@ -450,39 +404,10 @@ adder_request_set_approval (AdderRequest *request, const char *approval_id)
 void
 adder_request_set_accept_all (AdderRequest *request, gboolean accept_all)
 {
-  request->accept_all = accept_all;
+  request->asked.accept_all = accept_all;
 }
 
 /* ---- what the engine gets ---- */
-
-static int
-duplicate (struct run_request *resolved, int fd)
-{
-  int own = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
-  if (fd >= 0 && own < 0 && !resolved->invalid)
-    error_from_errno (&resolved->invalid, errno, "cannot duplicate a descriptor of the request");
-  return own;
-}
-
-static void
-copy_files (struct run_request *resolved, const AdderRequest *request)
-{
-  for (guint i = 0; i < request->files->len; i++) {
-    const struct input *file = &g_array_index (request->files, struct input, i);
-    struct input copy = {.name = g_strdup (file->name), .fd = duplicate (resolved, file->fd)};
-    g_array_append_val (resolved->files, copy);
-  }
-}
-
-static void
-copy_variables (struct run_request *resolved, const AdderRequest *request)
-{
-  GHashTableIter iter;
-  gpointer name, value;
-  g_hash_table_iter_init (&iter, request->variables);
-  while (g_hash_table_iter_next (&iter, &name, &value))
-    g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
-}
 
 /* ---- the profile ---- */
 
@@ -495,8 +420,9 @@ is_allowed (const AdderRequest *request, const char *profile, GError **error)
     if (g_pattern_match_simple (*pattern, profile))
       return TRUE;
   if (!request->profiles[0]) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-                 "this caller may run code by the tools of his toolset alone: no profile is allowed to him");
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+        "this caller may run code by the tools of their toolset alone: no profile is allowed to them");
     return FALSE;
   }
   g_autofree char *allowed = g_strjoinv (" ", request->profiles);
@@ -510,7 +436,7 @@ may_use (AdderEngine *engine, const AdderRequest *request, const char *profile, 
 {
   const struct config *config = engine->engine->host->config;
   enum role role = role_default (config);
-  return (!request->role || role_parse (request->role, &role, error)) &&
+  return (!request->asked.origin.role || role_parse (request->asked.origin.role, &role, error)) &&
          role_may_use_profile (config, role, profile, (enum role)needed, error) &&
          is_allowed (request, profile, error);
 }
@@ -518,12 +444,7 @@ may_use (AdderEngine *engine, const AdderRequest *request, const char *profile, 
 static void
 copy_rules (struct run_request *resolved, const struct profile *profile)
 {
-  GHashTableIter iter;
-  gpointer name, value;
-  g_hash_table_iter_init (&iter, profile->variables);
-  while (g_hash_table_iter_next (&iter, &name, &value))
-    if (!g_hash_table_contains (resolved->variables, name))
-      g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
+  request_add_variables (resolved, profile->variables);
   resolved->network = profile_network_rules (profile);
   resolved->mitigations = profile_mitigations (profile);
   resolved->blocked.calls = g_strdupv (profile->blocked.calls);
@@ -542,7 +463,8 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   GError **error = resolved->invalid ? NULL : &resolved->invalid;
   const struct profile *profile = profile_cache_get (&engine->profiles, name, &entry, error);
   if (profile && may_use (engine, request, name, profile->role, error) &&
-      (request->workdir.fd < 0 || profile_allows_workdir (profile, request->workdir.mode, error))) {
+      (request->asked.workdir.fd < 0 ||
+       profile_allows_workdir (profile, request->asked.workdir.mode, error))) {
     resolved->limits = profile->limits;
     resolved->maxima = profile->maxima;
     resolved->min_isolation = (guint)profile->min_isolation;
@@ -554,9 +476,9 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     copy_rules (resolved, profile);
     resolved->guard = g_strdup (profile->guard.text);
   }
-  resolved->profile = g_strdup (name);
+  set_text (&resolved->profile, name);
   const struct config *config = engine->engine->host->config;
-  const char *environment = request->environment;
+  const char *environment = request->asked.environment;
   if (environment && environment_is_own (environment) && !resolved->invalid)
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "an environment is named, and not by the path of an interpreter; \"adder env create NAME "
@@ -567,11 +489,12 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     environment = request->python;
   if (!environment)
     environment = config->environment;
-  resolved->environment = g_strdup (environment);
-  if (request->check && profile && !profile->guard.text && !request_is_shell (resolved) && !resolved->invalid)
+  set_text (&resolved->environment, environment);
+  if (request->asked.check && profile && !profile->guard.text && !request_is_shell (resolved) &&
+      !resolved->invalid)
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the profile %s has no guard: there is nothing to hold the code against", name);
-  if (request->analysis && profile && !profile->guard.tables && !resolved->invalid)
+  if (request->asked.analysis && profile && !profile->guard.tables && !resolved->invalid)
     g_set_error (
         &resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
         "the profile %s takes no analysis: its guard lacks tables = true, which the profile analysis "
@@ -587,7 +510,8 @@ static void
 check_session (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
 {
   GError **error = resolved->invalid ? NULL : &resolved->invalid;
-  struct session *session = sessions_find (engine->engine->sessions, request->owner, request->session, error);
+  struct session *session =
+      sessions_find (engine->engine->sessions, request->asked.owner, request->asked.session, error);
   if (session) {
     set_text (&resolved->session, session->id);
     resolved->tables = session->options->tables;
@@ -598,14 +522,12 @@ check_session (struct run_request *resolved, AdderEngine *engine, const AdderReq
 }
 
 static void
-copy_limits (struct run_request *resolved, const AdderRequest *request)
+copy_limits (struct run_request *resolved, const struct run_request *asked)
 {
-  for (int i = 0; i < LIMIT_COUNT; i++) {
-    if (!request->limit_is_set[i])
-      continue;
-    resolved->limits.value[i] = request->limit[i];
-    resolved->limits_set |= 1u << i;
-  }
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    if (asked->limits_set & (1u << i))
+      resolved->limits.value[i] = asked->limits.value[i];
+  resolved->limits_set |= asked->limits_set;
 }
 
 /* A kind that is named, but for the best there is, is insisted on, whatever the profile says. */
@@ -644,44 +566,21 @@ set_tables (struct run_request *resolved, const char *format)
 static struct run_request *
 resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
 {
-  struct run_request *resolved = request_new ();
-  resolved->invalid = request->invalid ? g_error_copy (request->invalid) : NULL;
-  resolved->code = g_memdup2 (request->code, request->code_length + 1);
-  resolved->code_length = request->code_length;
-  resolved->name = g_strdup (request->name ? request->name : STANDARD_NAME);
-  resolved->arguments = g_strdupv (request->arguments);
-  resolved->owner = g_strdup (request->owner);
-  resolved->conversation = g_strdup (request->conversation);
-  copy_variables (resolved, request);
-  copy_files (resolved, request);
-  resolved->stdin_fd = duplicate (resolved, request->stdin_fd);
-  resolved->watch_fd = duplicate (resolved, request->watch_fd);
-  resolved->workdir = request->workdir;
-  resolved->workdir.fd = duplicate (resolved, request->workdir.fd);
-  resolved->workdir.path = g_strdup (request->workdir.path);
+  const struct run_request *asked = &request->asked;
+  struct run_request *resolved = request_copy_asked (asked);
+  if (!resolved->name)
+    resolved->name = g_strdup (STANDARD_NAME);
+  if (!resolved->origin.role)
+    resolved->origin.role = g_strdup (role_name (role_default (engine->engine->host->config)));
   library_set_review (engine, resolved);
-  resolved->session = g_strdup (request->session);
-  resolved->session_wait = request->session_wait;
-  resolved->svg = request->svg;
-  resolved->picture_bytes = request->picture_bytes;
-  resolved->picture_side = request->picture_side;
-  resolved->check = request->check;
-  resolved->values = json_deep_copy (request->values);
-  resolved->analysis = json_deep_copy (request->analysis);
-  resolved->accept_all = request->accept_all;
-  resolved->description = g_strdup (request->description);
-  resolved->keep_over = request->keep_over;
-  const char *role = request->role ? request->role : role_name (role_default (engine->engine->host->config));
-  resolved->origin = (struct request_origin){g_strdup (request->front_end), g_strdup (request->tool),
-                                             g_strdup (role), json_incref (request->tool_arguments)};
-  if (request->session)
+  if (asked->session)
     check_session (resolved, engine, request);
   else
-    apply_profile (resolved, engine, request, request->profile ? request->profile : profile);
+    apply_profile (resolved, engine, request, asked->profile ? asked->profile : profile);
   set_isolation (resolved, request->isolation);
   if (request->tables)
     set_tables (resolved, request->tables);
-  copy_limits (resolved, request);
+  copy_limits (resolved, asked);
   for (guint i = 0; i < request->stored->len; i++) {
     const struct stored_file *file = request->stored->pdata[i];
     library_find_input (engine, resolved, file->id, file->name, file->place);
@@ -702,8 +601,8 @@ resolve_limits_like (struct run_request *resolved, const AdderRequest *request,
                      const struct run_request *like)
 {
   for (int i = 0; i < LIMIT_COUNT; i++) {
-    gboolean taken = !request->profile || (like->limits_set & 1u << i);
-    if (!request->limit_is_set[i] && taken)
+    gboolean taken = !request->asked.profile || (like->limits_set & 1u << i);
+    if (!(request->asked.limits_set & 1u << i) && taken)
       resolved->limits.value[i] = like->limits.value[i];
   }
   resolved->limits_set |= like->limits_set;
@@ -714,26 +613,21 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
 {
   struct run_request *resolved = resolve (engine, request, like->profile);
   resolve_limits_like (resolved, request, like);
-  if (!request->environment)
+  if (!request->asked.environment)
     set_text (&resolved->environment, like->environment);
-  if (!request->profile)
+  if (!request->asked.profile)
     resolved->min_isolation = like->min_isolation;
-  if (!request->profile && !request->tables)
+  if (!request->asked.profile && !request->tables)
     resolved->tables = like->tables;
   if (!resolved->values)
     resolved->values = json_deep_copy (like->values);
-  if (!request->isolation && !request->profile) {
+  if (!request->isolation && !request->asked.profile) {
     resolved->isolation = like->isolation;
     resolved->falls_back = like->falls_back;
   }
   if (!resolved->arguments)
     resolved->arguments = g_strdupv (like->arguments);
-  GHashTableIter iter;
-  gpointer name, value;
-  g_hash_table_iter_init (&iter, like->variables);
-  while (g_hash_table_iter_next (&iter, &name, &value))
-    if (!g_hash_table_contains (resolved->variables, name))
-      g_hash_table_insert (resolved->variables, g_strdup (name), g_strdup (value));
+  request_add_variables (resolved, like->variables);
   return resolved;
 }
 
@@ -746,7 +640,7 @@ library_approval (const AdderRequest *request)
 const char *
 library_owner (const AdderRequest *request)
 {
-  return request->owner;
+  return request->asked.owner;
 }
 
 AdderRequest *
@@ -754,13 +648,13 @@ library_cell (const AdderRequest *options, const char *session, const char *code
 {
   g_return_val_if_fail (code != NULL, NULL);
   AdderRequest *cell = adder_request_new (code, -1);
-  adder_request_set_owner (cell, options->owner, options->conversation);
-  adder_request_set_watch (cell, options->watch_fd);
-  adder_request_set_role (cell, options->role);
+  adder_request_set_owner (cell, options->asked.owner, options->asked.conversation);
+  adder_request_set_watch (cell, options->asked.watch_fd);
+  adder_request_set_role (cell, options->asked.origin.role);
   adder_request_set_profiles_allowed (cell, (const char *const *)options->profiles);
   adder_request_set_session (cell, session, TRUE);
-  adder_request_set_accept_all (cell, options->accept_all);
-  adder_request_set_origin (cell, options->front_end, NULL, NULL);
+  adder_request_set_accept_all (cell, options->asked.accept_all);
+  adder_request_set_origin (cell, options->asked.origin.front_end, NULL, NULL);
   return cell;
 }
 
@@ -769,13 +663,13 @@ library_request_like (const AdderRequest *options, const char *code)
 {
   AdderRequest *request = adder_request_new (code, -1);
   g_return_val_if_fail (request != NULL, NULL);
-  adder_request_set_owner (request, options->owner, options->conversation);
-  adder_request_set_watch (request, options->watch_fd);
-  adder_request_set_role (request, options->role);
+  adder_request_set_owner (request, options->asked.owner, options->asked.conversation);
+  adder_request_set_watch (request, options->asked.watch_fd);
+  adder_request_set_role (request, options->asked.origin.role);
   adder_request_set_profiles_allowed (request, (const char *const *)options->profiles);
-  adder_request_set_environment (request, options->environment);
-  set_text (&request->front_end, options->front_end);
-  set_text (&request->tool, options->tool);
-  request->tool_arguments = json_incref (options->tool_arguments);
+  adder_request_set_environment (request, options->asked.environment);
+  set_text (&request->asked.origin.front_end, options->asked.origin.front_end);
+  set_text (&request->asked.origin.tool, options->asked.origin.tool);
+  request->asked.origin.arguments = json_incref (options->asked.origin.arguments);
   return request;
 }

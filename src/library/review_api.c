@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions about reviews, and the way from a run to one. */
+/* The way from a run to a review. */
 #include "common/json.h"
 #include "common/log.h"
 #include "library/library.h"
 
 /* What a run needs of its engine when it ends. */
-struct keeper {
+struct review_context {
   struct reviews *reviews;
   struct approvals *approvals;
 };
@@ -76,7 +76,7 @@ may_commit (struct approvals *approvals, const struct run_request *request, cons
 }
 
 static gboolean
-stage (struct keeper *keeper, const struct run_request *request, const struct change_set *changes,
+stage (struct review_context *context, const struct run_request *request, const struct change_set *changes,
        int upper_fd, char **ret_id, GError **error)
 {
   const struct review_subject subject = {
@@ -87,25 +87,25 @@ stage (struct keeper *keeper, const struct run_request *request, const struct ch
       .upper_fd = upper_fd,
       .changes = changes,
   };
-  return reviews_stage (keeper->reviews, &subject, ret_id, error);
+  return reviews_stage (context->reviews, &subject, ret_id, error);
 }
 
 static gboolean
-keep (gpointer data, const struct run_request *request, const struct change_set *changes, int upper_fd,
-      char **ret_id, GError **error)
+submit (gpointer data, const struct run_request *request, const struct change_set *changes, int upper_fd,
+        char **ret_id, GError **error)
 {
-  struct keeper *keeper = data;
+  struct review_context *context = data;
   g_autofree char *id = NULL;
-  if (!stage (keeper, request, changes, upper_fd, &id, error))
+  if (!stage (context, request, changes, upper_fd, &id, error))
     return FALSE;
   if (request->accept_all)
     log_warning ("%s accepts all: the changes of review %s are made, digest %s",
                  request->owner ? request->owner : "nobody", id, changes->digest);
-  if (!request->accept_all && !may_commit (keeper->approvals, request, changes, id)) {
+  if (!request->accept_all && !may_commit (context->approvals, request, changes, id)) {
     *ret_id = g_steal_pointer (&id);
     return TRUE;
   }
-  if (!settle (keeper->reviews, request->owner, id, changes->digest, TRUE, NULL, error))
+  if (!settle (context->reviews, request->owner, id, changes->digest, TRUE, NULL, error))
     return FALSE;
   *ret_id = NULL;
   return TRUE;
@@ -114,10 +114,10 @@ keep (gpointer data, const struct run_request *request, const struct change_set 
 static void
 release (gpointer data)
 {
-  struct keeper *keeper = data;
-  reviews_unref (keeper->reviews);
-  approvals_unref (keeper->approvals);
-  g_free (keeper);
+  struct review_context *context = data;
+  reviews_unref (context->reviews);
+  approvals_unref (context->approvals);
+  g_free (context);
 }
 
 void
@@ -125,65 +125,8 @@ library_set_review (AdderEngine *engine, struct run_request *resolved)
 {
   if (resolved->workdir.fd < 0 || resolved->workdir.mode != WORKDIR_REVIEW)
     return;
-  struct keeper *keeper = g_new0 (struct keeper, 1);
-  keeper->reviews = reviews_ref (engine->reviews);
-  keeper->approvals = approvals_ref (engine->approvals);
-  resolved->review = (struct request_review){keep, release, keeper};
-}
-
-/* VALUE, which is freed, as text. */
-static char *
-to_text (json_t *value)
-{
-  char *text = value ? json_to_text (value) : NULL;
-  json_decref (value);
-  return text;
-}
-
-char *
-adder_review_list (AdderEngine *engine, const char *owner, GError **error)
-{
-  g_return_val_if_fail (engine != NULL, NULL);
-  return to_text (reviews_list (engine->reviews, owner, error));
-}
-
-char *
-adder_review_show (AdderEngine *engine, const char *owner, const char *review_id, GError **error)
-{
-  g_return_val_if_fail (engine != NULL && review_id != NULL, NULL);
-  return to_text (reviews_show (engine->reviews, owner, review_id, error));
-}
-
-/* What was decided here is not asked for as an approval any more. */
-static char *
-settle_here (AdderEngine *engine, const char *owner, const char *review_id, enum review_action action,
-             const char *digest, int directory_fd, GError **error)
-{
-  json_t *settled = reviews_settle (engine->reviews, owner, review_id, action, digest, directory_fd, error);
-  if (settled)
-    approvals_forget (engine->approvals, owner, review_id);
-  return to_text (settled);
-}
-
-char *
-adder_review_commit (AdderEngine *engine, const char *owner, const char *review_id, const char *digest,
-                     int directory_fd, GError **error)
-{
-  g_return_val_if_fail (engine != NULL && review_id != NULL, NULL);
-  return settle_here (engine, owner, review_id, REVIEW_COMMIT, digest, directory_fd, error);
-}
-
-char *
-adder_review_undo (AdderEngine *engine, const char *owner, const char *review_id, int directory_fd,
-                   GError **error)
-{
-  g_return_val_if_fail (engine != NULL && review_id != NULL, NULL);
-  return to_text (reviews_settle (engine->reviews, owner, review_id, REVIEW_UNDO, NULL, directory_fd, error));
-}
-
-char *
-adder_review_drop (AdderEngine *engine, const char *owner, const char *review_id, GError **error)
-{
-  g_return_val_if_fail (engine != NULL && review_id != NULL, NULL);
-  return settle_here (engine, owner, review_id, REVIEW_DROP, NULL, -1, error);
+  struct review_context *context = g_new0 (struct review_context, 1);
+  context->reviews = reviews_ref (engine->reviews);
+  context->approvals = approvals_ref (engine->approvals);
+  resolved->review = (struct request_review){submit, release, context};
 }

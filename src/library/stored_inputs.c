@@ -4,7 +4,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/log.h"
-#include "engine/workspace.h"
+#include "engine/files/workspace.h"
 #include "library/library.h"
 #include "store/blobs.h"
 #include "store/files.h"
@@ -55,7 +55,7 @@ fetched_free (gpointer data)
 
 /* Whether sandboxes for RESOLVED have mounts of their own. */
 static gboolean
-can_lend (const AdderEngine *engine, const struct run_request *resolved)
+can_bind (const AdderEngine *engine, const struct run_request *resolved)
 {
   enum isolation isolation = resolved->isolation;
   if (isolation == ISOLATION_AUTO)
@@ -81,7 +81,7 @@ fetch_one (struct fetched *fetched, struct input *input, GError **error)
   input->fd = blobs_get (fetched->blobs, input->key, input->bytes, input->sha256, error);
   if (input->fd < 0)
     return FALSE;
-  if (!fetched->may_link || input->bytes < INPUT_LENT_BYTES)
+  if (!fetched->may_link || input->bytes < INPUT_BIND_BYTES)
     return TRUE;
   input->linked = link_one (fetched, input, &problem);
   if (!input->linked) {
@@ -128,7 +128,7 @@ library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolea
   struct fetched *fetched = g_new0 (struct fetched, 1);
   fetched->store = store_ref (engine->store);
   fetched->blobs = blobs;
-  fetched->may_link = !session && can_lend (engine, resolved);
+  fetched->may_link = !session && can_bind (engine, resolved);
   resolved->links.release = fetched_free;
   resolved->links.data = fetched;
   (void)fetch (fetched, resolved, &resolved->invalid);

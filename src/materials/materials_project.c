@@ -8,10 +8,9 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "common/module.h"
 #include "common/text.h"
 #include "common/url.h"
-#include "materials/transport.h"
+#include "materials/get.h"
 #include "models/keys.h"
 #include "models/mask.h"
 #include "models/private_file.h"
@@ -223,7 +222,7 @@ check_address (const struct config *config, GError **error)
 static char *
 server_words (const struct get *get)
 {
-  g_autoptr (json_t) answer = json_loadb (get->body->str, get->body->len, 0, NULL);
+  g_autoptr (json_t) answer = json_loadb (get->response.body->str, get->response.body->len, 0, NULL);
   const json_t *detail = json_object_get (answer, "detail");
   const char *words = json_string_value (detail);
   if (!words)
@@ -256,35 +255,36 @@ refusal (const struct get *get, GError **error)
 {
   g_autofree char *words = server_words (get);
   for (gsize i = 0; i < G_N_ELEMENTS (refusals); i++)
-    if (refusals[i].status == get->status) {
+    if (refusals[i].status == get->response.status) {
       g_set_error (error, ADDER_ERROR, (int)refusals[i].code, "%s (HTTP %ld)%s", refusals[i].text,
-                   get->status, words);
+                   get->response.status, words);
       return;
     }
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the Materials Project answers with HTTP %ld%s",
-               get->status, words);
+               get->response.status, words);
 }
 
 static void
 no_answer (const struct get *get, GError **error)
 {
-  if (get->end == GET_LATE)
+  if (get_is_late (get))
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT, "the Materials Project did not answer in time");
-  else if (get->end == GET_LONG)
+  else if (get->response.end == HTTP_LONG)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
                  "the Materials Project answers with more than %" G_GUINT64_FORMAT
                  " bytes ([materials] page_bytes): ask for fewer documents or fields",
                  get->answer_bytes);
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the Materials Project cannot be reached: %s",
-                 get->reason);
+                 get->response.reason);
 }
 
 /* A new reference. */
 static json_t *
 read_answer (const struct get *get, guint limit, GError **error)
 {
-  g_autoptr (json_t) answer = json_loadb (get->body->str, get->body->len, JSON_REJECT_DUPLICATES, NULL);
+  g_autoptr (json_t) answer =
+      json_loadb (get->response.body->str, get->response.body->len, JSON_REJECT_DUPLICATES, NULL);
   const json_t *data = json_object_get (answer, "data");
   const json_t *available = json_object_get (json_object_get (answer, "meta"), "total_doc");
   if (!json_is_array (data)) {
@@ -323,30 +323,28 @@ pause_ms (gint64 ms, int cancel_fd, GError **error)
 static gboolean
 may_try_again (const struct get *get)
 {
-  return get->end == GET_ARRIVED &&
-         (get->status == 429 || get->status == 502 || get->status == 503 || get->status == 504);
+  return get->response.end == HTTP_ARRIVED && (get->response.status == 429 || get->response.status == 502 ||
+                                               get->response.status == 503 || get->response.status == 504);
 }
 
 /* Asks until there is an answer that is final. FALSE with ERROR where there is none. */
 static gboolean
-ask (const struct materials_transport_class *class, struct materials_transport *transport, struct get *get,
-     int cancel_fd, GError **error)
+ask (struct http_client *client, struct get *get, int cancel_fd, GError **error)
 {
   for (int try = 0;; try++) {
-    class->start (transport, get);
-    const struct get *done = class->wait (transport, get->deadline_us, cancel_fd);
-    class->stop (transport, get);
+    get_start (client, get);
+    gboolean done = http_client_wait (client, get->deadline_us, cancel_fd) != NULL;
+    http_client_stop (client, &get->response);
     if (!done && !pause_ms (0, cancel_fd, error))
       return FALSE;
     if (!done)
-      get->end = GET_LATE;
-    gint64 wait_ms = get->again_ms >= 0 ? get->again_ms : (gint64)AGAIN_MS << try;
+      get->response.end = HTTP_LATE;
+    gint64 wait_ms = get->response.again_ms >= 0 ? get->response.again_ms : (gint64)AGAIN_MS << try;
     if (!may_try_again (get) || try + 1 == TRIES ||
         g_get_monotonic_time () + wait_ms * 1000 > get->deadline_us)
       return TRUE;
     if (!pause_ms (wait_ms, cancel_fd, error))
       return FALSE;
-    get_clear (get);
   }
 }
 
@@ -354,25 +352,24 @@ static json_t *
 fetch (const struct materials_project_query *query, const char *key, const char *url, int cancel_fd,
        GError **error)
 {
-  const struct materials_transport_class *class = module_load (MATERIALS_MODULE, MATERIALS_SYMBOL, error);
-  if (!class)
+  struct http_client *client = http_client_new (error);
+  if (!client)
     return NULL;
   struct get get = {.url = url,
                     .key = key,
                     .deadline_us = g_get_monotonic_time () + WAIT_US,
                     .answer_bytes = query->config->materials_page_bytes};
-  struct materials_transport *transport = class->open ();
   json_t *result = NULL;
-  if (ask (class, transport, &get, cancel_fd, error)) {
-    if (get.end != GET_ARRIVED)
+  if (ask (client, &get, cancel_fd, error)) {
+    if (get.response.end != HTTP_ARRIVED)
       no_answer (&get, error);
-    else if (get.status != 200)
+    else if (get.response.status != 200)
       refusal (&get, error);
     else
       result = read_answer (&get, query->limit ? query->limit : SEARCH_LIMIT, error);
   }
   get_clear (&get);
-  class->close (transport);
+  http_client_free (client);
   return result;
 }
 

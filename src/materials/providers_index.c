@@ -7,14 +7,13 @@
 #include "adder.h"
 #include "common/address.h"
 #include "common/json.h"
-#include "common/module.h"
 #include "common/paths.h"
 #include "common/replace.h"
 #include "common/text.h"
 #include "common/url.h"
+#include "materials/get.h"
 #include "materials/page.h"
 #include "materials/providers.h"
-#include "materials/transport.h"
 
 #define CACHE_FILE   "materials-providers.json"
 #define CACHE_BYTES  (4 << 20)
@@ -148,26 +147,25 @@ take_database (gpointer data, const char *id, const json_t *attributes)
 }
 
 static gboolean
-arrived (const struct get *get)
+arrived (const struct http_response *response)
 {
-  return get->end == GET_ARRIVED && get->status == 200;
+  return response->end == HTTP_ARRIVED && response->status == 200;
 }
 
 static void
-complain (GPtrArray *warnings, const char *what, const struct get *get)
+complain (GPtrArray *warnings, const char *what, const struct http_response *response)
 {
-  g_autofree char *why = arrived (get)             ? g_strdup ("it is no list of links")
-                         : get->end == GET_ARRIVED ? g_strdup_printf ("HTTP %ld", get->status)
-                         : get->end == GET_REFUSED ? g_strdup_printf (GET_REFUSAL, get->reason)
-                         : get->end == GET_NONE    ? g_strdup ("it took too long, or was cancelled")
-                                                   : g_strdup (get->reason);
+  g_autofree char *why = arrived (response)              ? g_strdup ("it is no list of links")
+                         : response->end == HTTP_ARRIVED ? g_strdup_printf ("HTTP %ld", response->status)
+                         : response->end == HTTP_REFUSED ? g_strdup_printf (GET_REFUSAL, response->reason)
+                         : response->end == HTTP_NONE    ? g_strdup ("it took too long, or was cancelled")
+                                                         : g_strdup (response->reason);
   g_ptr_array_add (warnings, g_strdup_printf ("%s cannot be read: %s", what, why));
 }
 
 struct fetching {
   const char *index_url;
-  const struct materials_transport_class *class;
-  struct materials_transport *transport;
+  struct http_client *client;
   gint64 until_us;
   int cancel_fd;
 };
@@ -179,14 +177,14 @@ start (const struct fetching *fetching, struct get *get, const char *url)
                       .only_public = !is_of_index (fetching->index_url, url),
                       .deadline_us = fetching->until_us,
                       .answer_bytes = ANSWER_BYTES};
-  fetching->class->start (fetching->transport, get);
+  get_start (fetching->client, get);
 }
 
 /* Waits for all of COUNT gets; those that take too long are given up. */
 static void
 wait_for_all (const struct fetching *fetching, guint count)
 {
-  while (count > 0 && fetching->class->wait (fetching->transport, fetching->until_us, fetching->cancel_fd))
+  while (count > 0 && http_client_wait (fetching->client, fetching->until_us, fetching->cancel_fd))
     count--;
 }
 
@@ -209,10 +207,10 @@ fetch_providers (const struct fetching *fetching, struct finding *finding, GPtrA
   struct get get;
   start (fetching, &get, fetching->index_url);
   wait_for_all (fetching, 1);
-  fetching->class->stop (fetching->transport, &get);
-  gboolean ok = arrived (&get) && each_link (get.body, "external", take_provider, finding);
+  http_client_stop (fetching->client, &get.response);
+  gboolean ok = arrived (&get.response) && each_link (get.response.body, "external", take_provider, finding);
   if (!ok)
-    complain (warnings, "the index of providers", &get);
+    complain (warnings, "the index of providers", &get.response);
   get_clear (&get);
   return ok;
 }
@@ -228,12 +226,13 @@ fetch_databases (const struct fetching *fetching, struct finding *finding, const
   wait_for_all (fetching, finding->asked->len);
   for (guint i = 0; i < finding->asked->len; i++) {
     struct asked *asked = finding->asked->pdata[i];
-    fetching->class->stop (fetching->transport, &asked->get);
+    http_client_stop (fetching->client, &asked->get.response);
     finding->provider = asked->name;
-    if (arrived (&asked->get) && each_link (asked->get.body, "child", take_database, finding))
+    if (arrived (&asked->get.response) &&
+        each_link (asked->get.response.body, "child", take_database, finding))
       continue;
     g_autofree char *what = g_strdup_printf ("the databases of %s", asked->name);
-    complain (warnings, what, &asked->get);
+    complain (warnings, what, &asked->get.response);
     take_earlier (finding, earlier);
   }
 }
@@ -251,13 +250,12 @@ static json_t *
 fetch (const char *index_url, const json_t *earlier, int cancel_fd, GPtrArray *warnings)
 {
   g_autoptr (GError) problem = NULL;
-  const struct materials_transport_class *class = module_load (MATERIALS_MODULE, MATERIALS_SYMBOL, &problem);
-  if (!class) {
+  struct http_client *client = http_client_new (&problem);
+  if (!client) {
     g_ptr_array_add (warnings, g_strdup (problem->message));
     return NULL;
   }
-  const struct fetching fetching = {index_url, class, class->open (), g_get_monotonic_time () + WAIT_US,
-                                    cancel_fd};
+  const struct fetching fetching = {index_url, client, g_get_monotonic_time () + WAIT_US, cancel_fd};
   struct finding finding = {.index_url = index_url,
                             .asked = g_ptr_array_new_with_free_func (asked_free),
                             .databases = json_array ()};
@@ -267,7 +265,7 @@ fetch (const char *index_url, const json_t *earlier, int cancel_fd, GPtrArray *w
   if (!ok || is_cancelled (cancel_fd))
     g_clear_pointer (&finding.databases, json_decref);
   g_ptr_array_unref (finding.asked);
-  class->close (fetching.transport);
+  http_client_free (client);
   return finding.databases;
 }
 

@@ -8,13 +8,12 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "common/module.h"
 #include "common/text.h"
+#include "materials/get.h"
 #include "materials/merge.h"
 #include "materials/page.h"
 #include "materials/providers.h"
 #include "materials/record.h"
-#include "materials/transport.h"
 
 #define TRIES          4   /* of one page */
 #define AGAIN_MS       500 /* after the first of them, and then twice as long each time */
@@ -44,8 +43,7 @@ struct searching {
   const struct materials_search *search;
   const struct materials_watch *watch;
   const struct config *config;
-  const struct materials_transport_class *class;
-  struct materials_transport *transport;
+  struct http_client *client;
   char *filter;
   GPtrArray *all; /* struct asked */
   gint64 until_us;
@@ -160,7 +158,7 @@ ask (struct searching *searching, struct asked *asked)
       .answer_bytes = MIN (left, searching->config->materials_page_bytes),
       .data = asked,
   };
-  searching->class->start (searching->transport, &asked->get);
+  get_start (searching->client, &asked->get);
 }
 
 /* Takes URL. A page that was asked for before would be asked for again and again. */
@@ -180,7 +178,8 @@ ask_page (struct searching *searching, struct asked *asked, char *url)
 static gboolean
 ask_later (struct searching *searching, struct asked *asked)
 {
-  gint64 wait_ms = asked->get.again_ms >= 0 ? asked->get.again_ms : (gint64)AGAIN_MS << asked->tries;
+  gint64 wait_ms =
+      asked->get.response.again_ms >= 0 ? asked->get.response.again_ms : (gint64)AGAIN_MS << asked->tries;
   gint64 again_us = g_get_monotonic_time () + wait_ms * 1000;
   if (++asked->tries >= TRIES || again_us >= searching->until_us)
     return FALSE;
@@ -247,7 +246,7 @@ take_page (struct searching *searching, struct asked *asked)
 {
   struct page page = {0};
   g_autoptr (GError) problem = NULL;
-  const GString *body = asked->get.body;
+  const GString *body = asked->get.response.body;
   gsize before = json_array_size (asked->rows);
   asked->bytes += body->len;
   if (!page_read (body->str, body->len, asked->url, &page, &problem)) {
@@ -267,7 +266,7 @@ take_page (struct searching *searching, struct asked *asked)
 static void
 follow (struct searching *searching, struct asked *asked)
 {
-  char *url = asked->get.location ? page_url_here (asked->url, asked->get.location) : NULL;
+  char *url = asked->get.response.location ? page_url_here (asked->url, asked->get.response.location) : NULL;
   if (url && ++asked->redirects <= REDIRECTS_MOST) {
     ask_page (searching, asked, url);
     return;
@@ -282,8 +281,8 @@ follow (struct searching *searching, struct asked *asked)
 static gboolean
 ask_without_limit (struct searching *searching, struct asked *asked)
 {
-  gboolean maybe =
-      asked->with_limit && asked->pages == 0 && (asked->get.status == 400 || asked->get.status == 403);
+  gboolean maybe = asked->with_limit && asked->pages == 0 &&
+                   (asked->get.response.status == 400 || asked->get.response.status == 403);
   asked->with_limit = asked->with_limit && !maybe;
   if (maybe)
     ask_page (searching, asked, first_url (asked->provider, searching->filter, 0));
@@ -314,12 +313,12 @@ hint_of (long status)
 static void
 take_refusal (struct searching *searching, struct asked *asked)
 {
-  long status = asked->get.status;
+  long status = asked->get.response.status;
   gboolean busy = status == 429 || status == 502 || status == 503 || status == 504 || status == 500;
   if (status >= 300 && status <= 399)
     follow (searching, asked);
   else if ((!busy || !ask_later (searching, asked)) && !ask_without_limit (searching, asked)) {
-    g_autofree char *said = page_read_refusal (asked->get.body->str, asked->get.body->len);
+    g_autofree char *said = page_read_refusal (asked->get.response.body->str, asked->get.response.body->len);
     fail (searching, asked, hint_of (status), "refuses with HTTP %ld%s%s", status, said ? ": " : "",
           said ? said : "");
   }
@@ -328,8 +327,8 @@ take_refusal (struct searching *searching, struct asked *asked)
 static void
 take_nothing (struct searching *searching, struct asked *asked)
 {
-  const struct get *get = &asked->get;
-  if (get->end == GET_LONG) {
+  const struct http_response *response = &asked->get.response;
+  if (response->end == HTTP_LONG) {
     gboolean all =
         searching->config->materials_provider_bytes - asked->bytes < searching->config->materials_page_bytes;
     fail (searching, asked,
@@ -337,27 +336,27 @@ take_nothing (struct searching *searching, struct asked *asked)
           "its answer is longer than %" G_GUINT64_FORMAT " MiB",
           (all ? searching->config->materials_provider_bytes : searching->config->materials_page_bytes) >>
               20);
-  } else if (get->end == GET_REFUSED)
+  } else if (response->end == HTTP_REFUSED)
     fail (searching, asked, "a group of its own in " PROVIDERS_FILE, "is not asked: " GET_REFUSAL,
-          get->reason);
-  else if (get->end == GET_LATE)
+          response->reason);
+  else if (get_is_late (&asked->get))
     fail (searching, asked, "give it more time (--timeout, or wait of the provider), or ask for less",
           "did not answer in time");
   else if (!ask_later (searching, asked))
     fail (searching, asked,
-          get->end == GET_UNREACHABLE ? "is there a network, and is its url right?" : NO_HINT, "%s: %s",
-          get->end == GET_UNREACHABLE ? "cannot be reached"
-          : get->end == GET_UNTRUSTED ? "cannot be trusted"
-                                      : "broke off",
-          get->reason);
+          response->end == HTTP_UNREACHABLE ? "is there a network, and is its url right?" : NO_HINT, "%s: %s",
+          response->end == HTTP_UNREACHABLE ? "cannot be reached"
+          : response->end == HTTP_UNTRUSTED ? "cannot be trusted"
+                                            : "broke off",
+          response->reason);
 }
 
 static void
 take (struct searching *searching, struct asked *asked)
 {
-  if (asked->get.end != GET_ARRIVED)
+  if (asked->get.response.end != HTTP_ARRIVED)
     take_nothing (searching, asked);
-  else if (asked->get.status == 200)
+  else if (asked->get.response.status == 200)
     take_page (searching, asked);
   else
     take_refusal (searching, asked);
@@ -395,7 +394,7 @@ give_up (struct searching *searching)
 {
   for (guint i = 0; i < searching->all->len; i++) {
     struct asked *asked = searching->all->pdata[i];
-    searching->class->stop (searching->transport, &asked->get);
+    http_client_stop (searching->client, &asked->get.response);
     if (!asked->done)
       fail (searching, asked,
             searching->interrupted ? NO_HINT : "give it more time (--timeout), or ask for less", "%s",
@@ -417,9 +416,9 @@ go (struct searching *searching)
                 first_url (asked->provider, searching->filter, page_limit (searching, asked->provider)));
   }
   for (gint64 until; (until = ask_due (searching)) > 0 && g_get_monotonic_time () < searching->until_us;) {
-    struct get *get = searching->class->wait (searching->transport, until, cancel_fd);
-    if (get)
-      take (searching, get->data);
+    const struct http_response *done = http_client_wait (searching->client, until, cancel_fd);
+    if (done)
+      take (searching, done->data);
     searching->interrupted = is_cancelled (searching);
     if (searching->interrupted)
       break;
@@ -557,12 +556,11 @@ check_search (const struct materials_search *search, GError **error)
 static json_t *
 search_with (struct searching *searching, GPtrArray *warnings, GError **error)
 {
-  searching->class = module_load (MATERIALS_MODULE, MATERIALS_SYMBOL, error);
-  if (!searching->class)
+  searching->client = http_client_new (error);
+  if (!searching->client)
     return NULL;
-  searching->transport = searching->class->open ();
   go (searching);
-  searching->class->close (searching->transport);
+  http_client_free (searching->client);
   return answer_of (searching, warnings);
 }
 

@@ -7,15 +7,14 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "common/http_client.h"
 #include "common/json.h"
-#include "common/module.h"
 #include "common/size.h"
 #include "common/url.h"
 #include "models/api_errors.h"
 #include "models/api_quirks.h"
 #include "models/mask.h"
-#include "models/reading.h"
-#include "models/transport.h"
+#include "models/response_parser.h"
 
 /* The first pause and the longest, half of which is random. */
 #define PAUSE_FIRST_MS 500
@@ -35,8 +34,7 @@ struct api {
   struct provider provider;
   struct model_settings *settings;
   const struct dialect_class *class;
-  const struct transport_class *transport_class; /* NULL: nothing was asked yet */
-  struct transport *transport;
+  struct http_client *client; /* NULL: nothing was asked yet */
   char *url, *host, *title;
   char **headers;
   gboolean is_local;
@@ -120,6 +118,7 @@ static void
 make_headers (struct api *api)
 {
   GPtrArray *headers = g_ptr_array_new ();
+  g_ptr_array_add (headers, g_strdup ("Content-Type: application/json"));
   for (gsize i = 0; api->class->headers[i]; i++)
     g_ptr_array_add (headers, g_strdup (api->class->headers[i]));
   if (api->settings->key)
@@ -151,22 +150,13 @@ first_quirks (const struct api *api, const char *host)
 
 /* ---- one attempt ---- */
 
-static enum transport_want
-took (gpointer data, const char *bytes, gsize length)
+static enum http_want
+took (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes, gsize length)
 {
-  struct reading *reading = data;
-  if (!reading_take (reading, bytes, length))
-    return TRANSPORT_STOP;
-  return reading_is_done (reading) ? TRANSPORT_NOTHING : TRANSPORT_MORE;
-}
-
-void
-transport_reply_clear (struct transport_reply *reply)
-{
-  g_free (reply->location);
-  if (reply->refusal)
-    g_string_free (reply->refusal, TRUE);
-  *reply = (struct transport_reply){0};
+  struct response_parser *parser = data;
+  if (!response_parser_feed (parser, bytes, length))
+    return HTTP_STOP;
+  return response_parser_is_done (parser) ? HTTP_NOTHING : HTTP_MORE;
 }
 
 static char *
@@ -194,88 +184,87 @@ make_body (const struct asking *asking, GError **error)
   return NULL;
 }
 
-static enum transport_end
-post (const struct asking *asking, const char *body, struct reading *reading,
-      struct transport_reply *ret_reply)
+static void
+post (const struct asking *asking, const char *body, struct response_parser *parser,
+      struct http_response *ret_response)
 {
   const struct api *api = asking->api;
   const struct model_settings *settings = api->settings;
-  struct transport_request request = {
+  const struct http_client_request request = {
       .url = api->url,
       .headers = (const char *const *)api->headers,
       .body = body,
-      .length = strlen (body),
+      .length = (gint64)strlen (body),
       .unix_socket = settings->unix_socket,
-      .proxy = settings->proxy,
+      .proxy = settings->proxy ? settings->proxy
+               : api->is_local ? ""
+                               : NULL,
       .ca_file = settings->ca_file,
-      .is_local = api->is_local,
       .connect_ms = settings->connect_ms,
       .idle_ms = settings->idle_ms,
       .deadline_us = asking->deadline_us,
       .answer_bytes = settings->answer_bytes,
-      .cancel_fd = asking->question->cancel_fd,
       .took = took,
-      .took_data = reading,
+      .data = parser,
   };
-  return api->transport_class->post (api->transport, &request, ret_reply);
+  http_client_perform (api->client, &request, asking->question->cancel_fd, ret_response);
 }
 
-/* Whether the refusal in REPLY is of something that need not be asked for. */
+/* Whether the refusal in RESPONSE is of something that need not be asked for. */
 static gboolean
-learn (struct api *api, const struct transport_reply *reply)
+learn (struct api *api, const struct http_response *response)
 {
-  if (reply->status != 400 && reply->status != 422)
+  if (response->status != 400 && response->status != 422)
     return FALSE;
-  g_autofree char *words = api_error_words (reply->refusal->str, reply->refusal->len);
+  g_autofree char *words = api_error_words (response->body->str, response->body->len);
   return api_quirks_learn (api->settings->dialect, words, &api->quirks);
 }
 
 /* Whether there is an answer to be read. One that has ended counts whatever its connection does afterwards.
  */
 static gboolean
-has_arrived (enum transport_end end, const struct transport_reply *reply, const struct reading *reading)
+has_arrived (const struct http_response *response, const struct response_parser *parser)
 {
-  if (reply->status < 200 || reply->status > 299)
+  enum http_end end = response->end;
+  if (!http_response_is_yes (response))
     return FALSE;
-  return end == TRANSPORT_ARRIVED || end == TRANSPORT_STOPPED ||
-         (reading_is_over (reading) &&
-          (end == TRANSPORT_BROKEN || end == TRANSPORT_IDLE || end == TRANSPORT_LATE));
+  return end == HTTP_ARRIVED || end == HTTP_STOPPED ||
+         (response_parser_is_over (parser) && (end == HTTP_BROKEN || end == HTTP_IDLE || end == HTTP_LATE));
 }
 
 /* How it went, as an answer or as an error, and what would come of another attempt. */
 static gboolean
-judge (struct asking *asking, enum transport_end end, const struct transport_reply *reply,
-       struct reading *reading, struct model_answer *ret_answer, GError **error)
+judge (struct asking *asking, const struct http_response *response, struct response_parser *parser,
+       struct model_answer *ret_answer, GError **error)
 {
   struct api *api = asking->api;
   const struct api_server server = {api->settings, api->host};
-  asking->again_ms = reply->again_ms;
-  if (!has_arrived (end, reply, reading)) {
-    asking->again = api_error_of_transport (&server, end, reply, error);
-    if (end == TRANSPORT_ARRIVED && learn (api, reply))
+  asking->again_ms = response->again_ms;
+  if (!has_arrived (response, parser)) {
+    asking->again = api_error_of_response (&server, response, error);
+    if (response->end == HTTP_ARRIVED && learn (api, response))
       asking->again_ms = AGAIN_NOW;
     return FALSE;
   }
-  enum reading_end read = reading_end (reading, ret_answer);
-  if (read != READING_WHOLE)
-    asking->again = api_error_of_reading (&server, read, reading_error (reading), error);
-  return read == READING_WHOLE;
+  enum response_end read = response_parser_end (parser, ret_answer);
+  if (read != RESPONSE_WHOLE)
+    asking->again = api_error_of_answer (&server, read, response_parser_error (parser), error);
+  return read == RESPONSE_WHOLE;
 }
 
 static gboolean
 attempt (struct asking *asking, struct model_answer *ret_answer, GError **error)
 {
-  struct transport_reply reply = {0};
+  g_auto (http_response_t) response = {0};
   g_autofree char *body = make_body (asking, error);
   asking->again = API_NEVER;
   if (!body)
     return FALSE;
-  struct reading *reading = reading_new (asking->api->settings->dialect, asking->question);
+  struct response_parser *parser = response_parser_new (asking->api->settings->dialect, asking->question);
   asking->attempts++;
-  enum transport_end end = post (asking, body, reading, &reply);
-  gboolean ok = judge (asking, end, &reply, reading, ret_answer, error);
-  transport_reply_clear (&reply);
-  reading_free (reading);
+  post (asking, body, parser, &response);
+  gboolean ok = judge (asking, &response, parser, ret_answer, error);
+  response_parser_free (parser);
   return ok;
 }
 
@@ -312,8 +301,8 @@ static gboolean
 cancelled (const struct asking *asking, GError **error)
 {
   const struct api_server server = {asking->api->settings, asking->api->host};
-  const struct transport_reply none = {.reason = ""};
-  (void)api_error_of_transport (&server, TRANSPORT_CANCELLED, &none, error);
+  const struct http_response none = {.end = HTTP_CANCELLED, .reason = ""};
+  (void)api_error_of_response (&server, &none, error);
   return FALSE;
 }
 
@@ -335,16 +324,12 @@ give_up (const struct asking *asking, GError *problem, GError **error)
 static gboolean
 load (struct api *api, GError **error)
 {
-  if (api->transport)
-    return TRUE;
   g_autoptr (GError) problem = NULL;
-  api->transport_class = module_load (TRANSPORT_MODULE, TRANSPORT_SYMBOL, &problem);
-  if (!api->transport_class) {
+  if (!api->client)
+    api->client = http_client_new (&problem);
+  if (!api->client)
     g_set_error_literal (error, MODEL_ERROR, MODEL_ERROR_INVALID, problem->message);
-    return FALSE;
-  }
-  api->transport = api->transport_class->open ();
-  return TRUE;
+  return api->client != NULL;
 }
 
 /* A million tokens are what prices are of. */
@@ -418,8 +403,7 @@ static void
 api_free (struct provider *provider)
 {
   struct api *api = (struct api *)provider;
-  if (api->transport)
-    api->transport_class->close (api->transport);
+  http_client_free (api->client);
   for (gsize i = 0; api->headers && api->headers[i]; i++)
     explicit_bzero (api->headers[i], strlen (api->headers[i]));
   g_strfreev (api->headers);

@@ -9,8 +9,8 @@
 #include "common/size.h"
 #include "common/text.h"
 #include "models/dialect.h"
+#include "models/json_repair.h"
 #include "models/mask.h"
-#include "models/mend.h"
 
 /* Of a server's own words. */
 #define SHOWN_BYTES 300
@@ -221,7 +221,8 @@ static json_t *
 error_of_body (const char *body, gsize length)
 {
   g_autofree char *text = g_strstrip (g_utf8_make_valid (body, (gssize)length));
-  json_t *value = text[0] == '{' || text[0] == '[' || text[0] == '"' ? mend_json (text, strlen (text)) : NULL;
+  json_t *value =
+      text[0] == '{' || text[0] == '[' || text[0] == '"' ? json_repair (text, strlen (text)) : NULL;
   if (!value)
     return json_string (strchr ("<{[", text[0]) ? "" : text);
   const json_t *first = json_is_array (value) ? json_array_get (value, 0) : value;
@@ -296,38 +297,38 @@ tell_refusal (const struct api_server *server, long status, const json_t *refusa
 }
 
 static guint
-tell_redirect (const struct api_server *server, const struct transport_reply *reply, GError **error)
+tell_redirect (const struct api_server *server, const struct http_response *response, GError **error)
 {
   static const struct advice advice = {
       MODEL_ERROR_INVALID, API_NEVER, FALSE,
       "{host} sends elsewhere, where the key is not taken: put the right base_url into the model {name}"};
-  g_autofree char *place = reply->location ? text_without_password (reply->location) : NULL;
+  g_autofree char *place = response->location ? text_without_password (response->location) : NULL;
   return tell (server, &advice, place, error);
 }
 
 /* ---- no answer ---- */
 
 static const struct {
-  enum transport_end end;
+  enum http_end end;
   struct advice advice;
 } ends[] = {
-    {TRANSPORT_UNREACHABLE,
+    {HTTP_UNREACHABLE,
      {MODEL_ERROR_UNAVAILABLE, API_SELDOM, FALSE,
       "{host} cannot be reached: does the server of the model {name} run, and is its base_url right?"}},
-    {TRANSPORT_UNTRUSTED,
+    {HTTP_UNTRUSTED,
      {MODEL_ERROR_UNAVAILABLE, API_NEVER, FALSE,
       "{host} does not show that it is who it says: if its certificate is your own, name its file as ca_file "
       "of the "
       "model {name}"}},
-    {TRANSPORT_BROKEN,
+    {HTTP_BROKEN,
      {MODEL_ERROR_UNAVAILABLE, API_ALWAYS, FALSE,
       "the connection to {host} broke off: try again in a while"}},
-    {TRANSPORT_CANCELLED,
+    {HTTP_CANCELLED,
      {MODEL_ERROR_CANCELLED, API_NEVER, TRUE, "the question to the model {name} was cancelled"}},
-    {TRANSPORT_PACKED,
+    {HTTP_PACKED,
      {MODEL_ERROR_MALFORMED, API_NEVER, TRUE,
       "the answer of {host} is compressed, which was not asked for: see what stands between here and there"}},
-    {TRANSPORT_UNFIT,
+    {HTTP_UNFIT,
      {MODEL_ERROR_INVALID, API_NEVER, FALSE,
       "{host} cannot be asked: look at base_url, ca_file and proxy of the model {name}"}},
 };
@@ -360,42 +361,42 @@ tell_limit (const struct api_server *server, const struct advice *advice, char *
 }
 
 guint
-api_error_of_transport (const struct api_server *server, enum transport_end end,
-                        const struct transport_reply *reply, GError **error)
+api_error_of_response (const struct api_server *server, const struct http_response *response, GError **error)
 {
-  gboolean is_yes = reply->status >= 200 && reply->status <= 299;
-  if (end == TRANSPORT_IDLE)
+  /* Of connecting: no other speed is set. */
+  enum http_end end = response->end == HTTP_SLOW ? HTTP_UNREACHABLE : response->end;
+  if (end == HTTP_IDLE)
     return tell_limit (server, &idle, duration_format (server->settings->idle_ms), error);
-  if (end == TRANSPORT_LATE)
+  if (end == HTTP_LATE)
     return tell_limit (server, &late, duration_format (server->settings->timeout_ms), error);
-  if (end == TRANSPORT_LONG)
+  if (end == HTTP_LONG)
     return tell_limit (server, &too_long, size_format (server->settings->answer_bytes), error);
-  if (reply->status >= 300 && reply->status <= 399)
-    return tell_redirect (server, reply, error);
-  if (reply->status >= 400 && end != TRANSPORT_CANCELLED) {
-    json_t *refusal = error_of_body (reply->refusal->str, reply->refusal->len);
-    guint again = tell_refusal (server, reply->status, refusal, error);
+  if (response->status >= 300 && response->status <= 399)
+    return tell_redirect (server, response, error);
+  if (response->status >= 400 && end != HTTP_CANCELLED) {
+    json_t *refusal = error_of_body (response->body->str, response->body->len);
+    guint again = tell_refusal (server, response->status, refusal, error);
     json_decref (refusal);
     return again;
   }
-  if (end == TRANSPORT_BROKEN && is_yes)
-    return tell (server, &cut, reply->reason, error);
+  if (end == HTTP_BROKEN && http_response_is_yes (response))
+    return tell (server, &cut, response->reason, error);
   for (gsize i = 0; i < G_N_ELEMENTS (ends); i++)
     if (ends[i].end == end)
-      return tell (server, &ends[i].advice, reply->reason, error);
-  return tell_refusal (server, reply->status, NULL, error);
+      return tell (server, &ends[i].advice, response->reason, error);
+  return tell_refusal (server, response->status, NULL, error);
 }
 
 guint
-api_error_of_reading (const struct api_server *server, enum reading_end end, const json_t *reading,
-                      GError **error)
+api_error_of_answer (const struct api_server *server, enum response_end end, const json_t *detail,
+                     GError **error)
 {
   static const struct advice malformed = {
       MODEL_ERROR_MALFORMED, API_NEVER, FALSE,
       "what {host} answers is none: look at the base_url and the dialect of the model {name}"};
-  if (end == READING_ERROR)
-    return tell_refusal (server, 0, reading, error);
-  if (end == READING_CUT)
+  if (end == RESPONSE_ERROR)
+    return tell_refusal (server, 0, detail, error);
+  if (end == RESPONSE_CUT)
     return tell (server, &cut, NULL, error);
-  return tell (server, &malformed, json_string_value (reading), error);
+  return tell (server, &malformed, json_string_value (detail), error);
 }

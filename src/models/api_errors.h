@@ -3,10 +3,11 @@
  * drives a terminal, nothing long. */
 #pragma once
 
+#include "common/http_client.h"
 #include "models/model.h"
-#include "models/reading.h"
+#include "models/question.h"
+#include "models/response_parser.h"
 #include "models/settings.h"
-#include "models/transport.h"
 
 /* Who was asked. */
 struct api_server {
@@ -21,12 +22,12 @@ struct api_server {
 
 /* Each sets ERROR, and says how many further attempts may help. */
 
-/* There was no answer to be read: END is not TRANSPORT_ARRIVED, or the status of REPLY is not 2xx. */
-guint api_error_of_transport (const struct api_server *server, enum transport_end end,
-                              const struct transport_reply *reply, GError **error);
-/* It was read to END, with what READING has to say of it (reading_error). */
-guint api_error_of_reading (const struct api_server *server, enum reading_end end, const json_t *reading,
-                            GError **error);
+/* There was no answer to be read: RESPONSE has not arrived, or its status is not 2xx. */
+guint api_error_of_response (const struct api_server *server, const struct http_response *response,
+                             GError **error);
+/* It was read to END, with the DETAIL that the parser has of it (response_parser_error). */
+guint api_error_of_answer (const struct api_server *server, enum response_end end, const json_t *detail,
+                           GError **error);
 
 /* What the body of a refusal says, in small letters, for those who look for words in it. The caller's. */
 char *api_error_words (const char *body, gsize length);

@@ -245,11 +245,11 @@ dialect_is_strict (const json_t *schema)
 }
 
 void
-dialect_read_event (const struct dialect_reader *readers, gsize count, struct draft *draft, const char *name,
-                    const json_t *data)
+dialect_read_event (const struct dialect_reader *readers, gsize count, struct response_builder *builder,
+                    const char *name, const json_t *data)
 {
   const char *type = dialect_type (data);
   for (gsize i = 0; i < count; i++)
     if (strcmp (type[0] ? type : name, readers[i].type) == 0)
-      readers[i].read (draft, data);
+      readers[i].read (builder, data);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The three APIs of models, as pure functions: a question becomes the body of a request, what comes back
- * becomes a draft (draft.h). No I/O. */
+ * goes into a builder (response_builder.h). No I/O. */
 #pragma once
 
-#include "models/draft.h"
-#include "models/model.h"
+#include "models/question.h"
+#include "models/response_builder.h"
 #include "models/settings.h"
 
 /* What servers that speak a dialect turn out not to take. Each is learnt from an answer (api_quirks.c). */
@@ -36,9 +36,9 @@ struct dialect_class {
   /* The body. MODEL_ERROR_INVALID: the question is none. The caller's. */
   json_t *(*ask) (const struct dialect_question *question, GError **error);
   /* An event of a stream: its name ("" without one) and its data. */
-  void (*event) (struct draft *draft, const char *name, const json_t *data);
+  void (*event) (struct response_builder *builder, const char *name, const json_t *data);
   /* A whole answer; FALSE: it is none. */
-  gboolean (*body) (struct draft *draft, const json_t *body);
+  gboolean (*body) (struct response_builder *builder, const json_t *body);
 };
 extern const struct dialect_class dialect_chat, dialect_responses, dialect_messages;
 const struct dialect_class *dialect_of (enum dialect dialect);
@@ -52,11 +52,11 @@ const json_t *dialect_error (const json_t *data);
 /* What is done with the events of one type. */
 struct dialect_reader {
   const char *type;
-  void (*read) (struct draft *draft, const json_t *data);
+  void (*read) (struct response_builder *builder, const json_t *data);
 };
 /* Has the reader among COUNT that is for the event DATA, of the type that it says or else NAME, read it;
  * others are passed over. */
-void dialect_read_event (const struct dialect_reader *readers, gsize count, struct draft *draft,
+void dialect_read_event (const struct dialect_reader *readers, gsize count, struct response_builder *builder,
                          const char *name, const json_t *data);
 
 const char *dialect_type (const json_t *part); /* "" where it has none */

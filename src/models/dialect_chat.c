@@ -8,7 +8,7 @@
 
 #include "common/json.h"
 #include "models/dialect.h"
-#include "models/mend.h"
+#include "models/json_repair.h"
 
 /* Where parts stand. Calls follow by index, and those that share one by arrival. */
 #define PLACE_OPAQUE (-1)
@@ -236,23 +236,23 @@ chat_ask (const struct dialect_question *question, GError **error)
 
 /* What is gathered of reasoning, and under which name: part by part where it is text. */
 static void
-read_reasoning (struct draft *draft, const json_t *delta)
+read_reasoning (struct response_builder *builder, const json_t *delta)
 {
   static const char *const names[] = {"reasoning_content", "reasoning"};
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
     const json_t *text = json_object_get (delta, names[i]);
     if (json_string_length (text) == 0)
       continue;
-    struct draft_part *part = draft_get (draft, DRAFT_OPAQUE, PLACE_OPAQUE);
+    struct response_part *part = response_builder_get (builder, RESPONSE_OPAQUE, PLACE_OPAQUE);
     if (part && !part->member)
       part->member = names[i];
     /* Servers that send it under both names send the same. */
     if (part && part->member == names[i])
-      draft_grow (draft, part, text);
+      response_builder_append (builder, part, text);
   }
   const json_t *details = json_object_get (delta, "reasoning_details");
-  struct draft_part *part =
-      json_array_size (details) > 0 ? draft_get (draft, DRAFT_OPAQUE, PLACE_OPAQUE) : NULL;
+  struct response_part *part =
+      json_array_size (details) > 0 ? response_builder_get (builder, RESPONSE_OPAQUE, PLACE_OPAQUE) : NULL;
   if (!part)
     return;
   if (!part->data)
@@ -261,38 +261,40 @@ read_reasoning (struct draft *draft, const json_t *delta)
 }
 
 static void
-read_content (struct draft *draft, const json_t *content)
+read_content (struct response_builder *builder, const json_t *content)
 {
   gsize index;
   json_t *part;
   if (json_string_length (content) > 0)
-    draft_grow (draft, draft_get (draft, DRAFT_TEXT, PLACE_TEXT), content);
+    response_builder_append (builder, response_builder_get (builder, RESPONSE_TEXT, PLACE_TEXT), content);
   json_array_foreach (content, index, part)
   {
     if (json_is_string (json_object_get (part, "text")))
-      draft_grow (draft, draft_get (draft, DRAFT_TEXT, PLACE_TEXT), json_object_get (part, "text"));
+      response_builder_append (builder, response_builder_get (builder, RESPONSE_TEXT, PLACE_TEXT),
+                               json_object_get (part, "text"));
   }
 }
 
 /* The part that the fragment CALL, the POSITION-th of its event, belongs to. Servers leave out the index, or
  * send whole calls that all have the first: another id and another name are another call. */
-static struct draft_part *
-find_call (struct draft *draft, const json_t *call, gsize position)
+static struct response_part *
+find_call (struct response_builder *builder, const json_t *call, gsize position)
 {
   const json_t *index = json_object_get (call, "index"), *id = json_object_get (call, "id");
   gint64 at = json_is_integer (index) ? CLAMP (json_integer_value (index), 0, INDEX_MOST) : (gint64)position;
-  struct draft_part *part = draft_find (draft, DRAFT_CALL, PLACE_CALLS + at);
+  struct response_part *part = response_builder_find (builder, RESPONSE_CALL, PLACE_CALLS + at);
   gboolean is_other = part && part->id && json_string_length (id) > 0 &&
                       strcmp (part->id, json_string_value (id)) != 0 &&
                       json_string_length (json_object_get (json_object_get (call, "function"), "name")) > 0;
-  return part && !is_other ? part : draft_add (draft, DRAFT_CALL, PLACE_CALLS + at);
+  return part && !is_other ? part : response_builder_add (builder, RESPONSE_CALL, PLACE_CALLS + at);
 }
 
 /* What a server hangs on a call beyond what everybody does, such as a signature of its reasoning. */
 static void
-read_extra (struct draft *draft, const struct draft_part *call, const json_t *extra)
+read_extra (struct response_builder *builder, const struct response_part *call, const json_t *extra)
 {
-  struct draft_part *part = extra && call->id ? draft_get (draft, DRAFT_OPAQUE, PLACE_OPAQUE) : NULL;
+  struct response_part *part =
+      extra && call->id ? response_builder_get (builder, RESPONSE_OPAQUE, PLACE_OPAQUE) : NULL;
   if (!part)
     return;
   if (!part->data)
@@ -306,47 +308,47 @@ read_extra (struct draft *draft, const struct draft_part *call, const json_t *ex
 }
 
 static void
-read_call (struct draft *draft, const json_t *call, gsize position)
+read_call (struct response_builder *builder, const json_t *call, gsize position)
 {
-  struct draft_part *part = find_call (draft, call, position);
+  struct response_part *part = find_call (builder, call, position);
   const json_t *function = json_object_get (call, "function");
   const json_t *arguments = json_object_get (function, "arguments");
   if (!part)
     return;
-  draft_name (part, json_object_get (call, "id"), json_object_get (function, "name"));
+  response_part_set_name (part, json_object_get (call, "id"), json_object_get (function, "name"));
   if (json_is_object (arguments))
-    draft_set_arguments (part, arguments);
+    response_part_set_arguments (part, arguments);
   else
-    draft_grow (draft, part, arguments);
-  read_extra (draft, part, json_object_get (call, "extra_content"));
+    response_builder_append (builder, part, arguments);
+  read_extra (builder, part, json_object_get (call, "extra_content"));
 }
 
 static void
-read_calls (struct draft *draft, const json_t *delta)
+read_calls (struct response_builder *builder, const json_t *delta)
 {
   gsize index;
   json_t *call;
   json_array_foreach (json_object_get (delta, "tool_calls"), index, call)
   {
-    read_call (draft, call, index);
+    read_call (builder, call, index);
   }
 }
 
 static void
-read_message (struct draft *draft, const json_t *delta)
+read_message (struct response_builder *builder, const json_t *delta)
 {
   const json_t *refusal = json_object_get (delta, "refusal");
-  read_reasoning (draft, delta);
-  read_content (draft, json_object_get (delta, "content"));
-  read_calls (draft, delta);
+  read_reasoning (builder, delta);
+  read_content (builder, json_object_get (delta, "content"));
+  read_calls (builder, delta);
   if (json_string_length (refusal) > 0) {
-    read_content (draft, refusal);
-    draft_stop (draft, MODEL_STOP_REFUSAL);
+    read_content (builder, refusal);
+    response_builder_stop (builder, MODEL_STOP_REFUSAL);
   }
 }
 
 static void
-read_finish (struct draft *draft, const char *reason)
+read_finish (struct response_builder *builder, const char *reason)
 {
   static const struct {
     const char *reason;
@@ -356,18 +358,18 @@ read_finish (struct draft *draft, const char *reason)
       {"max_tokens", MODEL_STOP_LENGTH},
       {"content_filter", MODEL_STOP_REFUSAL},
   };
-  enum model_stop stop = draft->has_stop ? draft->stop : MODEL_STOP_END;
+  enum model_stop stop = builder->has_stop ? builder->stop : MODEL_STOP_END;
   for (gsize i = 0; i < G_N_ELEMENTS (stops); i++)
     if (strcmp (reason, stops[i].reason) == 0)
       stop = stops[i].stop;
-  draft_stop (draft, stop);
-  draft->is_over = TRUE;
+  response_builder_stop (builder, stop);
+  builder->is_over = TRUE;
 }
 
 static void
-read_usage (struct draft *draft, const json_t *usage)
+read_usage (struct response_builder *builder, const json_t *usage)
 {
-  struct model_usage *counts = &draft->usage;
+  struct model_usage *counts = &builder->usage;
   dialect_count (usage, "prompt_tokens", &counts->input_tokens);
   dialect_count (usage, "completion_tokens", &counts->output_tokens);
   dialect_count (usage, "prompt_cache_hit_tokens", &counts->cached_tokens);
@@ -376,30 +378,30 @@ read_usage (struct draft *draft, const json_t *usage)
 
 /* Events and whole answers have one shape, but for the name of what is said. */
 static gboolean
-read_answer (struct draft *draft, const json_t *data)
+read_answer (struct response_builder *builder, const json_t *data)
 {
   const json_t *choice = json_array_get (json_object_get (data, "choices"), 0);
   const json_t *delta = json_object_get (choice, "delta");
   const char *reason = json_string_value (json_object_get (choice, "finish_reason"));
   const json_t *message = delta ? delta : json_object_get (choice, "message");
-  read_message (draft, message);
+  read_message (builder, message);
   if (reason && reason[0])
-    read_finish (draft, reason);
-  read_usage (draft, json_object_get (data, "usage"));
+    read_finish (builder, reason);
+  read_usage (builder, json_object_get (data, "usage"));
   return message != NULL;
 }
 
 static void
-chat_event (struct draft *draft, const char *name, const json_t *data)
+chat_event (struct response_builder *builder, const char *name, const json_t *data)
 {
   (void)name;
-  (void)read_answer (draft, data);
+  (void)read_answer (builder, data);
 }
 
 static gboolean
-chat_body (struct draft *draft, const json_t *body)
+chat_body (struct response_builder *builder, const json_t *body)
 {
-  return read_answer (draft, body);
+  return read_answer (builder, body);
 }
 
 static const char *const no_headers[] = {NULL};

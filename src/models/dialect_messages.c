@@ -193,19 +193,20 @@ messages_ask (const struct dialect_question *question, GError **error)
 
 /* A block of an answer, or the beginning of one. */
 static void
-read_block (struct draft *draft, gint64 place, const json_t *block)
+read_block (struct response_builder *builder, gint64 place, const json_t *block)
 {
   const char *type = dialect_type (block);
   if (strcmp (type, "text") == 0) {
-    draft_grow (draft, draft_get (draft, DRAFT_TEXT, place), json_object_get (block, "text"));
+    response_builder_append (builder, response_builder_get (builder, RESPONSE_TEXT, place),
+                             json_object_get (block, "text"));
   } else if (strcmp (type, "tool_use") == 0) {
-    struct draft_part *call = draft_get (draft, DRAFT_CALL, place);
+    struct response_part *call = response_builder_get (builder, RESPONSE_CALL, place);
     if (!call)
       return;
-    draft_name (call, json_object_get (block, "id"), json_object_get (block, "name"));
-    draft_set_arguments (call, json_object_get (block, "input"));
+    response_part_set_name (call, json_object_get (block, "id"), json_object_get (block, "name"));
+    response_part_set_arguments (call, json_object_get (block, "input"));
   } else if (type[0]) {
-    struct draft_part *opaque = draft_add (draft, DRAFT_OPAQUE, place);
+    struct response_part *opaque = response_builder_add (builder, RESPONSE_OPAQUE, place);
     if (opaque)
       opaque->data = json_deep_copy (block);
   }
@@ -218,28 +219,28 @@ place_of (const json_t *data)
 }
 
 static void
-on_block (struct draft *draft, const json_t *data)
+on_block (struct response_builder *builder, const json_t *data)
 {
-  read_block (draft, place_of (data), json_object_get (data, "content_block"));
+  read_block (builder, place_of (data), json_object_get (data, "content_block"));
 }
 
 static void
-grow_opaque (struct draft *draft, const json_t *data, const char *member, const json_t *text)
+grow_opaque (struct response_builder *builder, const json_t *data, const char *member, const json_t *text)
 {
-  struct draft_part *part = draft_find (draft, DRAFT_OPAQUE, place_of (data));
+  struct response_part *part = response_builder_find (builder, RESPONSE_OPAQUE, place_of (data));
   if (!part)
     return;
   if (!part->member) {
     part->member = member;
     g_string_assign (part->text, json_member_text (part->data, member));
   }
-  draft_grow (draft, part, text);
+  response_builder_append (builder, part, text);
 }
 
 static void
-sign_opaque (const struct draft *draft, const json_t *data, const json_t *signature)
+sign_opaque (const struct response_builder *builder, const json_t *data, const json_t *signature)
 {
-  struct draft_part *part = draft_find (draft, DRAFT_OPAQUE, place_of (data));
+  struct response_part *part = response_builder_find (builder, RESPONSE_OPAQUE, place_of (data));
   if (!part || !json_is_string (signature))
     return;
   if (!part->signature)
@@ -249,23 +250,24 @@ sign_opaque (const struct draft *draft, const json_t *data, const json_t *signat
 }
 
 static void
-on_delta (struct draft *draft, const json_t *data)
+on_delta (struct response_builder *builder, const json_t *data)
 {
   const json_t *delta = json_object_get (data, "delta");
   const char *type = dialect_type (delta);
   if (strcmp (type, "text_delta") == 0)
-    draft_grow (draft, draft_get (draft, DRAFT_TEXT, place_of (data)), json_object_get (delta, "text"));
+    response_builder_append (builder, response_builder_get (builder, RESPONSE_TEXT, place_of (data)),
+                             json_object_get (delta, "text"));
   else if (strcmp (type, "input_json_delta") == 0)
-    draft_grow (draft, draft_find (draft, DRAFT_CALL, place_of (data)),
-                json_object_get (delta, "partial_json"));
+    response_builder_append (builder, response_builder_find (builder, RESPONSE_CALL, place_of (data)),
+                             json_object_get (delta, "partial_json"));
   else if (strcmp (type, "thinking_delta") == 0)
-    grow_opaque (draft, data, "thinking", json_object_get (delta, "thinking"));
+    grow_opaque (builder, data, "thinking", json_object_get (delta, "thinking"));
   else if (strcmp (type, "signature_delta") == 0)
-    sign_opaque (draft, data, json_object_get (delta, "signature"));
+    sign_opaque (builder, data, json_object_get (delta, "signature"));
 }
 
 static void
-read_stop (struct draft *draft, const char *reason)
+read_stop (struct response_builder *builder, const char *reason)
 {
   static const struct {
     const char *reason;
@@ -281,17 +283,17 @@ read_stop (struct draft *draft, const char *reason)
   for (gsize i = 0; i < G_N_ELEMENTS (stops); i++)
     if (strcmp (reason, stops[i].reason) == 0)
       stop = stops[i].stop;
-  draft_stop (draft, stop);
-  draft->is_over = TRUE;
+  response_builder_stop (builder, stop);
+  builder->is_over = TRUE;
 }
 
 /* What is read from the cache and what is put there is not in input_tokens. The last of several says it best,
  * but not each has each. */
 static void
-read_usage (struct draft *draft, const json_t *usage)
+read_usage (struct response_builder *builder, const json_t *usage)
 {
   gint64 input = -1, made = 0;
-  dialect_count (usage, "output_tokens", &draft->usage.output_tokens);
+  dialect_count (usage, "output_tokens", &builder->usage.output_tokens);
   dialect_count (usage, "input_tokens", &input);
   if (input < 0)
     return;
@@ -299,31 +301,31 @@ read_usage (struct draft *draft, const json_t *usage)
   dialect_count (usage, "cache_read_input_tokens", &cached);
   dialect_count (usage, "cache_creation_input_tokens", &made);
   /* At the end some servers give 0 for what they gave at the beginning. */
-  if (input == 0 && cached == 0 && made == 0 && draft->usage.input_tokens > 0)
+  if (input == 0 && cached == 0 && made == 0 && builder->usage.input_tokens > 0)
     return;
-  draft->usage.cached_tokens = cached;
-  draft->usage.input_tokens =
+  builder->usage.cached_tokens = cached;
+  builder->usage.input_tokens =
       MIN (input, G_MAXINT64 / 4) + MIN (cached, G_MAXINT64 / 4) + MIN (made, G_MAXINT64 / 4);
 }
 
 static void
-on_start (struct draft *draft, const json_t *data)
+on_start (struct response_builder *builder, const json_t *data)
 {
-  read_usage (draft, json_object_get (json_object_get (data, "message"), "usage"));
+  read_usage (builder, json_object_get (json_object_get (data, "message"), "usage"));
 }
 
 static void
-on_message_delta (struct draft *draft, const json_t *data)
+on_message_delta (struct response_builder *builder, const json_t *data)
 {
-  read_stop (draft, json_string_value (json_object_get (json_object_get (data, "delta"), "stop_reason")));
-  read_usage (draft, json_object_get (data, "usage"));
+  read_stop (builder, json_string_value (json_object_get (json_object_get (data, "delta"), "stop_reason")));
+  read_usage (builder, json_object_get (data, "usage"));
 }
 
 static void
-on_end (struct draft *draft, const json_t *data)
+on_end (struct response_builder *builder, const json_t *data)
 {
   (void)data;
-  draft->is_over = draft->is_done = TRUE;
+  builder->is_over = builder->is_done = TRUE;
 }
 
 static const struct dialect_reader message_events[] = {
@@ -332,13 +334,13 @@ static const struct dialect_reader message_events[] = {
 };
 
 static void
-messages_event (struct draft *draft, const char *name, const json_t *data)
+messages_event (struct response_builder *builder, const char *name, const json_t *data)
 {
-  dialect_read_event (message_events, G_N_ELEMENTS (message_events), draft, name, data);
+  dialect_read_event (message_events, G_N_ELEMENTS (message_events), builder, name, data);
 }
 
 static gboolean
-messages_body (struct draft *draft, const json_t *body)
+messages_body (struct response_builder *builder, const json_t *body)
 {
   const json_t *content = json_object_get (body, "content");
   gsize index;
@@ -347,10 +349,10 @@ messages_body (struct draft *draft, const json_t *body)
     return FALSE;
   json_array_foreach (content, index, block)
   {
-    read_block (draft, (gint64)index, block);
+    read_block (builder, (gint64)index, block);
   }
-  read_stop (draft, json_string_value (json_object_get (body, "stop_reason")));
-  read_usage (draft, json_object_get (body, "usage"));
+  read_stop (builder, json_string_value (json_object_get (body, "stop_reason")));
+  read_usage (builder, json_object_get (body, "usage"));
   return TRUE;
 }
 

@@ -229,44 +229,44 @@ responses_ask (const struct dialect_question *question, GError **error)
 
 /* Where the item that DATA speaks of stands. Some servers give its id alone, others its index. */
 static gint64
-place_of (struct draft *draft, const json_t *data, const char *id)
+place_of (struct response_builder *builder, const json_t *data, const char *id)
 {
   const json_t *index = json_object_get (data, "output_index");
   gpointer known = NULL;
-  if (id[0] && g_hash_table_lookup_extended (draft->places, id, NULL, &known))
+  if (id[0] && g_hash_table_lookup_extended (builder->places, id, NULL, &known))
     return (gint64)GPOINTER_TO_INT (known) * PLACES_OF_ITEM;
-  guint count = g_hash_table_size (draft->places);
+  guint count = g_hash_table_size (builder->places);
   int at =
       (int)(json_is_integer (index) ? CLAMP (json_integer_value (index), 0, ITEMS_MOST) : (json_int_t)count);
   if (id[0] && count < ITEMS_MOST)
-    g_hash_table_insert (draft->places, g_strdup (id), GINT_TO_POINTER (at));
+    g_hash_table_insert (builder->places, g_strdup (id), GINT_TO_POINTER (at));
   return (gint64)at * PLACES_OF_ITEM;
 }
 
 static gint64
-place_of_event (struct draft *draft, const json_t *data)
+place_of_event (struct response_builder *builder, const json_t *data)
 {
-  return place_of (draft, data, json_member_text (data, "item_id"));
+  return place_of (builder, data, json_member_text (data, "item_id"));
 }
 
 static gint64
-place_of_content (struct draft *draft, const json_t *data)
+place_of_content (struct response_builder *builder, const json_t *data)
 {
   const json_t *index = json_object_get (data, "content_index");
-  return place_of_event (draft, data) +
+  return place_of_event (builder, data) +
          (json_is_integer (index) ? CLAMP (json_integer_value (index), 0, PLACES_OF_ITEM - 1) : 0);
 }
 
 /* All of a text, of which nothing or all was told already. */
 static void
-read_whole (struct draft *draft, gint64 place, const json_t *text)
+read_whole (struct response_builder *builder, gint64 place, const json_t *text)
 {
-  if (!draft_find (draft, DRAFT_TEXT, place))
-    draft_grow (draft, draft_add (draft, DRAFT_TEXT, place), text);
+  if (!response_builder_find (builder, RESPONSE_TEXT, place))
+    response_builder_append (builder, response_builder_add (builder, RESPONSE_TEXT, place), text);
 }
 
 static void
-read_contents (struct draft *draft, gint64 place, const json_t *contents)
+read_contents (struct response_builder *builder, gint64 place, const json_t *contents)
 {
   gsize index;
   json_t *content;
@@ -275,133 +275,135 @@ read_contents (struct draft *draft, gint64 place, const json_t *contents)
     gint64 at = place + (gint64)MIN (index, PLACES_OF_ITEM - 1);
     const char *type = dialect_type (content);
     if (strcmp (type, "refusal") == 0)
-      draft_stop (draft, MODEL_STOP_REFUSAL);
+      response_builder_stop (builder, MODEL_STOP_REFUSAL);
     if (strcmp (type, "refusal") == 0 || strcmp (type, "output_text") == 0)
-      read_whole (draft, at, json_object_get (content, strcmp (type, "refusal") == 0 ? "refusal" : "text"));
+      read_whole (builder, at, json_object_get (content, strcmp (type, "refusal") == 0 ? "refusal" : "text"));
   }
 }
 
 /* An item that began, or (IS_WHOLE) is complete. */
 static void
-read_item (struct draft *draft, gint64 place, const json_t *item, gboolean is_whole)
+read_item (struct response_builder *builder, gint64 place, const json_t *item, gboolean is_whole)
 {
   const char *type = dialect_type (item);
   if (strcmp (type, "message") == 0) {
-    read_contents (draft, place, json_object_get (item, "content"));
+    read_contents (builder, place, json_object_get (item, "content"));
   } else if (strcmp (type, "function_call") == 0) {
-    struct draft_part *call = draft_get (draft, DRAFT_CALL, place);
+    struct response_part *call = response_builder_get (builder, RESPONSE_CALL, place);
     const json_t *id = json_object_get (item, "call_id");
     if (!call)
       return;
-    draft_name (call, json_string_length (id) > 0 ? id : json_object_get (item, "id"),
-                json_object_get (item, "name"));
+    response_part_set_name (call, json_string_length (id) > 0 ? id : json_object_get (item, "id"),
+                            json_object_get (item, "name"));
     if (is_whole)
-      draft_set_arguments (call, json_object_get (item, "arguments"));
+      response_part_set_arguments (call, json_object_get (item, "arguments"));
   } else if (is_whole && type[0]) {
-    struct draft_part *opaque = draft_get (draft, DRAFT_OPAQUE, place);
+    struct response_part *opaque = response_builder_get (builder, RESPONSE_OPAQUE, place);
     if (opaque && !opaque->data)
       opaque->data = json_deep_copy (item);
   }
 }
 
 static void
-on_item (struct draft *draft, const json_t *data, gboolean is_whole)
+on_item (struct response_builder *builder, const json_t *data, gboolean is_whole)
 {
   const json_t *item = json_object_get (data, "item");
-  read_item (draft, place_of (draft, data, json_member_text (item, "id")), item, is_whole);
+  read_item (builder, place_of (builder, data, json_member_text (item, "id")), item, is_whole);
 }
 
 static void
-on_item_added (struct draft *draft, const json_t *data)
+on_item_added (struct response_builder *builder, const json_t *data)
 {
-  on_item (draft, data, FALSE);
+  on_item (builder, data, FALSE);
 }
 
 static void
-on_item_done (struct draft *draft, const json_t *data)
+on_item_done (struct response_builder *builder, const json_t *data)
 {
-  on_item (draft, data, TRUE);
+  on_item (builder, data, TRUE);
 }
 
 static void
-on_text (struct draft *draft, const json_t *data)
+on_text (struct response_builder *builder, const json_t *data)
 {
-  draft_grow (draft, draft_get (draft, DRAFT_TEXT, place_of_content (draft, data)),
-              json_object_get (data, "delta"));
+  response_builder_append (builder,
+                           response_builder_get (builder, RESPONSE_TEXT, place_of_content (builder, data)),
+                           json_object_get (data, "delta"));
 }
 
 static void
-on_text_done (struct draft *draft, const json_t *data)
+on_text_done (struct response_builder *builder, const json_t *data)
 {
-  read_whole (draft, place_of_content (draft, data), json_object_get (data, "text"));
+  read_whole (builder, place_of_content (builder, data), json_object_get (data, "text"));
 }
 
 static void
-on_refusal (struct draft *draft, const json_t *data)
+on_refusal (struct response_builder *builder, const json_t *data)
 {
-  on_text (draft, data);
-  draft_stop (draft, MODEL_STOP_REFUSAL);
+  on_text (builder, data);
+  response_builder_stop (builder, MODEL_STOP_REFUSAL);
 }
 
 static void
-on_arguments (struct draft *draft, const json_t *data)
+on_arguments (struct response_builder *builder, const json_t *data)
 {
-  draft_grow (draft, draft_get (draft, DRAFT_CALL, place_of_event (draft, data)),
-              json_object_get (data, "delta"));
+  response_builder_append (builder,
+                           response_builder_get (builder, RESPONSE_CALL, place_of_event (builder, data)),
+                           json_object_get (data, "delta"));
 }
 
 static void
-on_arguments_done (struct draft *draft, const json_t *data)
+on_arguments_done (struct response_builder *builder, const json_t *data)
 {
-  struct draft_part *call = draft_get (draft, DRAFT_CALL, place_of_event (draft, data));
+  struct response_part *call = response_builder_get (builder, RESPONSE_CALL, place_of_event (builder, data));
   if (call)
-    draft_set_arguments (call, json_object_get (data, "arguments"));
+    response_part_set_arguments (call, json_object_get (data, "arguments"));
 }
 
 static void
-read_usage (struct draft *draft, const json_t *usage)
+read_usage (struct response_builder *builder, const json_t *usage)
 {
-  struct model_usage *counts = &draft->usage;
+  struct model_usage *counts = &builder->usage;
   dialect_count (usage, "input_tokens", &counts->input_tokens);
   dialect_count (usage, "output_tokens", &counts->output_tokens);
   dialect_count (json_object_get (usage, "input_tokens_details"), "cached_tokens", &counts->cached_tokens);
 }
 
 static void
-read_output (struct draft *draft, const json_t *output)
+read_output (struct response_builder *builder, const json_t *output)
 {
   gsize index;
   json_t *item;
   json_array_foreach (output, index, item)
   {
-    read_item (draft, (gint64)MIN (index, ITEMS_MOST) * PLACES_OF_ITEM, item, TRUE);
+    read_item (builder, (gint64)MIN (index, ITEMS_MOST) * PLACES_OF_ITEM, item, TRUE);
   }
 }
 
 /* The response as a whole. Its items are looked at only where none came by themselves: they might stand
  * elsewhere. */
 static void
-read_response (struct draft *draft, const json_t *response)
+read_response (struct response_builder *builder, const json_t *response)
 {
   const char *status = json_member_text (response, "status");
   const json_t *details = json_object_get (response, "incomplete_details");
-  if (draft->parts->len == 0)
-    read_output (draft, json_object_get (response, "output"));
-  read_usage (draft, json_object_get (response, "usage"));
+  if (builder->parts->len == 0)
+    read_output (builder, json_object_get (response, "output"));
+  read_usage (builder, json_object_get (response, "usage"));
   if (strcmp (status, "incomplete") == 0)
-    draft_stop (draft, strcmp (json_member_text (details, "reason"), "content_filter") == 0
-                           ? MODEL_STOP_REFUSAL
-                           : MODEL_STOP_LENGTH);
-  else if (!draft->has_stop)
-    draft_stop (draft, MODEL_STOP_END);
-  draft->is_over = TRUE;
+    response_builder_stop (builder, strcmp (json_member_text (details, "reason"), "content_filter") == 0
+                                        ? MODEL_STOP_REFUSAL
+                                        : MODEL_STOP_LENGTH);
+  else if (!builder->has_stop)
+    response_builder_stop (builder, MODEL_STOP_END);
+  builder->is_over = TRUE;
 }
 
 static void
-on_end (struct draft *draft, const json_t *data)
+on_end (struct response_builder *builder, const json_t *data)
 {
-  read_response (draft, json_object_get (data, "response"));
-  draft->is_done = TRUE;
+  read_response (builder, json_object_get (data, "response"));
+  builder->is_done = TRUE;
 }
 
 /* Events that say more than that something goes on. */
@@ -418,17 +420,17 @@ static const struct dialect_reader response_events[] = {
 };
 
 static void
-responses_event (struct draft *draft, const char *name, const json_t *data)
+responses_event (struct response_builder *builder, const char *name, const json_t *data)
 {
-  dialect_read_event (response_events, G_N_ELEMENTS (response_events), draft, name, data);
+  dialect_read_event (response_events, G_N_ELEMENTS (response_events), builder, name, data);
 }
 
 static gboolean
-responses_body (struct draft *draft, const json_t *body)
+responses_body (struct response_builder *builder, const json_t *body)
 {
   if (!json_is_array (json_object_get (body, "output")))
     return FALSE;
-  read_response (draft, body);
+  read_response (builder, body);
   return TRUE;
 }
 

@@ -9,9 +9,9 @@
 
 #include "common/error.h"
 #include "common/replace.h"
-#include "models/model.h"
 #include "models/models_file.h"
 #include "models/private_file.h"
+#include "models/question.h"
 
 static void
 forget (char *secret)

@@ -14,8 +14,8 @@
 #include "common/paths.h"
 #include "common/replace.h"
 #include "common/text.h"
-#include "models/model.h"
 #include "models/private_file.h"
+#include "models/question.h"
 #include "models/replay.h"
 
 gboolean

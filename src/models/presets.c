@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "models/model.h"
+#include "models/question.h"
 
 #define SETTINGS_MOST 4
 

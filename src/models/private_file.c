@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "common/error.h"
-#include "models/model.h"
+#include "models/question.h"
 
 static gboolean
 check (const char *path, const struct stat *status, gsize most, guint forbidden, GError **error)

@@ -2,7 +2,7 @@
 /* What stands behind a model: an API (api.h) or a replay (replay.h). */
 #pragma once
 
-#include "models/model.h"
+#include "models/question.h"
 
 struct provider;
 

@@ -60,7 +60,7 @@ is_part (json_t *part)
          (json_is_object (arguments) || json_is_string (json_object_get (part, "raw")));
 }
 
-/* What a person left out of a call that he wrote. */
+/* What a person left out of a call that they wrote. */
 static void
 complete_call (json_t *call, guint line, gsize number)
 {

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "models/model.h"
+#include "models/question.h"
 
 #define REPLAY_FILE_BYTES (64 * 1024 * 1024)
 #define REPLAY_LINES_MOST 10000

@@ -18,7 +18,7 @@
 
 /* Each run of a pattern is bounded, since tools' results are anybody's text. */
 static const struct rule {
-  gboolean of_results; /* only there: a person means the times and durations that he writes */
+  gboolean of_results; /* only there: a person means the times and durations that they write */
   const char *pattern, *word;
 } rules[] = {
     {FALSE, "(?:https?://" URL_CHARACTER "{1,300})?/v1/files/" URL_CHARACTER "{1,1000}", "<file>"},

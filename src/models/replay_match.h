@@ -7,7 +7,7 @@
  * addresses and URLs of files in results of tools, and the pixels of pictures. */
 #pragma once
 
-#include "models/model.h"
+#include "models/question.h"
 
 /* QUESTION as a recording holds it: {"new": [MESSAGE ...], "tools": [NAMES], "tool": NAME | "" | null},
  * pictures without their data. The caller's. */

@@ -9,7 +9,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
-#include "models/model.h"
+#include "models/question.h"
 
 const char *const model_dialect_names[] = {"chat", "responses", "messages", NULL};
 

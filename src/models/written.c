@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "models/mend.h"
+#include "models/json_repair.h"
 
 #define OPENS   "<tool_call>"
 #define CLOSES  "</tool_call>"
@@ -110,7 +110,12 @@ object_end (const char *from)
   for (const char *at = from; *at; at++) {
     if (in_string && *at == '\\' && at[1])
       at++;
-    else if (*at == '"')
+    else if (!in_string && g_str_has_prefix (at, JSON_REPAIR_LONG_QUOTE)) {
+      const char *end = strstr (at + strlen (JSON_REPAIR_LONG_QUOTE), JSON_REPAIR_LONG_QUOTE);
+      if (!end)
+        return NULL;
+      at = end + strlen (JSON_REPAIR_LONG_QUOTE) - 1;
+    } else if (*at == '"')
       in_string = !in_string;
     else if (!in_string && *at == '{')
       depth++;
@@ -152,7 +157,7 @@ static json_t *
 arguments_of (json_t *written)
 {
   if (json_is_string (written))
-    return mend_arguments (json_string_value (written), json_string_length (written));
+    return json_repair_arguments (json_string_value (written), json_string_length (written));
   return json_is_object (written) ? json_incref (written) : NULL;
 }
 
@@ -200,7 +205,7 @@ read_object (struct pass *pass, const char **ret_end, json_t **ret_call)
   if (!(end = object_end (pass->at)))
     return ITEM_OPEN;
   *ret_end = end;
-  g_autoptr (json_t) object = mend_json (pass->at, (gsize)(end - pass->at));
+  g_autoptr (json_t) object = json_repair (pass->at, (gsize)(end - pass->at));
   *ret_call = json_is_object (object) && !is_quoted (pass, pass->at, end) ? call_of (pass, object) : NULL;
   return *ret_call ? ITEM_CALL : ITEM_PROSE;
 }
@@ -365,10 +370,22 @@ pass_clear (struct pass *pass)
 
 /* ---- from outside ---- */
 
+/* Where a tool must be called, blanks without end are no call: small models end so. */
+static gboolean
+is_lost (const struct model_question *question, const char *text)
+{
+  gsize length = strlen (text), end = length;
+  while (end > 0 && g_ascii_isspace (text[end - 1]))
+    end--;
+  return question->tool && question->tool[0] && length - end > BLANKS_MOST;
+}
+
 gboolean
 written_is_over (const struct model_question *question, const char *text)
 {
   struct pass pass;
+  if (is_lost (question, text))
+    return TRUE;
   look (&pass, question, text);
   pass_clear (&pass);
   return pass.is_over;
@@ -416,8 +433,14 @@ written_message (const struct model_question *question, const json_t *message)
 char *
 written_block (const char *text)
 {
-  const char *begin = strstr (text, FENCE);
-  const char *line = begin ? strchr (begin, '\n') : NULL;
-  const char *end = line ? strstr (line + 1, FENCE) : NULL;
-  return end ? g_strndup (line + 1, (gsize)(end - line - 1)) : NULL;
+  for (const char *begin = text; (begin = strstr (begin, FENCE));) {
+    const char *line = strchr (begin, '\n');
+    const char *end = line ? strstr (line + 1, FENCE) : NULL;
+    if (!end)
+      return NULL;
+    if (line[1 + strspn (line + 1, " \t\n")] != '{')
+      return g_strndup (line + 1, (gsize)(end - line - 1));
+    begin = end + strlen (FENCE);
+  }
+  return NULL;
 }

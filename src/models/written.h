@@ -14,14 +14,16 @@
  * tool's), since it repeats then what somebody else wrote. Text before "</think>" is not looked at. */
 #pragma once
 
-#include "models/model.h"
+#include "models/question.h"
 
 /* MESSAGE, an assistant's answer to QUESTION, with call parts in place of the calls in its text and of all
  * text after the first; or NULL where there are none. The caller's. */
 json_t *written_message (const struct model_question *question, const json_t *message);
 
-/* Whether TEXT, an answer to QUESTION as far as it came, holds all the calls that it can hold. */
+/* Whether TEXT, an answer to QUESTION as far as it came, holds all the calls that it can hold, or goes on
+ * with blanks alone where a tool must be called. */
 gboolean written_is_over (const struct model_question *question, const char *text);
 
-/* The first block of code in TEXT, or NULL. The caller's. */
+/* The first block of code in TEXT, or NULL. A block that begins with a brace is no code, but a call that
+ * cannot be read. The caller's. */
 char *written_block (const char *text);

@@ -2,10 +2,10 @@
 /* Approvals as those see them who need one: what waits, what was granted, and the bounds of both. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "engine/interrupt.h"
+#include "engine/host/interrupt.h"
 #include "policy/approval_private.h"
 
 /* A person says "always"; so many that nobody misses the one that is dropped. */
@@ -144,6 +144,7 @@ is_for (const struct approval *approval, const struct approval_subject *subject)
 }
 
 /* Without a conversation each call is its own, and a no to one is none to the next. */
+REQUIRES (approvals)
 static struct approval *
 find_same (struct approvals *approvals, const struct approval_subject *subject)
 {
@@ -170,6 +171,7 @@ grant_key (enum approval_kind kind, const char *owner, const char *conversation,
 }
 
 /* Counts as its use. */
+REQUIRES (approvals)
 static gboolean
 has_grant (struct approvals *approvals, const struct approval_subject *subject)
 {
@@ -211,6 +213,7 @@ too_many (GError **error, const char *what, guint64 most, const char *key)
 }
 
 /* Whether there is room for one more with BYTES; makes it by forgetting what was denied first. */
+REQUIRES (approvals)
 static gboolean
 make_room (struct approvals *approvals, const char *owner, gsize bytes, GError **error)
 {
@@ -244,6 +247,7 @@ make_room (struct approvals *approvals, const char *owner, gsize bytes, GError *
   return TRUE;
 }
 
+REQUIRES (approvals)
 static struct approval *
 ask (struct approvals *approvals, const struct approval_subject *subject, GError **error)
 {
@@ -279,6 +283,7 @@ refuse (const struct approval *approval, GError **error)
 }
 
 /* The one that was GIVEN where it is for SUBJECT, else the one that SUBJECT has in any case, or NULL. */
+REQUIRES (approvals)
 static struct approval *
 find_for (struct approvals *approvals, const struct approval_subject *subject, const char *given,
           const char **ret_note)
@@ -294,6 +299,7 @@ find_for (struct approvals *approvals, const struct approval_subject *subject, c
   return find_same (approvals, subject);
 }
 
+REQUIRES (approvals)
 static gboolean
 decide (struct approvals *approvals, const struct approval_subject *subject, const char *given,
         struct approval_answer *answer, GError **error)

@@ -2,11 +2,11 @@
 /* Approvals as those see them who say yes or no. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "common/text.h"
-#include "engine/interrupt.h"
+#include "engine/host/interrupt.h"
 #include "policy/approval_private.h"
 
 #define REASON_BYTES 500
@@ -72,6 +72,7 @@ approvals_list (struct approvals *approvals, const char *owner)
   return json_pack ("{s:o}", "approvals", list);
 }
 
+REQUIRES (approvals)
 static struct approval *
 find (struct approvals *approvals, const char *owner, const char *id, GError **error)
 {
@@ -98,6 +99,7 @@ approvals_show (struct approvals *approvals, const char *owner, const char *id, 
 /* ---- deciding ---- */
 
 /* The approval that BY may decide about now. */
+REQUIRES (approvals)
 static struct approval *
 find_to_decide (struct approvals *approvals, const struct approver *by, const char *id, GError **error)
 {
@@ -116,6 +118,7 @@ find_to_decide (struct approvals *approvals, const struct approver *by, const ch
   return approval;
 }
 
+REQUIRES (approvals)
 static void
 set_state (struct approvals *approvals, struct approval *approval, enum approval_state state,
            const char *reason)
@@ -129,7 +132,8 @@ set_state (struct approvals *approvals, struct approval *approval, enum approval
   approvals_changed (approvals);
 }
 
-/* Has the changes made or dropped, without the lock. */
+/* Has the changes made or dropped. The lock is released meanwhile. */
+REQUIRES (approvals)
 static gboolean
 carry_out (struct approvals *approvals, struct approval *approval, gboolean yes, GError **error)
 {
@@ -150,6 +154,7 @@ carry_out (struct approvals *approvals, struct approval *approval, gboolean yes,
 }
 
 /* As it is now; one that has had its way is gone afterwards. */
+REQUIRES (approvals)
 static json_t *
 settle (struct approvals *approvals, struct approval *approval, enum approval_state state, const char *reason)
 {
@@ -160,6 +165,7 @@ settle (struct approvals *approvals, struct approval *approval, enum approval_st
   return whole;
 }
 
+REQUIRES (approvals)
 static json_t *
 approve (struct approvals *approvals, const struct approver *by, const char *id, gboolean always,
          GError **error)

@@ -2,7 +2,8 @@
 /* What the two halves of the approvals share: approval.c, who asks, and approval_decide.c, who decides. */
 #pragma once
 
-#include "engine/id.h"
+#include "common/guarded.h"
+#include "engine/host/id.h"
 #include "policy/approval.h"
 
 enum approval_state { APPROVAL_PENDING, APPROVAL_APPROVED, APPROVAL_DENIED };
@@ -25,6 +26,8 @@ struct approval_grant {
   gint64 expires_us;
 };
 
+LOCK_CLASS (approvals);
+
 struct approvals {
   gatomicrefcount references;
   gint64 expire_us, always_us;
@@ -32,16 +35,16 @@ struct approvals {
   approval_carry_out carry_out;
   gpointer carry_out_data;
 
-  GMutex lock;     /* what follows */
-  GQueue all;      /* struct approval, in the order in which they were asked for */
-  GQueue grants;   /* struct approval_grant, the one used longest ago first */
-  GSList *waiting; /* struct interrupt of each approvals_wait */
+  MUTEX (approvals) lock;
+  GUARDED_BY (approvals) GQueue all;      /* struct approval, in the order in which they were asked for */
+  GUARDED_BY (approvals) GQueue grants;   /* struct approval_grant, the one used longest ago first */
+  GUARDED_BY (approvals) GSList *waiting; /* struct interrupt of each approvals_wait */
 };
 
-/* All with the lock held. */
-void approvals_purge (struct approvals *approvals);
+REQUIRES (approvals) void approvals_purge (struct approvals *approvals);
+REQUIRES (approvals)
 struct approval *approvals_find (struct approvals *approvals, const char *owner, const char *id);
-void approvals_remove (struct approvals *approvals, struct approval *approval);
-void approvals_grant (struct approvals *approvals, const struct approval *approval);
+REQUIRES (approvals) void approvals_remove (struct approvals *approvals, struct approval *approval);
+REQUIRES (approvals) void approvals_grant (struct approvals *approvals, const struct approval *approval);
 /* Has those who wait look again. */
-void approvals_changed (struct approvals *approvals);
+REQUIRES (approvals) void approvals_changed (struct approvals *approvals);

@@ -19,7 +19,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"
-#include "engine/network_rules.h"
+#include "engine/network/network_rules.h"
 
 /* Of all files of one request together. */
 #define COPIED_BYTES     ((gsize)16 << 20)
@@ -301,7 +301,7 @@ bind_rules (const struct run_request *settled, struct approval_digest *place)
   approval_digest_add (place, "guard", settled->guard, -1);
   bind_words (place, "blocked_calls", settled->blocked.calls);
   bind_words (place, "blocked_modules", settled->blocked.modules);
-  approval_digest_add_number (place, "network", network_rules_shape (network));
+  approval_digest_add_number (place, "network", network_rules_needs (network));
   approval_digest_add (place, "hosts", network ? network->text : NULL, -1);
   approval_digest_add (place, "secret_host", secret ? secret->host.text : NULL, -1);
   approval_digest_add (place, "secret_header", secret ? secret->header : NULL, -1);

@@ -3,7 +3,7 @@
  * in words for who says yes. */
 #pragma once
 
-#include "engine/request.h"
+#include "engine/request/request.h"
 #include "policy/approval.h"
 
 /* Of a run that is complete, or of a cell, where SETTLED is what its session was made with (else NULL). */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "policy/profile_groups.h"
@@ -178,9 +178,11 @@ const struct profile_key profile_guard_keys[] = {
     LIST (builtins, "The builtins there are; else all."),
     LIST (hidden_builtins, "Builtins that there are not."),
     LIST (modules, "Modules that are there, read-only: `NAME` or `ALIAS=NAME`."),
+    LIST (module_names, "Names of modules by path, `stats.norm`: of a module that has one here there are no "
+                        "others."),
     LIST (submodules, "Modules within those that can be reached from them; others cannot."),
     {"tables", PROFILE_BOOLEAN, PROFILE_AT (guard.tables),
-     .text = "Whether the tables (csv, tsv) that are put in are there as df and dfs."},
+     .text = "Whether the tables that are put in (docs/tables.md) are there as df and dfs."},
     LIST (text_methods, "Methods that may be called without a place to write to only."),
     LIST (named_calls, "Methods whose texts name other methods, and are looked at as these."),
     LIST (queries, "Methods whose text is an expression, and is looked at as code."),

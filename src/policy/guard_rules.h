@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The guard's rules, as the group [guard] of a profile says them: what code may not be, held against its
- * syntax tree before any of it runs (runner/guard.py). docs/guard.md describes each key. */
+ * syntax tree before any of it runs (runner/python/guard.py). docs/guard.md describes each key. */
 #pragma once
 
 #include <glib.h>
@@ -11,7 +11,7 @@ struct profile_guard {
   guint format_attributes; /* 0: format strings reach none; 1: they may */
   gboolean tables;
   GStrv refused_nodes, refused_names, refused_attributes, refused_calls, refused_events;
-  GStrv allowed_imports, builtins, hidden_builtins, modules, submodules;
+  GStrv allowed_imports, builtins, hidden_builtins, modules, module_names, submodules;
   GStrv text_methods, named_calls, queries;
   guint64 max_lines, max_depth, max_range, max_repeat, max_power_bits;
   char *text; /* all of it, as the runner is sent it; NULL: there are no rules */

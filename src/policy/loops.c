@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
+#include "common/guarded.h"
 #include "common/json.h"
 
 /* Of one conversation; the oldest are forgotten first. More than the most failures that the configuration can
@@ -25,12 +26,14 @@ struct conversation {
   gint64 expires_us; /* g_get_monotonic_time */
 };
 
+LOCK_CLASS (loops);
+
 struct loops {
   gatomicrefcount references;
   guint64 failures, max, max_owner;
   gint64 forget_us;
-  GMutex lock; /* what follows */
-  GQueue all;  /* struct conversation, the one used longest ago first */
+  MUTEX (loops) lock;
+  GUARDED_BY (loops) GQueue all; /* struct conversation, the one used longest ago first */
 };
 
 static void
@@ -82,8 +85,9 @@ loops_unref (struct loops *loops)
   g_free (loops);
 }
 
-/* ---- the table, with the lock held ---- */
+/* ---- the table ---- */
 
+REQUIRES (loops)
 static void
 drop (struct loops *loops, GList *link)
 {
@@ -91,6 +95,7 @@ drop (struct loops *loops, GList *link)
   g_queue_delete_link (&loops->all, link);
 }
 
+REQUIRES (loops)
 static void
 purge (struct loops *loops)
 {
@@ -100,6 +105,7 @@ purge (struct loops *loops)
     drop (loops, loops->all.head);
 }
 
+REQUIRES (loops)
 static GList *
 find (struct loops *loops, const char *owner, const char *name)
 {
@@ -111,7 +117,8 @@ find (struct loops *loops, const char *owner, const char *name)
   return NULL;
 }
 
-/* Room for one more of OWNER: who has too many loses one of his own. */
+/* Room for one more of OWNER: who has too many loses one of their own. */
+REQUIRES (loops)
 static void
 make_room (struct loops *loops, const char *owner)
 {
@@ -128,6 +135,7 @@ make_room (struct loops *loops, const char *owner)
     drop (loops, loops->all.head);
 }
 
+REQUIRES (loops)
 static struct conversation *
 use (struct loops *loops, const char *owner, const char *name)
 {
@@ -238,6 +246,7 @@ has_succeeded (const struct request_end *end)
          (end->outcome == ADDER_OUTCOME_APPROVAL_REQUIRED && end->attempt != NULL);
 }
 
+REQUIRES (loops)
 static void
 add_failure (struct loops *loops, const char *owner, const char *name, guint64 setting,
              const struct request_end *end)

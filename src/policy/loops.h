@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops: a model that runs the same failing code again and again. What failed is remembered for each
  * conversation of an owner, since something there last succeeded; the sandbox gets it with the next code and
- * refuses what has failed often enough (runner/attempts.py), for only there is the code's syntax tree. A
- * sandbox that lies about its code deceives its own conversation alone.
+ * refuses what has failed often enough (runner/python/attempts.py), for only there is the code's syntax tree.
+ * A sandbox that lies about its code deceives its own conversation alone.
  *
  * The same code in another setting (limits, files, profile, session ...) is something else. */
 #pragma once
@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "common/config.h"
-#include "engine/request.h"
+#include "engine/request/request.h"
 
 struct loops;
 struct loops *loops_new (const struct config *config);

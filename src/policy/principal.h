@@ -11,8 +11,8 @@ struct principal {
   gint references;
   char *owner; /* whose runs, sessions and files these are: "uid:1000", "token:NAME", "oauth:SUBJECT" */
   enum role role;
-  char *toolset;       /* the only one that he may use, or NULL: any */
-  char **profiles;     /* patterns of those that he may use, beside what his role says; NULL: any */
+  char *toolset;       /* the only one that they may use, or NULL: any */
+  char **profiles;     /* patterns of those that they may use, beside what their role says; NULL: any */
   char **roots;        /* names of directories that the configuration lists; NULL: none */
   gboolean read_only;  /* may look but not act */
   gboolean may_decide; /* about approvals and reviews: speaks for a person */
@@ -26,6 +26,6 @@ struct principal *principal_ref (struct principal *principal);
 /* NULL is allowed. */
 void principal_unref (struct principal *principal);
 
-/* For adder_request_set_profiles_allowed of what he runs himself, not by a tool: none where he was given a
- * toolset and no profiles, since he would get around the toolset. His. */
+/* For adder_request_set_profiles_allowed of what they run themselves, not by a tool: none where they were
+ * given a toolset and no profiles, since they would get around the toolset. Theirs. */
 const char *const *principal_run_profiles (const struct principal *principal);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/paths.h"
 #include "policy/guard_rules.h"

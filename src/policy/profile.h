@@ -6,8 +6,8 @@
 #include <glib.h>
 #include <jansson.h>
 
-#include "engine/network_rules.h"
-#include "engine/request.h"
+#include "engine/network/network_rules.h"
+#include "engine/request/request.h"
 #include "policy/approval.h"
 #include "policy/guard_rules.h"
 #include "policy/roles.h"
@@ -27,7 +27,7 @@ struct profile {
   guint approval;        /* enum approval_mode: when somebody must say yes */
   guint tables;          /* enum request_tables */
   gboolean keep_files;   /* whether what the code leaves is kept in the store */
-  guint backend;         /* enum request_backend */
+  guint backend;         /* enum backend */
   GStrv mitigations;     /* NULL: none */
   GHashTable *variables; /* name -> value: given to each run */
   struct request_blocked blocked;

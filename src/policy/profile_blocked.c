@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* [blocked]: names that the user's own code may not ask for (src/runner/blocked.py). */
+/* [blocked]: names that the user's own code may not ask for (src/runner/python/blocked.py). */
 #include <stddef.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "policy/profile_groups.h"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

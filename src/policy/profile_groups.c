@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
-#include "engine/host.h"
+#include "engine/host/host.h"
 #include "sandbox/mitigations.h"
 
 #define DAY_MS (24 * 3600 * G_GUINT64_CONSTANT (1000))
@@ -66,7 +66,7 @@ static const struct profile_key main_keys[] = {
     {"keep_files", PROFILE_BOOLEAN, PROFILE_AT (keep_files),
      .text = "Whether files that the code leaves, and its long output, are kept in the store; else they are. "
              "A record names them with their digests in either case."},
-    {"backend", PROFILE_CHOICE, PROFILE_AT (backend), .choices = request_backend_names,
+    {"backend", PROFILE_CHOICE, PROFILE_AT (backend), .choices = backend_names,
      .text = "`container`: runs are in containers of Docker or Podman (docs/containers.md), and "
              "refused where none can be had; `auto`: these have a sandbox of the host's, and a warning; else "
              "`native`. `--isolation` of a run wins."},

@@ -2,7 +2,7 @@
 /* Keys of profiles by their type: one place that parses, shows and releases each. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 
 #define BETWEEN " \t\r\n,;"
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "policy/profile_groups.h"
 
 #define PORT_HTTP  NETWORK_PORT_HTTP

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "policy/profile_groups.h"
 
 static const char *const modes[] = {"none", "read", "overlay", "rw", NULL};

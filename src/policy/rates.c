@@ -3,6 +3,8 @@
  * never seen, so those are what makes room. */
 #include "policy/rates.h"
 
+#include "common/guarded.h"
+
 /* What may come at once, as part of a period's. */
 #define BURST_PART 6
 
@@ -14,9 +16,11 @@ struct entry {
   guint64 inside;
 };
 
+LOCK_CLASS (rates);
+
 struct rates {
-  GMutex lock;
-  GHashTable *entries; /* key -> struct entry */
+  MUTEX (rates) lock;
+  GUARDED_BY (rates) GHashTable *entries; /* key -> struct entry */
   guint most;
   gint64 period_us;
 };
@@ -37,6 +41,7 @@ rates_free (struct rates *rates)
 {
   if (!rates)
     return;
+  UNSHARED (rates);
   g_hash_table_unref (rates->entries);
   g_mutex_clear (&rates->lock);
   g_free (rates);
@@ -48,8 +53,9 @@ left_at (const struct entry *entry, gint64 now_us)
   return MIN (entry->most, entry->left + (double)(now_us - entry->at_us) * entry->each_us);
 }
 
-/* Removes whoever is as if he had never come; else, of those who have left, the one who came longest ago.
+/* Removes whoever is as if they had never come; else, of those who have left, the one who came longest ago.
  * FALSE when all are busy. */
+REQUIRES (rates)
 static gboolean
 make_room (struct rates *rates, gint64 now_us)
 {
@@ -74,6 +80,7 @@ make_room (struct rates *rates, gint64 now_us)
 }
 
 /* NULL: there is no room. */
+REQUIRES (rates)
 static struct entry *
 entry_of (struct rates *rates, const char *key, guint64 often, gint64 now_us)
 {
@@ -90,7 +97,7 @@ entry_of (struct rates *rates, const char *key, guint64 often, gint64 now_us)
   }
   entry->left = left_at (entry, now_us);
   entry->at_us = now_us;
-  /* His token may have been given another number meanwhile. */
+  /* Their token may have been given another number meanwhile. */
   entry->most = most;
   entry->left = MIN (entry->left, most);
   entry->each_us = (double)often / (double)rates->period_us;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/text.h"
 
 const char *

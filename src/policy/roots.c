@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
 #include "common/text.h"
-#include "engine/workdir.h"
+#include "engine/request/workdir.h"
 #include "policy/profile_list.h"
 
 #define SHOWN_BYTES 80

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
+#include "common/guarded.h"
 #include "common/log.h"
 #include "policy/tokens_file.h"
 
@@ -17,13 +18,15 @@ struct known {
   gint64 expires_ms;
 };
 
+LOCK_CLASS (tokens);
+
 struct tokens {
   char *path;
   const struct config *config;
-  GMutex lock; /* what follows */
-  struct stat status;
-  GHashTable *known; /* digest -> struct known */
-  GError *problem;   /* why the file cannot be trusted: then nobody is known */
+  MUTEX (tokens) lock;
+  GUARDED_BY (tokens) struct stat status;
+  GUARDED_BY (tokens) GHashTable *known; /* digest -> struct known */
+  GUARDED_BY (tokens) GError *problem;   /* why the file cannot be trusted: then nobody is known */
 };
 
 static void
@@ -53,6 +56,7 @@ known_new (const struct config *config, const struct token *token)
   return known;
 }
 
+REQUIRES (tokens)
 static void
 read_again (struct tokens *tokens)
 {
@@ -70,6 +74,7 @@ read_again (struct tokens *tokens)
 }
 
 /* The file is never written to but replaced, so its inode tells; the rest is for who edits it by hand. */
+REQUIRES (tokens)
 static gboolean
 has_changed (struct tokens *tokens)
 {
@@ -107,6 +112,7 @@ tokens_free (struct tokens *tokens)
 {
   if (!tokens)
     return;
+  UNSHARED (tokens);
   g_hash_table_unref (tokens->known);
   g_clear_error (&tokens->problem);
   g_mutex_clear (&tokens->lock);

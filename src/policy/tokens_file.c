@@ -10,9 +10,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/field.h"
 #include "common/json.h"
 #include "common/paths.h"
 #include "common/replace.h"
@@ -21,16 +22,34 @@
 #define VERSION       1
 #define DIGEST_DIGITS 64
 
+/* Each of them must be there, perhaps as null. */
+/* clang-format off */
+#define ROW(member, of) {.name = #member, .types = (of), .items = FIELD_TEXT, FIELD_AT (struct token, member)}
+#define NUMBER(member) \
+  {.name = #member, .types = FIELD_INTEGER, .maximum = G_MAXINT64, FIELD_AT (struct token, member)}
+
+static const struct field fields[] = {
+    ROW (name, FIELD_TEXT),
+    ROW (digest, FIELD_TEXT),
+    NUMBER (created_ms),
+    NUMBER (expires_ms),
+    {.name = "role", .types = FIELD_TEXT, .words = config_roles},
+    ROW (toolset, FIELD_TEXT | FIELD_NULL),
+    ROW (profiles, FIELD_LIST | FIELD_NULL),
+    ROW (roots, FIELD_LIST | FIELD_NULL),
+    ROW (read_only, FIELD_BOOLEAN),
+    ROW (may_decide, FIELD_BOOLEAN),
+    NUMBER (rate),
+    NUMBER (concurrent),
+    {0},
+};
+/* clang-format on */
+
 void
 token_free (struct token *token)
 {
-  if (!token)
-    return;
-  g_free (token->name);
-  g_free (token->digest);
-  g_free (token->toolset);
-  g_strfreev (token->profiles);
-  g_strfreev (token->roots);
+  if (token)
+    field_clear (fields, token);
   g_free (token);
 }
 
@@ -45,7 +64,7 @@ token_has_expired (const struct token *token)
 static gboolean
 is_name (const char *name)
 {
-  /* A letter first: who comes by the local socket is "uid:1000", and no token may look like him anywhere. */
+  /* A letter first: who comes by the local socket is "uid:1000", and no token may look like them anywhere. */
   if (!g_ascii_isalpha (name[0]) || strlen (name) > TOKEN_NAME_MOST)
     return FALSE;
   for (; *name; name++)
@@ -157,99 +176,29 @@ to_text (const GPtrArray *tokens)
 /* ---- from JSON ---- */
 
 static gboolean
-get_text (const json_t *value, void *field)
-{
-  if (json_is_null (value))
-    return TRUE;
-  *(char **)field = g_strdup (json_string_value (value));
-  return json_is_string (value);
-}
-
-static gboolean
-get_words (const json_t *value, void *field)
-{
-  if (json_is_null (value))
-    return TRUE;
-  g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
-  gsize index;
-  json_t *word;
-  json_array_foreach ((json_t *)(guintptr)value, index, word)
-  {
-    if (!json_is_string (word))
-      return FALSE;
-    g_ptr_array_add (words, g_strdup (json_string_value (word)));
-  }
-  g_ptr_array_add (words, NULL);
-  *(GStrv *)field = (GStrv)g_ptr_array_free (g_steal_pointer (&words), FALSE);
-  return json_is_array (value);
-}
-
-static gboolean
-get_flag (const json_t *value, void *field)
-{
-  *(gboolean *)field = json_is_true (value);
-  return json_is_boolean (value);
-}
-
-static gboolean
-get_number (const json_t *value, void *field)
-{
-  *(gint64 *)field = json_integer_value (value);
-  return json_is_integer (value) && json_integer_value (value) >= 0;
-}
-
-static gboolean
-get_role (const json_t *value, void *field)
-{
-  return json_is_string (value) && role_parse (json_string_value (value), field, NULL);
-}
-
-/* Each of them must be there. */
-static const struct {
-  const char *name;
-  gboolean (*get) (const json_t *value, void *field);
-  gsize offset;
-} members[] = {
-    {"name", get_text, offsetof (struct token, name)},
-    {"digest", get_text, offsetof (struct token, digest)},
-    {"created_ms", get_number, offsetof (struct token, created_ms)},
-    {"expires_ms", get_number, offsetof (struct token, expires_ms)},
-    {"role", get_role, offsetof (struct token, role)},
-    {"toolset", get_text, offsetof (struct token, toolset)},
-    {"profiles", get_words, offsetof (struct token, profiles)},
-    {"roots", get_words, offsetof (struct token, roots)},
-    {"read_only", get_flag, offsetof (struct token, read_only)},
-    {"may_decide", get_flag, offsetof (struct token, may_decide)},
-    {"rate", get_number, offsetof (struct token, rate)},
-    {"concurrent", get_number, offsetof (struct token, concurrent)},
-};
-
-static gboolean
 is_digest (const char *text)
 {
-  return text && strlen (text) == DIGEST_DIGITS && strspn (text, "0123456789abcdef") == DIGEST_DIGITS;
+  return strlen (text) == DIGEST_DIGITS && strspn (text, "0123456789abcdef") == DIGEST_DIGITS;
 }
 
-/* NULL: *RET_WRONG is the member that is wrong. */
+/* NULL with ERROR, which does not show what stands in place of a digest: it may be the secret. */
 static struct token *
-parse_row (const json_t *row, const char **ret_wrong)
+parse_row (const json_t *row, const char *what, GError **error)
 {
+  g_autoptr (json_t) checked = field_check (fields, what, row, error);
+  if (!checked)
+    return NULL;
   g_autoptr (token_auto) token = NULL;
   token = g_new0 (struct token, 1);
-  for (gsize i = 0; i < G_N_ELEMENTS (members); i++) {
-    *ret_wrong = members[i].name;
-    const json_t *value = json_object_get (row, members[i].name);
-    if (!value || !members[i].get (value, (char *)token + members[i].offset))
-      return NULL;
+  field_fill (fields, checked, token);
+  if (!is_name (token->name) || !is_digest (token->digest)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: %s", what,
+                 is_name (token->name) ? "digest must be 64 hexadecimal digits"
+                                       : "name is not a valid token name");
+    return NULL;
   }
-  *ret_wrong = "name";
-  if (!token->name || !is_name (token->name))
-    return NULL;
-  *ret_wrong = "digest";
-  if (!is_digest (token->digest))
-    return NULL;
-  *ret_wrong = "members that are not known";
-  return json_object_size (row) == G_N_ELEMENTS (members) ? g_steal_pointer (&token) : NULL;
+  return role_parse (json_member_text (checked, "role"), &token->role, error) ? g_steal_pointer (&token)
+                                                                              : NULL;
 }
 
 static gint
@@ -293,13 +242,10 @@ tokens_parse (const char *text, gsize length, GError **error)
   gsize index;
   json_array_foreach (rows, index, row)
   {
-    const char *wrong = NULL;
-    struct token *token = parse_row (row, &wrong);
-    if (!token) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "of its token %" G_GSIZE_FORMAT ", wrong: %s",
-                   index + 1, wrong);
+    g_autofree char *what = g_strdup_printf ("its token %" G_GSIZE_FORMAT, index + 1);
+    struct token *token = parse_row (row, what, error);
+    if (!token)
       return NULL;
-    }
     g_ptr_array_add (tokens, token);
   }
   g_ptr_array_sort (tokens, by_name);

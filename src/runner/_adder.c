@@ -31,14 +31,15 @@
 
 /* There is one zygote in a process, and one sandbox after the fork. */
 static struct zygote zygote;
-static struct sandbox sandbox;
+static struct sandbox_self sandbox;
 static struct memory_pages *hot_pages;
 
 /* The kind of frame that was received and not answered yet; 0: none. */
 static uint32_t unanswered;
 
 /* The processors that this sandbox may run on, while it is parked: the daemon has it wake up on one of them
- * (engine/processor.h), and code must not find out, or count, by that. Size 0: not known, or given back. */
+ * (engine/host/processor.h), and code must not find out, or count, by that. Size 0: not known, or given back.
+ */
 static struct {
   cpu_set_t set;
   size_t size;
@@ -431,8 +432,6 @@ adder_refuse_events (PyObject *self, PyObject *arguments)
   const char *const *kept[4] = {NULL};
   if (!PyArg_ParseTuple (arguments, "OOOO", &lists[0], &lists[1], &lists[2], &lists[3]))
     return NULL;
-  if (watch_is_on)
-    return raise_errno (EPERM);
   for (int i = 0; i < 4; i++)
     if (!(kept[i] = keep_texts (lists[i])))
       return PyErr_Occurred () ? NULL : PyErr_NoMemory ();

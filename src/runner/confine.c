@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
 #include "base/frame.h"
-#include "base/weaken.h"
 #include "runner/container.h"
 #include "runner/wire.h"
 #include "sandbox/capabilities.h"
@@ -51,10 +51,18 @@ struct state {
   int place_fd[2]; /* for PLACE_WORK and PLACE_TMP */
 };
 
+/* What cannot be looked at is not known to be another one. */
+static bool
+has_left (const struct state *state, const struct namespaces_seen *now, enum namespace which)
+{
+  ino_t own = now->inode[which], zygote = state->want->zygote->inode[which];
+  return own != 0 && zygote != 0 && own != zygote;
+}
+
 static int
 enter_namespaces (struct state *state, struct fault *fault)
 {
-  if (!weakened (LAYER_IPC) && setns (state->want->init_fd, CLONE_NEWIPC) < 0)
+  if (!layer_is_disabled (LAYER_IPC) && setns (state->want->init_fd, CLONE_NEWIPC) < 0)
     return fault_set (fault, errno, "cannot enter the ipc namespace of the init");
   if (unshare (CLONE_NEWNS) < 0)
     return fault_set (fault, errno, "cannot make a mount namespace");
@@ -69,9 +77,9 @@ enter_namespaces (struct state *state, struct fault *fault)
   };
   struct namespaces_seen now = namespaces_look ();
   for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
-    if (left[i].layer != LAYERS && weakened (left[i].layer))
+    if (left[i].layer != LAYERS && layer_is_disabled (left[i].layer))
       continue;
-    if (now.inode[left[i].which] == state->want->zygote->inode[left[i].which])
+    if (!has_left (state, &now, left[i].which))
       return fault_set (fault, EPERM, "namespace %zu is still the zygote's", i);
     state->mechanisms |= left[i].mechanism;
   }
@@ -88,7 +96,8 @@ enter_network (struct state *state, struct fault *fault)
   int r = network_enter (&listener, fault);
   if (r < 0)
     return r;
-  if (namespaces_look ().inode[NAMESPACE_NET] == state->want->zygote->inode[NAMESPACE_NET])
+  struct namespaces_seen now = namespaces_look ();
+  if (!has_left (state, &now, NAMESPACE_NET))
     return fault_set (fault, EPERM, "the network namespace is still the zygote's");
   r = frame_send (state->socket_fd, WIRE_LISTENER, NULL, 0, &listener, 1);
   return r < 0 ? fault_set (fault, -r, "cannot hand over the proxy's socket") : 0;
@@ -144,7 +153,7 @@ mount_own (struct state *state, struct fault *fault)
       .read_only = state->want->read_only,
       .inert = state->want->runnable != NULL,
   };
-  memcpy (given.lent_fd, state->want->lent_fd, sizeof given.lent_fd);
+  memcpy (given.bind_fd, state->want->bind_fd, sizeof given.bind_fd);
   for (int i = 0; i < MOUNTS_FILES; i++)
     given.file_path[i] = state->want->files[i];
   r = mounts_enter (state->want->limits, &given, &fresh_proc, fault);
@@ -199,7 +208,7 @@ is_optional (int to)
 static int
 close_others (unsigned int first, unsigned int end, struct fault *fault)
 {
-  if (!weakened (LAYER_DESCRIPTORS) && first < end && close_range (first, end - 1, 0) < 0)
+  if (!layer_is_disabled (LAYER_DESCRIPTORS) && first < end && close_range (first, end - 1, 0) < 0)
     return fault_set (fault, errno, "cannot close other descriptors");
   return 0;
 }
@@ -485,7 +494,7 @@ walk (const struct confine_step *step, struct state *state, struct fault *fault)
 {
   int r = 0;
   for (; step->run && r >= 0; step++) {
-    if (step->layer != LAYERS && weakened (step->layer))
+    if (step->layer != LAYERS && layer_is_disabled (step->layer))
       continue;
     r = step->run (state, fault);
     if (r == 0)

@@ -27,7 +27,7 @@ struct confinement {
   uint32_t mitigations; /* sandbox/mitigations.h */
   int init_fd;          /* pidfd of the sandbox's init */
   int socket_fd, stdout_fd, stderr_fd, workspace_fd;
-  const int *lent_fd; /* with OVERLAY and FILES, see struct mounts_given */
+  const int *bind_fd; /* with OVERLAY and FILES, see struct mounts_given */
   const char (*files)[WIRE_FILE_PATH_BYTES];
   const char *own_path; /* likewise */
   bool overlay, read_only;

@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
-#include "base/weaken.h"
 #include "runner/wire.h"
 #include "sandbox/capabilities.h"
 
@@ -31,7 +31,7 @@ container_make_workspace (struct fault *fault)
   if (fd < 0)
     return fault_set (fault, errno, "cannot open " WIRE_WORKSPACE_PATH);
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    /* A directory that is lent is there already. */
+    /* A directory that is bind-mounted is there already. */
     if (mkdirat (fd, parts[i], 0755) < 0 && errno != EEXIST)
       return fault_set (fault, errno, "cannot make %s in " WIRE_WORKSPACE_PATH, parts[i]);
   return 0;
@@ -110,7 +110,7 @@ container_hide (struct fault *fault)
   sigfillset (&all);
   if (sigprocmask (SIG_BLOCK, &all, NULL) < 0)
     return fault_set (fault, errno, "cannot block signals");
-  if (!weakened (LAYER_DUMPABLE) && prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+  if (!layer_is_disabled (LAYER_DUMPABLE) && prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
     return fault_set (fault, errno, "cannot become undumpable");
   return 0;
 }

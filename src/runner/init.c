@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 
 #include "base/bare.h"
-#include "base/weaken.h"
+#include "base/disable_layers.h"
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -84,10 +84,11 @@ serve (void)
     return EXIT_FAULT;
   /* It was executed by descriptor, whose number would show. */
   control (PR_SET_NAME, bare_address ("adder-init"));
-  if (control (PR_SET_PDEATHSIG, SIGKILL) < 0 || control (PR_SET_DUMPABLE, weakened (LAYER_DUMPABLE)) < 0 ||
+  if (control (PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+      control (PR_SET_DUMPABLE, layer_is_disabled (LAYER_DUMPABLE)) < 0 ||
       control (PR_SET_NO_NEW_PRIVS, 1) < 0)
     return EXIT_FAULT;
-  if (!weakened (LAYER_INIT) && (drop_capabilities () < 0 || filter_calls () < 0))
+  if (!layer_is_disabled (LAYER_INIT) && (drop_capabilities () < 0 || filter_calls () < 0))
     return EXIT_FAULT;
 
   /* Waited for rather than ignored: only then are their times counted for the run. */
@@ -99,7 +100,7 @@ serve (void)
   }
 }
 
-#if defined(ADDER_WEAKEN) || defined(ADDER_INIT_LIBC)
+#if defined(ADDER_DISABLE_LAYERS) || defined(ADDER_INIT_LIBC)
 /* The switches are read from the environment, and counters are mapped, with the C library's help. */
 int
 main (void)

@@ -11,8 +11,8 @@
  * The launcher answers LAUNCHED as soon as there is a child, so that the daemon always knows what it has to
  * wait for; what fails after that, in either process, is told by REFUSED in place of SERVING.
  *
- * With the argument WIRE_LEND the same program does something else: see lend.h. It is one program because
- * hosts that restrict user namespaces allow them by the path of a program. */
+ * With the argument WIRE_BIND the same program does something else: see bind_mount.h. It is one program
+ * because hosts that restrict user namespaces allow them by the path of a program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -26,10 +26,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
-#include "base/weaken.h"
-#include "runner/lend.h"
+#include "runner/bind_mount.h"
 #include "runner/wire.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/plan.h"
@@ -168,14 +168,14 @@ launch (const struct plan *plan, struct fault *fault)
   autoclose int gate_read = gate[0];
   autoclose int gate_write = gate[1];
 
-  /* A root daemon's groups would stay with the zygote: unmapped, but good for opening files. Who maps himself
-   * keeps what he has anyway. */
+  /* A root daemon's groups would stay with the zygote: unmapped, but good for opening files. Who maps
+   * themselves keep what they have anyway. */
   if (plan->host_uid != geteuid () && setgroups (0, NULL) < 0)
     return fault_set (fault, errno, "cannot drop supplementary groups");
 
   int pidfd_number = -1;
   bool own = plan->isolation == ISOLATION_NAMESPACES;
-  int spaces = CLONE_NEWUSER | (weakened (LAYER_ZYGOTE_PID) ? 0 : CLONE_NEWPID);
+  int spaces = CLONE_NEWUSER | (layer_is_disabled (LAYER_ZYGOTE_PID) ? 0 : CLONE_NEWPID);
   pid_t pid = sys_clone ((own ? spaces : 0) | CLONE_PARENT, &pidfd_number);
   if (pid < 0)
     return fault_set (fault, errno,
@@ -211,11 +211,11 @@ main (int argc, char **argv)
   struct fault fault = {0};
   struct plan plan = {0};
   reset_signals ();
-  if (argc > 1 && strcmp (argv[1], WIRE_LEND) == 0) {
-    int lent = lend (argc - 2, argv + 2, &fault);
-    if (lent < 0)
+  if (argc > 1 && strcmp (argv[1], WIRE_BIND) == 0) {
+    int sent = bind_mount_send (argc - 2, argv + 2, &fault);
+    if (sent < 0)
       refuse (&fault);
-    return lent < 0 ? EXIT_FAULT : EXIT_SUCCESS;
+    return sent < 0 ? EXIT_FAULT : EXIT_SUCCESS;
   }
   int r = settle_descriptors (&fault);
   if (r == 0)

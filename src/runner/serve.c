@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
-#include "base/weaken.h"
 #include "runner/container.h"
 #include "sandbox/landlock.h"
 
@@ -250,7 +250,7 @@ is_worker (const struct children *children, pid_t pid)
   return false;
 }
 
-/* Children of ours that are no workers: somebody left his group, and the worker above him is gone. Killed,
+/* Children of ours that are no workers: somebody left their group, and the worker above them is gone. Killed,
  * they leave us theirs, whose turn it is with the next death. */
 static void
 end_strays (const struct children *children)
@@ -266,17 +266,17 @@ end_strays (const struct children *children)
     fclose (list);
 }
 
-/* Who is with CHILD, as kill() takes it; 0: nobody whom we could name. */
+/* All processes of CHILD's sandbox, as kill() takes them; 0: none that we could name. */
 static pid_t
-company (const struct children *children, const struct child *child)
+signal_target (const struct children *children, const struct child *child)
 {
   return children->alone ? -1 : -child->group;
 }
 
 static bool
-company_is_gone (const struct children *children, const struct child *child)
+target_is_gone (const struct children *children, const struct child *child)
 {
-  pid_t all = company (children, child);
+  pid_t all = signal_target (children, child);
   return !all || (kill (all, 0) < 0 && errno == ESRCH);
 }
 
@@ -309,7 +309,7 @@ note_worker (struct child *child, int status)
   /* What the worker left running goes with its init, which would otherwise live on. */
   if (child->session)
     report (child);
-  else if (child->init && !weakened (LAYER_CLEANUP))
+  else if (child->init && !layer_is_disabled (LAYER_CLEANUP))
     pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
 }
 
@@ -332,8 +332,8 @@ reap_one (struct children *children, pid_t pid)
   /* While a worker is dead but not reaped its number is nobody else's, so the signal meets its own group, all
    * of it at once: none can leave it (seccomp), and none be born meanwhile. */
   struct child *child = find_child (children, pid, getpgid (pid));
-  pid_t all = child && child->worker == pid ? company (children, child) : 0;
-  if (all && !weakened (LAYER_CLEANUP))
+  pid_t all = child && child->worker == pid ? signal_target (children, child) : 0;
+  if (all && !layer_is_disabled (LAYER_CLEANUP))
     kill (all, SIGKILL);
 
   struct rusage usage;
@@ -350,9 +350,9 @@ reap_one (struct children *children, pid_t pid)
 static bool
 is_gone (const struct children *children, const struct child *child)
 {
-  if (weakened (LAYER_CLEANUP))
+  if (layer_is_disabled (LAYER_CLEANUP))
     return !child->worker;
-  return !child->worker && !child->init && company_is_gone (children, child);
+  return !child->worker && !child->init && target_is_gone (children, child);
 }
 
 static void
@@ -423,7 +423,7 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
       [WIRE_SPAWN_STDERR] = true,
       [WIRE_SPAWN_EXIT] = true,
       [WIRE_SPAWN_WORKSPACE] = zygote->isolation == ISOLATION_PROCESS || zygote->isolation == ISOLATION_NONE,
-      [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_LENT && zygote->isolation != ISOLATION_CONTAINER,
+      [WIRE_SPAWN_DIRECTORY] = wanted->flags & WIRE_SPAWN_BIND && zygote->isolation != ISOLATION_CONTAINER,
       [WIRE_SPAWN_FILES_WORK] = wanted->flags & WIRE_SPAWN_INPUTS_WORK,
       [WIRE_SPAWN_FILES_TMP] = wanted->flags & WIRE_SPAWN_INPUTS_TMP,
       [WIRE_SPAWN_FILTER] = wanted->flags & WIRE_SPAWN_FILTERED,
@@ -442,7 +442,7 @@ place_descriptors (const struct zygote *zygote, const struct wire_spawn *wanted,
 
 /* Directories of the host lead out of a container, by "..". */
 #define CONTAINER_FLAGS                                                                                      \
-  (WIRE_SPAWN_PREFAULT | WIRE_SPAWN_UNTOUCHED | WIRE_SPAWN_LENT | ~0U << WIRE_MITIGATIONS)
+  (WIRE_SPAWN_PREFAULT | WIRE_SPAWN_UNTOUCHED | WIRE_SPAWN_BIND | ~0U << WIRE_MITIGATIONS)
 
 static int
 check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssize_t size, int *fds,
@@ -462,7 +462,7 @@ check_request (const struct zygote *zygote, const struct wire_spawn *wanted, ssi
 
 /* Receives one request and answers it. Returns which side of the fork it is on. */
 static enum spawn_side
-serve_request (const struct zygote *zygote, struct children *children, struct sandbox *ret_sandbox)
+serve_request (const struct zygote *zygote, struct children *children, struct sandbox_self *ret_sandbox)
 {
   struct wire_spawn wanted;
   struct spawned spawned = {.worker_fd = -1, .init_fd = -1, .workspace_fd = -1, .directory_fd = -1};
@@ -501,7 +501,13 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     };
     children->count++;
     children->served = true;
-    answer (&spawned);
+    r = answer (&spawned);
+    if (r < 0) {
+      /* The daemon awaits an answer, and will never know this sandbox. */
+      kill (child->init ? child->init : child->worker, SIGKILL);
+      fault_set (&fault, -r, "cannot hand over a sandbox");
+      serve_refuse (&fault);
+    }
     fd_close (&spawned.worker_fd);
     fd_close (&spawned.workspace_fd);
     fd_close (&spawned.directory_fd);
@@ -512,7 +518,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
 }
 
 int
-serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox *ret_sandbox,
+serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox_self *ret_sandbox,
        struct fault *fault)
 {
   struct children children = {

@@ -16,7 +16,7 @@ int serve_prepare (struct zygote *zygote, struct fault *fault);
 
 /* Sends WIRE_SERVING with INFO and serves. Returns 0 in each sandbox, with *RET_SANDBOX; in the zygote it
  * does not return, unless with a negative errno and FAULT before the first request. */
-int serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox *ret_sandbox,
+int serve (const struct zygote *zygote, const void *info, size_t size, struct sandbox_self *ret_sandbox,
            struct fault *fault);
 
 /* Tells the daemon FAULT, in place of an answer. */

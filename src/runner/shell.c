@@ -74,7 +74,7 @@ settle_places (void)
 }
 
 static int
-say_ready (const struct sandbox *sandbox)
+say_ready (const struct sandbox_self *sandbox)
 {
   struct wire_ready ready = {
       .version = WIRE_VERSION,
@@ -90,7 +90,7 @@ int
 main (int argc, char **argv)
 {
   static struct zygote zygote;
-  static struct sandbox sandbox;
+  static struct sandbox_self sandbox;
   struct options options = {.isolation = -1};
   struct fault fault = {0};
   if (!read_options (&options, argc, argv)) {

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
 #include "base/frame.h"
 #include "base/syscalls.h"
-#include "base/weaken.h"
 #include "runner/confine.h"
 #include "runner/container.h"
 #include "sandbox/mounts.h"
@@ -32,7 +32,7 @@ init_child (void *data)
 {
   struct init_start *start = data;
   char *const arguments[] = {(char *)"adder-init", NULL};
-  char *const environment[] = {(char *)(uintptr_t)weaken_variable (), NULL};
+  char *const environment[] = {(char *)(uintptr_t)disable_layers_variable (), NULL};
   if (close_range (STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
     execveat (start->program_fd, "", arguments, environment, AT_EMPTY_PATH);
   start->err = errno;
@@ -70,7 +70,7 @@ start_init (int program_fd, pid_t *ret_pid, int *ret_fd, struct fault *fault)
 /* The sandbox's side of the fork. Returns when the process is confined, and not otherwise. */
 static void
 become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds, int init_fd,
-                int workspace_fd, struct sandbox *ret_sandbox)
+                int workspace_fd, struct sandbox_self *ret_sandbox)
 {
   struct filter_program program = zygote->program;
   const struct confinement confinement = {
@@ -90,7 +90,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
       .stdout_fd = fds[WIRE_SPAWN_STDOUT],
       .stderr_fd = fds[WIRE_SPAWN_STDERR],
       .workspace_fd = workspace_fd,
-      .lent_fd = fds + WIRE_SPAWN_DIRECTORY,
+      .bind_fd = fds + WIRE_SPAWN_DIRECTORY,
       .files = wanted->files,
       .own_path = wanted->own_path[0] ? wanted->own_path : NULL,
       .overlay = wanted->flags & WIRE_SPAWN_OVERLAY,
@@ -104,7 +104,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
     frame_send (socket, WIRE_FAULT, &fault, sizeof fault, NULL, 0);
     _exit (EXIT_FAULT);
   }
-  *ret_sandbox = (struct sandbox){
+  *ret_sandbox = (struct sandbox_self){
       .flags = wanted->flags,
       .ready_flags = flags,
       .mechanisms = mechanisms | zygote->mechanisms,
@@ -117,7 +117,7 @@ become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, co
 static void
 return_to_own_namespace (const struct zygote *zygote)
 {
-  if (!weakened (LAYER_PID) && setns (zygote->pid_namespace_fd, CLONE_NEWPID) < 0)
+  if (!layer_is_disabled (LAYER_PID) && setns (zygote->pid_namespace_fd, CLONE_NEWPID) < 0)
     _exit (EXIT_FAULT);
 }
 
@@ -128,7 +128,7 @@ enter_init (const struct zygote *zygote, pid_t *ret_init, int *ret_fd, struct fa
   int r = start_init (zygote->init_program_fd, ret_init, ret_fd, fault);
   if (r < 0)
     return r;
-  if (!weakened (LAYER_PID) && setns (*ret_fd, CLONE_NEWPID) < 0) {
+  if (!layer_is_disabled (LAYER_PID) && setns (*ret_fd, CLONE_NEWPID) < 0) {
     r = fault_set (fault, errno, "cannot enter the pid namespace of the init");
     kill (*ret_init, SIGKILL);
     reap (*ret_init);
@@ -162,11 +162,11 @@ get_workspace (const struct zygote *zygote, const struct wire_spawn *wanted, con
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no workspace") : 0;
 }
 
-/* What is /work in the container, for the daemon to see whether it is what was lent. */
+/* What is /work in the container, for the daemon to see whether it is what was bind-mounted. */
 static int
 get_directory (const struct zygote *zygote, const struct wire_spawn *wanted, int *ret_fd, struct fault *fault)
 {
-  if (zygote->isolation != ISOLATION_CONTAINER || !(wanted->flags & WIRE_SPAWN_LENT))
+  if (zygote->isolation != ISOLATION_CONTAINER || !(wanted->flags & WIRE_SPAWN_BIND))
     return 0;
   *ret_fd = open (WIRE_WORK_PATH, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   return *ret_fd < 0 ? fault_set (fault, errno, "there is no work directory") : 0;
@@ -174,7 +174,7 @@ get_directory (const struct zygote *zygote, const struct wire_spawn *wanted, int
 
 int
 spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds,
-       struct spawned *ret_spawned, struct sandbox *ret_sandbox, struct fault *fault)
+       struct spawned *ret_spawned, struct sandbox_self *ret_sandbox, struct fault *fault)
 {
   bool own = zygote->isolation == ISOLATION_NAMESPACES;
   autoclose int workspace_fd = -1, directory_fd = -1, init_fd = -1, worker_fd = -1;

@@ -36,11 +36,11 @@ struct spawned {
   pid_t worker, init;     /* in the zygote's pid namespace; without namespaces there is no init */
   int worker_fd, init_fd; /* pidfds; -1 in a kernel of its own */
   int workspace_fd;
-  int directory_fd; /* -1: none is lent to a container */
+  int directory_fd; /* -1: none is bind-mounted into a container */
 };
 
 /* A sandbox as it sees itself. */
-struct sandbox {
+struct sandbox_self {
   uint32_t flags;       /* of struct wire_spawn */
   uint32_t ready_flags; /* of struct wire_ready */
   uint32_t mechanisms;
@@ -54,4 +54,4 @@ enum spawn_side { SPAWN_ZYGOTE, SPAWN_SANDBOX };
  * reap; or, in the new process, SPAWN_SANDBOX with *RET_SANDBOX, confined; or a negative errno with FAULT,
  * and nothing is left. A child that cannot be confined says so on its socket and does not return. */
 int spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds,
-           struct spawned *ret_spawned, struct sandbox *ret_sandbox, struct fault *fault);
+           struct spawned *ret_spawned, struct sandbox_self *ret_sandbox, struct fault *fault);

@@ -19,10 +19,10 @@
 
 #define WIRE_VERSION 8u
 
-/* Of a file that is lent, below the workspace ("work/data.csv"), with its zero byte. */
+/* Of a file that is bind-mounted, below the workspace ("work/data.csv"), with its zero byte. */
 #define WIRE_FILE_PATH_BYTES 256
 
-/* Of a directory that is lent, likewise; one whose path is longer has it not in the sandbox. */
+/* Of a directory that is bind-mounted, likewise; one whose path is longer has it not in the sandbox. */
 #define WIRE_OWN_PATH_BYTES 1024
 
 /* ---- control socket: daemon and zygote ---- */
@@ -33,8 +33,8 @@ enum wire_control {
   WIRE_SERVING,      /* zygote, once: struct wire_control_header, then JSON (see src/runner/README.md) */
   WIRE_SPAWN,        /* daemon: struct wire_spawn with the descriptors of enum wire_spawn_fd */
   WIRE_SPAWNED,      /* zygote: struct wire_control_header with the descriptors of enum wire_spawned_fd */
-  WIRE_REFUSED,      /* instead of LAUNCHED, SERVING, SPAWNED or LENT: struct wire_refused */
-  WIRE_LENT,         /* launcher that lends, once: struct wire_control_header with its mount */
+  WIRE_REFUSED,      /* instead of LAUNCHED, SERVING, SPAWNED or BIND_MOUNT: struct wire_refused */
+  WIRE_BIND_MOUNT,   /* launcher that makes a bind mount, once: struct wire_control_header with its mount */
 };
 
 struct wire_control_header {
@@ -47,7 +47,7 @@ enum {
   WIRE_SPAWN_SESSION = 1 << 1,   /* with places of its own (sandbox/places.h), and it lives on when its first
                                     process ends: the daemon ends its init. Needs namespaces; ignored without */
   WIRE_SPAWN_UNTOUCHED = 1 << 2, /* touch nothing ahead */
-  WIRE_SPAWN_LENT = 1 << 3,      /* a directory of the host comes along, and is /work; in a container it is
+  WIRE_SPAWN_BIND = 1 << 3,      /* a directory of the host comes along, and is /work; in a container it is
                                     there already */
   WIRE_SPAWN_OVERLAY = 1 << 4,   /* with it: what is changed there stays in the workspace, below "upper" */
   WIRE_SPAWN_ONLINE = 1 << 5,    /* with a network, its own or the host's */
@@ -55,7 +55,7 @@ enum {
                                     socket comes with LISTENER. Needs namespaces; ignored without */
   WIRE_SPAWN_INPUTS_WORK = 1 << 7, /* files for /work come along, of which the workspace has no copies */
   WIRE_SPAWN_INPUTS_TMP = 1 << 8,  /* and for /tmp */
-  WIRE_SPAWN_READ_ONLY = 1 << 9,   /* with WIRE_SPAWN_LENT: nothing is changed there */
+  WIRE_SPAWN_READ_ONLY = 1 << 9,   /* with WIRE_SPAWN_BIND: nothing is changed there */
   WIRE_SPAWN_FILTERED = 1 << 10,   /* with a seccomp program of its own */
 };
 
@@ -67,12 +67,12 @@ struct wire_spawn {
   struct wire_control_header header;
   uint32_t flags;
   uint32_t reserved;
-  /* Shape limits are what is wanted; the others are the most that hand-out may ask for. Without namespaces
-   * all are what is wanted: there hand-out cannot change them. */
+  /* Spec limits are what is wanted; the others are the most that acquisition may ask for. Without namespaces
+   * all are what is wanted: there acquisition cannot change them. */
   struct limits limits;
-  /* Where the files that are lent appear; "" where none is. */
+  /* Where the files that are bind-mounted appear; "" where none is. */
   char files[MOUNTS_FILES][WIRE_FILE_PATH_BYTES];
-  /* Where the directory that is lent appears beside /work; "" nowhere else. */
+  /* Where the directory that is bind-mounted appears beside /work; "" nowhere else. */
   char own_path[WIRE_OWN_PATH_BYTES];
 };
 
@@ -85,8 +85,8 @@ enum wire_spawn_fd {
                       sandbox */
   WIRE_SPAWN_WORKSPACE,  /* on the host without namespaces only: a directory with work, tmp and tmp/output in
                             it */
-  WIRE_SPAWN_DIRECTORY,  /* with WIRE_SPAWN_LENT only: a mount that is attached nowhere. From here on in the
-                            order of enum mounts_lent */
+  WIRE_SPAWN_DIRECTORY,  /* with WIRE_SPAWN_BIND only: a mount that is attached nowhere. From here on in the
+                            order of enum mounts_bind */
   WIRE_SPAWN_FILES_WORK, /* with WIRE_SPAWN_INPUTS_WORK only: another */
   WIRE_SPAWN_FILES_TMP,  /* with WIRE_SPAWN_INPUTS_TMP only */
   WIRE_SPAWN_FILE,       /* one for each that has a name in FILES */
@@ -103,7 +103,7 @@ enum wire_spawned_fd {
                              namespaces the worker's: with that the zygote ends the rest of its process group */
   WIRE_SPAWNED_WORKSPACE, /* root of the workspace, with the directories work and tmp (and tmp/output) in it
                            */
-  WIRE_SPAWNED_DIRECTORY, /* of a container with WIRE_SPAWN_LENT only: what it has there (O_PATH) */
+  WIRE_SPAWNED_DIRECTORY, /* of a container with WIRE_SPAWN_BIND only: what it has there (O_PATH) */
   WIRE_SPAWNED_FDS,
 };
 
@@ -221,7 +221,7 @@ enum wire_launch_fd {
   WIRE_LAUNCH_CONTROL = 3, /* control socket */
   WIRE_LAUNCH_FILTER = 4,  /* sealed memfd: the seccomp program, an array of struct sock_filter */
   WIRE_LAUNCH_INIT = 5,    /* the static adder-init, O_RDONLY, for execveat */
-  WIRE_LAUNCH_LENT = 6,    /* of a container with CONTAINER_LEND_MOUNT only: the mount (containers/order.h) */
+  WIRE_LAUNCH_BIND = 6,    /* of a container with CONTAINER_BIND_MOUNT only: the mount (containers/order.h) */
 };
 
 /* Where a zygote in a container finds the socket of its launcher (adder-container), which sends it one
@@ -229,8 +229,8 @@ enum wire_launch_fd {
 #define WIRE_JOIN_PATH "/run/adder/join"
 
 /* The workspace of a container: a file system of its own, in memory. /workspace, with /work, and /tmp are
- * links to parts of it. A directory of the host that is lent is mounted on the first of these, before the
- * zygote makes what is not there yet. */
+ * links to parts of it. A directory of the host that is bind-mounted is mounted on the first of these, before
+ * the zygote makes what is not there yet. */
 #define WIRE_WORKSPACE_PATH "/run/workspace"
 #define WIRE_WORK_PATH      WIRE_WORKSPACE_PATH "/work"
 
@@ -247,14 +247,14 @@ enum wire_join_fd {
   WIRE_JOIN_FDS,
 };
 
-/* The launcher as it lends a directory or a file: its first argument, beside WIRE_LAUNCH_CONTROL the
- * descriptor that is lent, and the arguments after that: one of three words, and for a map of ids four
- * numbers (uid outside and inside, gid outside and inside; of a file its own are those outside). */
-#define WIRE_LEND       "lend"
-#define WIRE_LEND_READ  "read"
-#define WIRE_LEND_WRITE "write"
-#define WIRE_LEND_FILE  "file"
-#define WIRE_LEND_FD    (WIRE_LAUNCH_CONTROL + 1)
+/* The launcher as it bind-mounts a directory or a file: its first argument, beside WIRE_LAUNCH_CONTROL the
+ * descriptor that is bind-mounted, and the arguments after that: one of three words, and for a map of ids
+ * four numbers (uid outside and inside, gid outside and inside; of a file its own are those outside). */
+#define WIRE_BIND       "bind"
+#define WIRE_BIND_READ  "read"
+#define WIRE_BIND_WRITE "write"
+#define WIRE_BIND_FILE  "file"
+#define WIRE_BIND_FD    (WIRE_LAUNCH_CONTROL + 1)
 
 /* The first descriptor that is not standard: the sandbox's own socket, in worker and init numbering alike. */
 #define WIRE_SOCKET_FD 3

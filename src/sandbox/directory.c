@@ -54,6 +54,9 @@ directory_check_alone (int directory_fd, struct fault *fault)
   while (r == 0 && mountinfo_next (file, &mount))
     if (lies_below (mount.point, path))
       r = fault_set (fault, EBUSY, "another file system is mounted below the directory, at %s", mount.point);
+  /* A list that ends early would have none of those that it lacks. */
+  if (r == 0 && ferror (file))
+    r = fault_set (fault, EIO, "cannot look for mounts below the directory");
   fclose (file);
   return r;
 }
@@ -79,7 +82,7 @@ clone_in_own_namespace (int directory_fd, bool map, int *ret_fd, struct fault *f
   if (fchdir (directory_fd) < 0)
     return fault_set (fault, errno, "cannot change to the directory");
   if (unshare (CLONE_NEWNS | (map ? 0 : CLONE_NEWUSER)) < 0)
-    return fault_set (fault, errno, "cannot make a mount namespace to lend the directory from");
+    return fault_set (fault, errno, "cannot make a mount namespace to bind-mount the directory from");
   if (mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     return fault_set (fault, errno, "cannot make all mounts private");
   *ret_fd = open_tree (AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
@@ -92,7 +95,7 @@ directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_
   struct stat info;
   autoclose int mount_fd = -1, map_fd = -1;
   if (fstat (directory_fd, &info) < 0 || !S_ISDIR (info.st_mode))
-    return fault_set (fault, ENOTDIR, "cannot lend what is no directory");
+    return fault_set (fault, ENOTDIR, "cannot bind-mount what is no directory");
   int r = directory_check_alone (directory_fd, fault);
   if (r == 0)
     r = clone_in_own_namespace (directory_fd, wish->map, &mount_fd, fault);

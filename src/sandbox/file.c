@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
-#include "base/weaken.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/idmap.h"
 #include "sandbox/mounts.h"
@@ -77,7 +77,7 @@ leave (const struct file_wish *wish, struct fault *fault)
   uid_t uid = geteuid ();
   gid_t gid = getegid ();
   if (unshare (CLONE_NEWNS | (wish->assume ? 0 : CLONE_NEWUSER)) < 0)
-    return fault_set (fault, errno, "cannot make a mount namespace to lend the file from");
+    return fault_set (fault, errno, "cannot make a mount namespace to bind-mount the file from");
   if (!wish->assume) {
     autoclose int proc = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int r = proc < 0 ? fault_set (fault, errno, "cannot open /proc")
@@ -103,17 +103,17 @@ clone_directory (const struct stat *file, const struct file_wish *wish, int *ret
     return fault_set (fault, errno, "cannot take the file's directory out of its file system");
   const struct idmap ids = {
       .host_uid = file->st_uid,
-      .box_uid = wish->box_uid,
+      .sandbox_uid = wish->sandbox_uid,
       .same_uid = above.st_uid,
       .host_gid = file->st_gid,
-      .box_gid = wish->box_gid,
+      .sandbox_gid = wish->sandbox_gid,
       .same_gid = above.st_gid,
   };
   int r = map ? idmap_make (&ids, &map_fd, fault) : 0;
   if (r < 0)
     return r;
   struct mount_attr attributes = {
-      .attr_set = (weakened (LAYER_LENT) ? 0 : READ_ONLY) | (map ? MOUNT_ATTR_IDMAP : 0),
+      .attr_set = (layer_is_disabled (LAYER_BIND) ? 0 : READ_ONLY) | (map ? MOUNT_ATTR_IDMAP : 0),
       .userns_fd = map ? (uint64_t)map_fd : 0,
   };
   if (mount_setattr (fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
@@ -176,8 +176,8 @@ become_sandbox (const struct file_wish *wish, struct fault *fault)
 {
   if (!wish->assume)
     return capabilities_clear (fault);
-  if (setgroups (0, NULL) < 0 || setresgid (wish->box_gid, wish->box_gid, wish->box_gid) < 0 ||
-      setresuid (wish->box_uid, wish->box_uid, wish->box_uid) < 0)
+  if (setgroups (0, NULL) < 0 || setresgid (wish->sandbox_gid, wish->sandbox_gid, wish->sandbox_gid) < 0 ||
+      setresuid (wish->sandbox_uid, wish->sandbox_uid, wish->sandbox_uid) < 0)
     return fault_set (fault, errno, "cannot become the user of the sandbox");
   return 0;
 }
@@ -205,7 +205,7 @@ file_detach (int file_fd, const struct file_wish *wish, int *ret_mount_fd, struc
   struct stat file;
   autoclose int lower_fd = -1, overlay_fd = -1, mount_fd = -1;
   if (fstat (file_fd, &file) < 0 || !S_ISREG (file.st_mode))
-    return fault_set (fault, EINVAL, "cannot lend what is no regular file");
+    return fault_set (fault, EINVAL, "cannot bind-mount what is no regular file");
   int r = enter_directory (file_fd, path, &name, fault);
   if (r == 0)
     r = leave (wish, fault);
@@ -219,7 +219,7 @@ file_detach (int file_fd, const struct file_wish *wish, int *ret_mount_fd, struc
     r = make_overlay (&overlay_fd, fault);
   if (r < 0)
     return r;
-  mount_fd = open_tree (weakened (LAYER_LENT) ? lower_fd : overlay_fd, name,
+  mount_fd = open_tree (layer_is_disabled (LAYER_BIND) ? lower_fd : overlay_fd, name,
                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
   if (mount_fd < 0)
     return fault_set (fault, errno, "cannot find the file where it was opened");

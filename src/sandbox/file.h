@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of the host, lent to one sandbox: a mount of that file alone, attached nowhere, which nobody can
- * write to.
+/* A file of the host, bind-mounted into one sandbox: a mount of that file alone, attached nowhere, which
+ * nobody can write to.
  *
  * It is no bind mount of the file, since with one a sandbox would lock the file for others (flock, and read
  * locks of fcntl, need no right to write), and would read in its mountinfo where the file lies. Between the
@@ -17,15 +17,15 @@
 #include "base/fault.h"
 
 struct file_wish {
-  /* Root's alone: who the sandbox is for the host. A file that only its owner may read becomes his on this
-   * mount. An ordinary user's sandboxes have his own id. */
+  /* Root's alone: who the sandbox is for the host. A file that only its owner may read becomes theirs on this
+   * mount. An ordinary user's sandboxes have their own id. */
   bool assume;
-  uid_t box_uid;
-  gid_t box_gid;
+  uid_t sandbox_uid;
+  gid_t sandbox_gid;
 };
 
 /* Makes the mount of the regular file that FILE_FD, open for reading, refers to, and makes sure that the
  * sandbox can read it there and that it is that file. Leaves the caller in namespaces, in a directory and
- * without the rights that he had: only for a process that does nothing else. Whatever fails here, the file
+ * without the rights that it had: only for a process that does nothing else. Whatever fails here, the file
  * can be copied. */
 int file_detach (int file_fd, const struct file_wish *wish, int *ret_mount_fd, struct fault *fault);

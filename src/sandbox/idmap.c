@@ -14,12 +14,12 @@
 
 /* The kernel takes a map in one write or not at all. */
 static int
-write_map (int proc_fd, pid_t pid, const char *name, unsigned host, unsigned box, unsigned same,
+write_map (int proc_fd, pid_t pid, const char *name, unsigned host, unsigned sandbox, unsigned same,
            struct fault *fault)
 {
   char path[32], text[64];
-  int length = snprintf (text, sizeof text, "%u %u 1\n", host, box);
-  if (same != IDMAP_NONE && same != host && same != box)
+  int length = snprintf (text, sizeof text, "%u %u 1\n", host, sandbox);
+  if (same != IDMAP_NONE && same != host && same != sandbox)
     length += snprintf (text + length, sizeof text - (size_t)length, "%u %u 1\n", same, same);
   snprintf (path, sizeof path, "%d/%s", (int)pid, name);
   autoclose int fd = openat (proc_fd, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -35,9 +35,9 @@ write_maps (pid_t pid, const struct idmap *map, int *ret_fd, struct fault *fault
   autoclose int proc = open ("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (proc < 0)
     return fault_set (fault, errno, "cannot open /proc");
-  int r = write_map (proc, pid, "gid_map", map->host_gid, map->box_gid, map->same_gid, fault);
+  int r = write_map (proc, pid, "gid_map", map->host_gid, map->sandbox_gid, map->same_gid, fault);
   if (r == 0)
-    r = write_map (proc, pid, "uid_map", map->host_uid, map->box_uid, map->same_uid, fault);
+    r = write_map (proc, pid, "uid_map", map->host_uid, map->sandbox_uid, map->same_uid, fault);
   if (r < 0)
     return r;
   snprintf (path, sizeof path, "%d/ns/user", (int)pid);

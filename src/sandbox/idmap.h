@@ -8,12 +8,12 @@
 
 #define IDMAP_NONE ((unsigned)-1)
 
-/* What belongs to HOST_UID and HOST_GID is BOX_UID's and BOX_GID's on a mount with this map, what belongs to
- * SAME_UID and SAME_GID (or IDMAP_NONE) stays theirs, and what belongs to others is nobody's: even root has
- * no more rights there than everybody. */
+/* What belongs to HOST_UID and HOST_GID is SANDBOX_UID's and SANDBOX_GID's on a mount with this map, what
+ * belongs to SAME_UID and SAME_GID (or IDMAP_NONE) stays theirs, and what belongs to others is nobody's: even
+ * root has no more rights there than everybody. */
 struct idmap {
-  uid_t host_uid, box_uid, same_uid;
-  gid_t host_gid, box_gid, same_gid;
+  uid_t host_uid, sandbox_uid, same_uid;
+  gid_t host_gid, sandbox_gid, same_gid;
 };
 
 /* *RET_FD is a user namespace in which nobody lives. */

@@ -23,6 +23,9 @@ static const uint64_t rights[] = {
     [LANDLOCK_WRITE] = ACCESS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE,
     [LANDLOCK_CHANGE] = ACCESS_READ | ACCESS_CHANGE,
     [LANDLOCK_LIST] = LANDLOCK_ACCESS_FS_READ_DIR,
+    [LANDLOCK_DEVICE] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
+                        LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE |
+                        LANDLOCK_ACCESS_FS_IOCTL_DEV,
 };
 
 static uint64_t
@@ -41,7 +44,7 @@ const struct landlock_rule landlock_tree_rules[] = {
     {"/", LANDLOCK_READ, false},          {"/dev", LANDLOCK_WRITE, false},
     {"/proc", LANDLOCK_WRITE, true}, /* thread names are set there; a host that masks it gives none */
     {"/work", LANDLOCK_CHANGE, false},    {"/tmp", LANDLOCK_CHANGE, false},
-    {"/dev/shm", LANDLOCK_CHANGE, false},
+    {"/dev/shm", LANDLOCK_CHANGE, false}, {"/dev/pts", LANDLOCK_DEVICE, false},
 };
 const size_t landlock_tree_rules_count = sizeof landlock_tree_rules / sizeof landlock_tree_rules[0];
 
@@ -49,7 +52,7 @@ const struct landlock_rule landlock_session_rules[] = {
     {"/", LANDLOCK_READ, false},          {"/dev", LANDLOCK_WRITE, false},
     {"/proc", LANDLOCK_WRITE, true},      {PLACES_WORK, LANDLOCK_CHANGE, false},
     {PLACES_TMP, LANDLOCK_CHANGE, false}, {PLACES_BRANCHES, LANDLOCK_CHANGE, false},
-    {"/dev/shm", LANDLOCK_CHANGE, false},
+    {"/dev/shm", LANDLOCK_CHANGE, false}, {"/dev/pts", LANDLOCK_DEVICE, false},
 };
 const size_t landlock_session_rules_count = sizeof landlock_session_rules / sizeof landlock_session_rules[0];
 

@@ -17,6 +17,7 @@ enum landlock_right {
   LANDLOCK_WRITE,  /* to files that are there, after READ: devices, /proc */
   LANDLOCK_CHANGE, /* files and directories in it, after READ */
   LANDLOCK_LIST,   /* names alone */
+  LANDLOCK_DEVICE, /* WRITE, and what is particular to devices (ioctl), as terminals need it */
 
   LANDLOCK_INERT = 1 << 4, /* beside one of those: nothing there can be executed */
 };

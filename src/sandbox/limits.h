@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum limit {
-  LIMIT_WALL,        /* ms from hand-out to the end */
+  LIMIT_WALL,        /* ms from acquisition to the end */
   LIMIT_CPU,         /* ms of processor time, all processes of the run together */
   LIMIT_CPU_PERCENT, /* of one processor, all processes of the run together; 0: as much as there is. Needs a
                         control group */
@@ -43,9 +43,9 @@ enum limit_unit { UNIT_COUNT, UNIT_BYTES, UNIT_MS };
 struct limit_row {
   const char *name; /* as in results, profiles and requests: "wall_ms", "memory_bytes", "pids" */
   enum limit_unit unit;
-  bool shape; /* fixed when a sandbox is parked, so it selects the pool; the others are applied at hand-out */
-  bool inside; /* held by the sandbox's own resource limits: part of the shape where these cannot be set from
-                  outside (isolation without namespaces) */
+  bool in_spec; /* fixed when a sandbox is parked, so it selects the pool; others are set at acquisition */
+  bool inside;  /* held by the sandbox's own resource limits: part of the spec where these cannot be set from
+                   outside (isolation without namespaces) */
   uint64_t minimum, standard, maximum;
   const char *text; /* one line for people */
 };

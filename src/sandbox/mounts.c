@@ -10,20 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
-#include "base/weaken.h"
 #include "sandbox/own_path.h"
+#include "sandbox/procfs.h"
+#include "sandbox/terminals.h"
 
 enum mount_kind {
-  MOUNT_OWN_ROOT, /* a root of its own, for the work directory's own path */
   MOUNT_PROC,
   MOUNT_SHM,
+  MOUNT_TERMINALS,
   MOUNT_WORKSPACE, /* the workspace itself, attached so that its parts can be cloned: see below */
-  MOUNT_OVERLAYS,  /* of what was lent and shall not be written to: made, and mounted by the steps after it */
-  MOUNT_PLACE,     /* a directory of the workspace, or what was lent in its place */
-  MOUNT_SINGLE,    /* single files that were lent, in these places */
-  MOUNT_OWN_PATH,  /* that path, where the first step has not made it */
+  MOUNT_OVERLAYS,  /* of what was bind-mounted and shall not be written to: made, and mounted by the steps
+                      after it */
+  MOUNT_OWN_ROOT,  /* a root of its own, for the work directory's own path */
+  MOUNT_PLACE,     /* a directory of the workspace, or what was bind-mounted in its place */
+  MOUNT_SINGLE,    /* single files that were bind-mounted, in these places */
+  MOUNT_OWN_PATH,  /* that path, where there is no such root */
 };
 
 static const struct mount_step {
@@ -31,43 +35,45 @@ static const struct mount_step {
   const char *target;
   const char *part; /* of the workspace: path from its root */
 } sandbox_mounts[] = {
-    {.kind = MOUNT_OWN_ROOT, .target = "/"},
-    {.kind = MOUNT_PROC, .target = "/proc"},
-    {.kind = MOUNT_SHM, .target = "/dev/shm"},
     /* A clone of a directory can be made only of a mount that is in our namespace (a detached one will do
      * from Linux 6.15). So the whole workspace goes to /work first and /work/work then over it; the nested
      * user namespace locks the pile. */
     {.kind = MOUNT_WORKSPACE, .target = "/work"},
+    {.kind = MOUNT_PROC, .target = "/proc"}, /* which has a file of the workspace's */
+    {.kind = MOUNT_SHM, .target = "/dev/shm"},
+    {.kind = MOUNT_TERMINALS, .target = "/dev/pts"},
     {.kind = MOUNT_OVERLAYS, .target = "/tmp"},
+    {.kind = MOUNT_OWN_ROOT, .target = "/"},
     {.kind = MOUNT_PLACE, .target = "/tmp", .part = "tmp"},
     {.kind = MOUNT_PLACE, .target = "/work", .part = "work"},
     {.kind = MOUNT_SINGLE, .target = "/"},
     {.kind = MOUNT_OWN_PATH, .target = "/"},
 };
 
-/* What may be lent: whose place it takes, and where an overlay of it keeps what is changed. In the sandbox's
- * eyes while it makes one: the workspace is at /work. Of inputs that is the place itself, so that the daemon
- * finds there what the code made, be it new or a changed input.
+/* What may be bind-mounted: whose place it takes, and where an overlay of it keeps what is changed. In the
+ * sandbox's eyes while it makes one: the workspace is at /work. Of inputs that is the place itself, so that
+ * the daemon finds there what the code made, be it new or a changed input.
  *
  * What may not be changed gets an overlay as well, with no upper layer: a mount of the directory itself,
  * though read-only, would have the host's sockets, pipes and locks in it. */
-static const struct lent_row {
+static const struct bind_row {
   const char *what;
   const char *part;
   const char *upper, *own;
-} lent_table[MOUNTS_PLACES] = {
+} bind_table[MOUNTS_PLACES] = {
     [MOUNTS_DIRECTORY] = {"the work directory", "work", "/work/" MOUNTS_UPPER, "/work/overlay"},
     [MOUNTS_INPUTS_WORK] = {"the files for /work", "work", "/work/work", "/work/overlay-work"},
     [MOUNTS_INPUTS_TMP] = {"the files for /tmp", "tmp", "/work/tmp", "/work/overlay-tmp"},
 };
 
 const struct mount_point mount_points[] = {
-    {"proc", NULL}, {"dev", NULL}, {"dev/shm", NULL}, {"tmp", NULL}, {"work", NULL}, {"workspace", "work"},
+    {"proc", NULL},           {"dev", NULL}, {"dev/shm", NULL}, {"dev/pts", NULL},
+    {"dev/ptmx", "pts/ptmx"}, {"tmp", NULL}, {"work", NULL},    {"workspace", "work"},
 };
 const size_t mount_points_count = sizeof mount_points / sizeof mount_points[0];
 
-/* Directories that the workspace starts with, beside its root, which all are taken from
- * LIMIT_WORKSPACE_FILES. */
+/* Directories that the workspace starts with, beside its root and one file of a page (procfs.h); none of this
+ * is taken from the limits. */
 static const struct {
   const char *path;
   unsigned of; /* enum mounts_workspace_of; 0: all */
@@ -121,7 +127,7 @@ int
 mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault)
 {
   return mounts_tmpfs (limits->value[LIMIT_SHM],
-                       weakened (LAYER_WORKSPACE) ? limits->value[LIMIT_WORKSPACE_FILES] : SHM_FILES,
+                       layer_is_disabled (LAYER_WORKSPACE) ? limits->value[LIMIT_WORKSPACE_FILES] : SHM_FILES,
                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, ret_fd, fault);
 }
 
@@ -131,14 +137,26 @@ is_needed (size_t directory, unsigned of)
   return workspace_directories[directory].of == 0 || (workspace_directories[directory].of & of);
 }
 
+/* Of the limit that most runs have. The daemon, which may be its owner, puts another one's in its place. */
+static int
+make_meminfo (int workspace, struct fault *fault)
+{
+  char text[PROCFS_MEMINFO_ROOM];
+  autoclose int fd = openat (workspace, PROCFS_MEMINFO, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  int r =
+      fd < 0 ? -errno : fd_write_all (fd, text, procfs_meminfo (limit_table[LIMIT_MEMORY].standard, text));
+  return r < 0 ? fault_set (fault, -r, "cannot write " PROCFS_MEMINFO " in the workspace") : 0;
+}
+
 int
 mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd, struct fault *fault)
 {
   autoclose int fd = -1;
-  size_t count = 0;
+  size_t count = 1; /* the file */
   for (size_t i = 0; i < DIRECTORIES; i++)
     count += is_needed (i, of);
-  int r = mounts_tmpfs (limits->value[LIMIT_WORKSPACE], limits->value[LIMIT_WORKSPACE_FILES] + 1 + count,
+  int r = mounts_tmpfs (limits->value[LIMIT_WORKSPACE] + (uint64_t)sysconf (_SC_PAGESIZE),
+                        limits->value[LIMIT_WORKSPACE_FILES] + 1 + count,
                         MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (of & MOUNTS_INERT ? MOUNT_ATTR_NOEXEC : 0),
                         &fd, fault);
   if (r < 0)
@@ -146,48 +164,32 @@ mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd, st
   for (size_t i = 0; i < DIRECTORIES; i++)
     if (is_needed (i, of) && mkdirat (fd, workspace_directories[i].path, 0755) < 0)
       return fault_set (fault, errno, "cannot make %s in the workspace", workspace_directories[i].path);
-  *ret_fd = fd_steal (&fd);
-  return 0;
-}
-
-int
-mounts_make_proc (int *ret_fd, struct fault *fault)
-{
-  autoclose int context = fsopen ("proc", FSOPEN_CLOEXEC);
-  if (context < 0)
-    return fault_set (fault, errno, "cannot open a procfs");
-  /* Both options are from Linux 5.8; they hide the kernel's own files and the processes of others. */
-  if (fsconfig (context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
-      fsconfig (context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0)
-    return fault_set (fault, errno, "cannot limit a procfs to processes");
-  int fd = -1;
-  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-    fd = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-  if (fd < 0 && errno != EPERM)
-    return fault_set (fault, errno, "cannot make a procfs");
-  *ret_fd = fd;
-  return 0;
+  r = make_meminfo (fd, fault);
+  if (r == 0)
+    *ret_fd = fd_steal (&fd);
+  return r;
 }
 
 /* A new procfs in a user namespace is allowed only while another one, whole, is in sight
  * (mount_too_revealing). So the new one is made first, then the zygote's goes, then the new one comes in its
- * place. */
+ * place. The workspace is not covered yet. */
 static int
 enter_proc (const struct mount_step *step, bool *ret_fresh, struct fault *fault)
 {
-  autoclose int fd = -1;
-  int r = mounts_make_proc (&fd, fault);
+  autoclose int fd = -1, context = -1;
+  autoclose int root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0)
+    return fault_set (fault, errno, "cannot open the root");
+  int r = procfs_make (&fd, &context, fault);
   if (r < 0)
     return r;
   if (umount2 (step->target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
     return fault_set (fault, errno, "cannot unmount the zygote's %s", step->target);
-  if (fd >= 0) {
-    r = mounts_attach (fd, AT_FDCWD, step->target, fault);
-    if (r < 0)
-      return r;
-  }
-  *ret_fresh = fd >= 0;
-  return 0;
+  if (fd >= 0)
+    r = procfs_attach (fd, context, root, "work/" PROCFS_MEMINFO, fault);
+  if (r == 0)
+    *ret_fresh = fd >= 0;
+  return r;
 }
 
 int
@@ -211,13 +213,22 @@ mounts_make_overlay (const struct mounts_overlay *overlay, int *ret_fd, struct f
   return 0;
 }
 
+/* What the steps have made for those that follow. */
+struct made {
+  int overlay_fd[MOUNTS_PLACES]; /* of each that is bind-mounted: its overlay, -1 where it has none */
+  bool own_root; /* there will be one, which leaves behind what is mounted on /proc and /tmp */
+  bool fresh_proc;
+};
+
 /* The overlay of the mount LOWER_FD, which for the moment is at TARGET: the kernel keeps a clone of its own,
- * and wants paths. The directory of the workspace that is left out for what is lent is empty: the second
- * layer of what has no upper one. */
+ * and wants paths. The directory of the workspace that is left out for what is bind-mounted is empty: the
+ * second layer of what has no upper one. */
 static int
-make_overlay (int lower_fd, const struct lent_row *row, const char *target, bool read_only, bool inert,
-              int *ret_fd, struct fault *fault)
+make_overlay (const struct mounts_given *given, int which, const char *target, struct made *made,
+              struct fault *fault)
 {
+  const struct bind_row *row = &bind_table[which];
+  bool read_only = which == MOUNTS_DIRECTORY && given->read_only;
   char both[PATH_MAX];
   snprintf (both, sizeof both, "%s:/work/%s", target, row->part);
   const struct mounts_overlay overlay = {
@@ -226,43 +237,37 @@ make_overlay (int lower_fd, const struct lent_row *row, const char *target, bool
       .upper = read_only ? NULL : row->upper,
       .own = read_only ? NULL : row->own,
       .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0) |
-                    (inert ? MOUNT_ATTR_NOEXEC : 0),
+                    (given->inert ? MOUNT_ATTR_NOEXEC : 0),
   };
-  autoclose int fd = -1;
-  int r = mounts_attach (lower_fd, AT_FDCWD, target, fault);
+  int r = mounts_attach (given->bind_fd[which], AT_FDCWD, target, fault);
   if (r == 0)
-    r = mounts_make_overlay (&overlay, &fd, fault);
-  if (r < 0)
-    return r;
-  if (umount2 (target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
-    return fault_set (fault, errno, "cannot take %s from %s", row->what, target);
-  *ret_fd = fd_steal (&fd);
-  return 0;
+    r = mounts_make_overlay (&overlay, &made->overlay_fd[which], fault);
+  if (r == 0 && !made->own_root && umount2 (target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+    r = fault_set (fault, errno, "cannot take %s from %s", row->what, target);
+  return r;
 }
 
-/* OVERLAY_FD, of each that is lent: its overlay, -1 where it has none. */
 static int
-make_overlays (const struct mounts_given *given, const char *target, int *overlay_fd, struct fault *fault)
+make_overlays (const struct mounts_given *given, const char *target, struct made *made, struct fault *fault)
 {
   int r = 0;
   for (int i = 0; i < MOUNTS_PLACES && r == 0; i++) {
-    bool directory = i == MOUNTS_DIRECTORY, read_only = directory && given->read_only;
-    bool wanted = !directory || ((given->overlay || read_only) && !weakened (LAYER_LENT));
-    if (given->lent_fd[i] >= 0 && wanted)
-      r = make_overlay (given->lent_fd[i], &lent_table[i], target, read_only, given->inert, &overlay_fd[i],
-                        fault);
+    bool wanted =
+        i != MOUNTS_DIRECTORY || ((given->overlay || given->read_only) && !layer_is_disabled (LAYER_BIND));
+    if (given->bind_fd[i] >= 0 && wanted)
+      r = make_overlay (given, i, target, made, fault);
   }
   return r;
 }
 
 static int
-attach_place (const struct mounts_given *given, const int *overlay_fd, const struct mount_step *step,
+attach_place (const struct mounts_given *given, const struct made *made, const struct mount_step *step,
               struct fault *fault)
 {
   for (int i = 0; i < MOUNTS_PLACES; i++)
-    if (given->lent_fd[i] >= 0 && strcmp (lent_table[i].part, step->part) == 0)
-      return mounts_attach (overlay_fd[i] >= 0 ? overlay_fd[i] : given->lent_fd[i], AT_FDCWD, step->target,
-                            fault);
+    if (given->bind_fd[i] >= 0 && strcmp (bind_table[i].part, step->part) == 0)
+      return mounts_attach (made->overlay_fd[i] >= 0 ? made->overlay_fd[i] : given->bind_fd[i], AT_FDCWD,
+                            step->target, fault);
   autoclose int fd = open_tree (given->workspace_fd, step->part, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (fd < 0)
     return fault_set (fault, errno, "cannot take %s of the workspace", step->part);
@@ -276,7 +281,7 @@ mounts_make_parents (int root, const char *path, struct fault *fault)
   for (const char *slash = path; (slash = strchr (slash, '/')); slash++) {
     snprintf (directory, sizeof directory, "%.*s", (int)(slash - path), path);
     if (mkdirat (root, directory, 0755) < 0 && errno != EEXIST)
-      return fault_set (fault, errno, "cannot make the directory of what is lent");
+      return fault_set (fault, errno, "cannot make the directory of what is bind-mounted");
   }
   return 0;
 }
@@ -289,7 +294,7 @@ make_mount_point (int root, const char *path, struct fault *fault)
   if (r < 0)
     return r;
   autoclose int fd = openat (root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
-  return fd < 0 ? fault_set (fault, errno, "cannot make the place of a file that is lent") : 0;
+  return fd < 0 ? fault_set (fault, errno, "cannot make the place of a file that is bind-mounted") : 0;
 }
 
 /* Nobody has written here yet: there are no links to be led astray by. */
@@ -299,39 +304,43 @@ attach_files (const struct mounts_given *given, const char *target, struct fault
   autoclose int root = open (target, O_PATH | O_DIRECTORY | O_CLOEXEC);
   int r = root < 0 ? fault_set (fault, errno, "cannot open %s", target) : 0;
   for (int i = 0; i < MOUNTS_FILES && r == 0; i++) {
-    if (given->lent_fd[MOUNTS_FILE + i] < 0)
+    if (given->bind_fd[MOUNTS_FILE + i] < 0)
       continue;
     r = make_mount_point (root, given->file_path[i], fault);
     if (r == 0)
-      r = mounts_attach (given->lent_fd[MOUNTS_FILE + i], root, given->file_path[i], fault);
+      r = mounts_attach (given->bind_fd[MOUNTS_FILE + i], root, given->file_path[i], fault);
   }
   return r;
 }
 
 static int
 take_step (const struct mount_step *step, const struct limits *limits, const struct mounts_given *given,
-           int *overlay_fd, bool *fresh_proc, struct fault *fault)
+           struct made *made, struct fault *fault)
 {
   autoclose int fd = -1;
   int r;
   switch (step->kind) {
-  case MOUNT_OWN_ROOT:
-    return given->own_path ? own_path_enter (given->own_path, fault) : 0;
   case MOUNT_PROC:
-    return weakened (LAYER_PROC) ? 0 : enter_proc (step, fresh_proc, fault);
+    return made->own_root || layer_is_disabled (LAYER_PROC) ? 0 : enter_proc (step, &made->fresh_proc, fault);
   case MOUNT_SHM:
     r = mounts_shm (limits, &fd, fault);
     return r < 0 ? r : mounts_attach (fd, AT_FDCWD, step->target, fault);
+  case MOUNT_TERMINALS:
+    r = terminals_make (&fd, fault);
+    return r < 0 || fd < 0 ? r : mounts_attach (fd, AT_FDCWD, step->target, fault);
   case MOUNT_WORKSPACE:
     return mounts_attach (given->workspace_fd, AT_FDCWD, step->target, fault);
   case MOUNT_OVERLAYS:
-    return make_overlays (given, step->target, overlay_fd, fault);
+    return make_overlays (given, step->target, made, fault);
+  case MOUNT_OWN_ROOT:
+    return made->own_root ? own_path_enter (given->own_path, given->workspace_fd, &made->fresh_proc, fault)
+                          : 0;
   case MOUNT_PLACE:
-    return attach_place (given, overlay_fd, step, fault);
+    return attach_place (given, made, step, fault);
   case MOUNT_SINGLE:
     return attach_files (given, step->target, fault);
   case MOUNT_OWN_PATH:
-    return given->own_path ? own_path_place (given->own_path, fault) : 0;
+    return given->own_path && !made->own_root ? own_path_place (given->own_path, fault) : 0;
   }
   return fault_set (fault, EINVAL, "there is no such step of mounting");
 }
@@ -340,13 +349,13 @@ int
 mounts_enter (const struct limits *limits, const struct mounts_given *given, bool *ret_fresh_proc,
               struct fault *fault)
 {
-  int overlay_fd[MOUNTS_PLACES] = {-1, -1, -1}, r = 0;
-  bool fresh_proc = false;
+  struct made made = {.overlay_fd = {-1, -1, -1}};
+  int r = given->own_path ? own_path_needs_root (given->own_path, &made.own_root, fault) : 0;
   for (size_t i = 0; i < sizeof sandbox_mounts / sizeof sandbox_mounts[0] && r == 0; i++)
-    r = take_step (&sandbox_mounts[i], limits, given, overlay_fd, &fresh_proc, fault);
+    r = take_step (&sandbox_mounts[i], limits, given, &made, fault);
   for (int i = 0; i < MOUNTS_PLACES; i++)
-    fd_close (&overlay_fd[i]);
+    fd_close (&made.overlay_fd[i]);
   if (r == 0)
-    *ret_fresh_proc = fresh_proc;
+    *ret_fresh_proc = made.fresh_proc;
   return r;
 }

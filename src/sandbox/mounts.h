@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sandbox mounts over its zygote's read-only tree: its workspace, its shared memory, its /proc. */
+/* What a sandbox mounts over its zygote's read-only tree: its workspace, its shared memory, its
+ * terminals, its /proc. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,17 +22,17 @@ extern const size_t mount_points_count;
 /* Where in a workspace the overlay of a work directory keeps what was changed. */
 #define MOUNTS_UPPER "upper"
 
-/* How many single files may be lent to a sandbox. */
+/* How many single files may be bind-mounted into a sandbox. */
 #define MOUNTS_FILES 8
 
-/* What may be lent to a sandbox, each a mount that is attached nowhere yet (directory.h). */
-enum mounts_lent {
+/* What may be bind-mounted into a sandbox, each a mount that is attached nowhere yet (directory.h). */
+enum mounts_bind {
   MOUNTS_DIRECTORY,   /* a directory of the host that shall be /work */
   MOUNTS_INPUTS_WORK, /* files that shall be in /work: what is changed of them is changed in the workspace */
   MOUNTS_INPUTS_TMP,  /* the same for /tmp */
   MOUNTS_PLACES,
   MOUNTS_FILE = MOUNTS_PLACES, /* from here on: single files (file.h) */
-  MOUNTS_LENT = MOUNTS_FILE + MOUNTS_FILES,
+  MOUNTS_BINDS = MOUNTS_FILE + MOUNTS_FILES,
 };
 
 /* A tmpfs that is mounted nowhere yet: at most SIZE bytes and INODES files; ATTRIBUTES are MOUNT_ATTR_*. */
@@ -55,10 +56,6 @@ int mounts_make_overlay (const struct mounts_overlay *overlay, int *ret_fd, stru
 /* Makes the directories above PATH, which is relative to ROOT. */
 int mounts_make_parents (int root, const char *path, struct fault *fault);
 
-/* Makes a procfs, mounted nowhere yet, in which there are processes only. *RET_FD is -1 where the host masks
- * its own. The zygote's must be in sight. */
-int mounts_make_proc (int *ret_fd, struct fault *fault);
-
 /* Makes the tmpfs that a sandbox has at /dev/shm, mounted nowhere yet. */
 int mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault);
 
@@ -76,7 +73,7 @@ int mounts_make_workspace (const struct limits *limits, unsigned of, int *ret_fd
 /* What a sandbox's mounts are made of. */
 struct mounts_given {
   int workspace_fd;
-  int lent_fd[MOUNTS_LENT];            /* -1: not there */
+  int bind_fd[MOUNTS_BINDS];           /* -1: not there */
   const char *file_path[MOUNTS_FILES]; /* of each single file: "work/data.csv", "tmp/data.csv" */
   const char *own_path;                /* where the directory shall be as well (own_path.h); NULL: nowhere */
   bool overlay;                        /* what is changed in the directory stays in the workspace */

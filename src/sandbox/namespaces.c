@@ -15,8 +15,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
-#include "base/weaken.h"
 
 static const char *const namespace_names[NAMESPACES] = {
     [NAMESPACE_MOUNT] = "mnt", [NAMESPACE_NET] = "net",       [NAMESPACE_IPC] = "ipc",
@@ -64,19 +64,19 @@ int
 namespaces_leave_host (bool net_stays, struct fault *fault)
 {
   int flags = CLONE_NEWNS;
-  if (!net_stays && !weakened (LAYER_NET))
+  if (!net_stays && !layer_is_disabled (LAYER_NET))
     flags |= CLONE_NEWNET;
-  if (!weakened (LAYER_CGROUP_NAMESPACE))
+  if (!layer_is_disabled (LAYER_CGROUP_NAMESPACE))
     flags |= CLONE_NEWCGROUP;
-  if (!weakened (LAYER_ZYGOTE_IPC))
+  if (!layer_is_disabled (LAYER_ZYGOTE_IPC))
     flags |= CLONE_NEWIPC;
-  if (!weakened (LAYER_UTS))
+  if (!layer_is_disabled (LAYER_UTS))
     flags |= CLONE_NEWUTS;
   if (unshare (flags) < 0)
     return fault_set (fault, errno, "cannot make mount, net, ipc, uts and cgroup namespaces");
   if (mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     return fault_set (fault, errno, "cannot make all mounts private");
-  if (!weakened (LAYER_UTS) && sethostname ("adder", 5) < 0)
+  if (!layer_is_disabled (LAYER_UTS) && sethostname ("adder", 5) < 0)
     return fault_set (fault, errno, "cannot set the host name");
   return 0;
 }

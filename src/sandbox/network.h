@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a sandbox has of the network, and the namespace of one that reaches chosen hosts: loopback, and on it
- * a socket on which the daemon's proxy answers (engine/proxy.h). There is no other way out. */
+ * a socket on which the daemon's proxy answers (engine/network/proxy.h). There is no other way out. */
 #pragma once
 
 #include "base/fault.h"

@@ -4,13 +4,19 @@
  * sandbox's and cannot be written to, so the link stands in a root of this sandbox's own. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/fault.h"
 
-/* The first of two steps of mounts_enter, before all else is mounted: a root that has the link PATH and what
- * the zygote's has. Does nothing where something of the host is mounted at PATH or above it. PATH is
- * absolute, without links. */
-int own_path_enter (const char *path, struct fault *fault);
+/* Whether PATH takes a root of its own: not where something of the host is mounted at PATH or above it, and
+ * not in /tmp, which is the sandbox's anyway. PATH is absolute, without links. */
+int own_path_needs_root (const char *path, bool *ret_needs, struct fault *fault);
 
-/* The last step, for what the first one left: makes the link in the sandbox's /tmp, and mounts /work over a
- * directory that an environment has brought along. Does nothing where PATH cannot be either. */
+/* Makes that root, with the link PATH, what the zygote's has, and a new /proc where there can be one
+ * (*RET_FRESH_PROC), and moves the workspace there, from the zygote's /work. What is in the old root goes
+ * with it, whatever was mounted on /proc and /tmp, in one step: the kernel makes us wait for each. */
+int own_path_enter (const char *path, int workspace_fd, bool *ret_fresh_proc, struct fault *fault);
+
+/* The last step, for a path without such a root: makes the link in the sandbox's /tmp, and mounts /work over
+ * a directory that an environment has brought along. Does nothing where PATH cannot be either. */
 int own_path_place (const char *path, struct fault *fault);

@@ -14,6 +14,8 @@
 #include "base/syscalls.h"
 #include "sandbox/mirror.h"
 #include "sandbox/mounts.h"
+#include "sandbox/procfs.h"
+#include "sandbox/terminals.h"
 #include "sandbox/tree.h"
 
 /* A root holds directories and links only. */
@@ -40,16 +42,21 @@ make_own (int root, struct fault *fault)
 }
 
 static int
-attach_shm (const struct limits *limits, int root, struct fault *fault)
+attach_devices (const struct limits *limits, int root, struct fault *fault)
 {
-  autoclose int fd = -1;
-  int r = mounts_shm (limits, &fd, fault);
-  return r < 0 ? r : mounts_attach (fd, root, "dev/shm", fault);
+  autoclose int shm_fd = -1, terminals_fd = -1;
+  int r = mounts_shm (limits, &shm_fd, fault);
+  if (r == 0)
+    r = mounts_attach (shm_fd, root, "dev/shm", fault);
+  if (r == 0)
+    r = terminals_make (&terminals_fd, fault);
+  return r < 0 || terminals_fd < 0 ? r : mounts_attach (terminals_fd, root, "dev/pts", fault);
 }
 
-/* Fills ROOT, a detached tmpfs, and makes it the root. */
+/* Fills ROOT, a detached tmpfs, and makes it the root. PROC: a procfs and its context. */
 static int
-furnish (const struct limits *limits, int from, int root, int proc_fd, int workspace_fd, struct fault *fault)
+furnish (const struct limits *limits, int from, int root, const int proc[2], int workspace_fd,
+         struct fault *fault)
 {
   const char *names[OWN + 1] = {NULL};
   for (size_t i = 0; i < OWN; i++)
@@ -61,11 +68,11 @@ furnish (const struct limits *limits, int from, int root, int proc_fd, int works
   if (r == 0)
     r = mirror_all (from, root, names, fault);
   if (r == 0)
-    r = mounts_attach (proc_fd, root, "proc", fault);
-  if (r == 0)
-    r = attach_shm (limits, root, fault);
+    r = attach_devices (limits, root, fault);
   if (r == 0)
     r = mounts_attach (workspace_fd, root, "session", fault);
+  if (r == 0)
+    r = procfs_attach (proc[0], proc[1], root, "session/" PROCFS_MEMINFO, fault);
   return r < 0 ? r : tree_become_root (root, fault);
 }
 
@@ -73,18 +80,18 @@ int
 places_enter (const struct limits *limits, int workspace_fd, bool *ret_entered, struct fault *fault)
 {
   struct stat info;
-  autoclose int proc_fd = -1, root = -1;
+  autoclose int proc_fd = -1, context = -1, root = -1;
   autoclose int from = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (from < 0)
     return fault_set (fault, errno, "cannot open the zygote's root");
-  int r = mounts_make_proc (&proc_fd, fault);
+  int r = procfs_make (&proc_fd, &context, fault);
   if (r < 0)
     return r;
   *ret_entered = proc_fd >= 0 && fstatat (from, "session", &info, AT_SYMLINK_NOFOLLOW) < 0;
   if (!*ret_entered)
     return 0;
   r = mounts_tmpfs (ROOT_BYTES, ROOT_FILES, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &root, fault);
-  return r < 0 ? r : furnish (limits, from, root, proc_fd, workspace_fd, fault);
+  return r < 0 ? r : furnish (limits, from, root, (const int[]){proc_fd, context}, workspace_fd, fault);
 }
 
 int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resource limits of a sandbox's processes. They are set when it is parked, at the most that hand-out may ask
- * for: the daemon can lower them from outside but, without CAP_SYS_RESOURCE, never raise them again. */
+/* Resource limits of a sandbox's processes. They are set when it is parked, at the most that acquisition may
+ * ask for: the daemon can lower them from outside but, without CAP_SYS_RESOURCE, never raise them again. */
 #pragma once
 
 #include <stdint.h>

@@ -16,7 +16,7 @@ struct seccomp_host {
   bool memory_counted; /* by a control group */
   bool shared;         /* the host's pid, ipc and mount namespaces are the sandbox's as well (level 1) */
   bool contained;      /* it is alone in a container, but for its zygote */
-  bool host_sockets;   /* sockets of the host have names in a directory that is lent to it */
+  bool host_sockets;   /* sockets of the host have names in a directory that is bind-mounted into it */
   enum network network;
 };
 

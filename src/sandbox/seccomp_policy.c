@@ -2,6 +2,7 @@
 #include "sandbox/seccomp_policy.h"
 
 #include <asm/ioctls.h>
+#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -140,7 +141,12 @@ const struct seccomp_rule seccomp_rules[] = {
 
   { ALLOW, WHEN_ALWAYS, "terminals are looked at and set, but not typed into: no TIOCSTI, TIOCLINUX, TIOCSETD",
     "ioctl", ONE_OF (1, "request", INT_MASK, VALUE (TCGETS), VALUE (TCSETS), VALUE (TCSETSW), VALUE (TCSETSF),
-                     VALUE (TIOCGWINSZ), VALUE (TIOCGPGRP), VALUE (TIOCOUTQ)) },
+                     VALUE (TCGETS2), VALUE (TCSETS2), VALUE (TCSETSW2), VALUE (TCSETSF2), VALUE (TIOCGWINSZ),
+                     VALUE (TIOCGPGRP), VALUE (TIOCOUTQ)) },
+  { ALLOW, WHEN_NAMESPACED, "terminals of the sandbox's own (/dev/pts): opened, sized, flushed, led by a session and its groups",
+    "ioctl", ONE_OF (1, "request", INT_MASK, VALUE (TIOCGPTN), VALUE (TIOCSPTLCK), VALUE (TIOCGPTPEER),
+                     VALUE (TIOCSWINSZ), VALUE (TIOCSCTTY), VALUE (TIOCNOTTY), VALUE (TIOCSPGRP), VALUE (TIOCGSID),
+                     VALUE (TCSBRK), VALUE (TCXONC), VALUE (TCFLSH)) },
   { ALLOW, WHEN_ALWAYS, "what any descriptor can be asked",
     "ioctl", ONE_OF (1, "request", INT_MASK, VALUE (FIONREAD), VALUE (FIONBIO), VALUE (FIOASYNC), VALUE (FIOCLEX),
                      VALUE (FIONCLEX)) },

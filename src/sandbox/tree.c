@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disable_layers.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
-#include "base/weaken.h"
 #include "sandbox/copy.h"
 #include "sandbox/mounts.h"
 
@@ -48,7 +48,7 @@ open_bind (const struct plan_step *step, struct fault *fault)
     return fault_set (fault, errno, "cannot bind %s", step->source);
   }
   struct mount_attr attributes = {
-      .attr_set = (weakened (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY) | MOUNT_ATTR_NOSUID |
+      .attr_set = (layer_is_disabled (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY) | MOUNT_ATTR_NOSUID |
                   (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV),
       .propagation = MS_PRIVATE,
   };
@@ -221,7 +221,7 @@ attach_tmp (int root, struct fault *fault)
 int
 tree_become_root (int root, struct fault *fault)
 {
-  struct mount_attr attributes = {.attr_set = weakened (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY};
+  struct mount_attr attributes = {.attr_set = layer_is_disabled (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY};
   if (mount_setattr (root, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
     return fault_set (fault, errno, "cannot make the new root read-only");
   if (fchdir (root) < 0)

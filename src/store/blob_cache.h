@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies of contents that lie elsewhere, in a directory of this machine that any number of processes share.
- * What was used longest ago goes when there is too much. Part of adder-s3.so. */
+ * What was used longest ago goes when there is too much. */
 #pragma once
 
 #include <glib.h>

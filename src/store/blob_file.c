@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
-#include "engine/id.h"
+#include "engine/host/id.h"
 #include "store/blobs_private.h"
 
 /* Of directories below a folder: each is a descriptor while they are removed. */

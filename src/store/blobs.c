@@ -5,9 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
-#include "common/module.h"
 #include "common/text.h"
 #include "store/blobs_private.h"
 
@@ -42,7 +41,7 @@ find_backend (const char *url, struct blobs_place *place, GError **error)
   }
   if (g_str_has_prefix (url, "s3://")) {
     place->rest = url + strlen ("s3://");
-    return module_load ("adder-s3", "adder_s3_blobs", error);
+    return &blobs_s3;
   }
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                        "[store] blobs must be `directory`, `directory:/path`, `s3://bucket?...` or `none`");

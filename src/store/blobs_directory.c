@@ -4,11 +4,11 @@
  *     generated/UUID_plot.png     a key
  *     content/ab/ab34...          the same file by its digest
  *     incoming/                   where files without a name are made
- *     links/NAME/                 folders in which files are lent (blob_links.c)
+ *     links/NAME/                 folders in which files are bind-mounted (blob_links.c)
  *
- * A content is one inode, whose names are its digest, its keys and what lends it, so the count of its links
- * says how many of them it has, and neither a crash nor another process can make that count wrong. No locks:
- * each step is one system call that leaves a whole state behind, whoever else is at work.
+ * A content is one inode, whose names are its digest, its keys and its links for sandboxes, so the count of
+ * its links says how many of them it has, and neither a crash nor another process can make that count wrong.
+ * No locks: each step is one system call that leaves a whole state behind, whoever else is at work.
  *
  *     put      a file without a name, whole and on the disk; its name below content/; its key
  *     again    the content's name is there: a further link of it is the key
@@ -27,7 +27,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"

@@ -45,7 +45,7 @@ struct blobs {
 /* Removes folders of links whose processes are dead. */
 void blob_links_sweep (const struct blobs *blobs, guint *ret_removed);
 
-extern const struct blobs_backend blobs_directory;
+extern const struct blobs_backend blobs_directory, blobs_s3;
 
 /* Whether KEY is one: a known kind, a slash, a name. */
 gboolean blob_key_is_good (const char *key);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "store/blob_cache.h"
@@ -523,9 +523,7 @@ bucket_sweep (gpointer data, guint *ret_removed, GError **error)
   return TRUE;
 }
 
-/* What the module is looked up by. */
-extern const struct blobs_backend adder_s3_blobs;
-__attribute__ ((visibility ("default"))) const struct blobs_backend adder_s3_blobs = {
+const struct blobs_backend blobs_s3 = {
     .open = bucket_open,
     .close = bucket_close,
     .create = bucket_create,

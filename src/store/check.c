@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "store/file_rows.h"

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
-#include "engine/interrupt.h"
+#include "engine/host/interrupt.h"
 #include "store/store.h"
 
 struct check_options {

@@ -4,7 +4,7 @@
  * reached one caller at a time finds out whether that is still so. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/error.h"
 #include "common/module.h"
 #include "common/text.h"
@@ -132,7 +132,8 @@ set_failure (GError **error, const struct database *database, const struct sql_f
 
 /* ---- whether it can be reached ---- */
 
-/* FALSE with ERROR: it could not be a moment ago. *RET_TRIES: the caller is the one who finds out. Locked. */
+/* FALSE with ERROR: it could not be a moment ago. *RET_TRIES: the caller is the one who finds out. */
+REQUIRES (database)
 static gboolean
 check_reach (struct reach *reach, gboolean *ret_tries, GError **error)
 {
@@ -148,7 +149,7 @@ check_reach (struct reach *reach, gboolean *ret_tries, GError **error)
   return TRUE;
 }
 
-/* Locked. */
+REQUIRES (database)
 static void
 set_reach (struct reach *reach, const GError *why)
 {
@@ -174,6 +175,7 @@ note_reach (struct database *database, gboolean write, const GError *why)
 
 /* ---- one's turn ---- */
 
+REQUIRES (database)
 static gboolean
 may_go (const struct database *database, gboolean write)
 {

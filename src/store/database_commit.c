@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing together: who comes while a commit is under way waits, and the first of those that wait leads the
  * next one, for all of them. So a hundred runs that end at once pay for a few commits. */
-#include "adder.h"
+#include "adder_types.h"
+#include "common/guarded.h"
 #include "store/database_private.h"
 
 #define TOGETHER_MOST 64
@@ -17,11 +18,13 @@ struct member {
   GError *error; /* set when it failed; until it is done, of the attempt under way */
 };
 
+LOCK_CLASS (commits);
+
 struct commits {
-  GMutex lock;
+  MUTEX (commits) lock;
   GCond changed;
-  GQueue waiting; /* of struct member */
-  gboolean is_led;
+  GUARDED_BY (commits) GQueue waiting; /* of struct member */
+  GUARDED_BY (commits) gboolean is_led;
 };
 
 struct commits *
@@ -139,7 +142,8 @@ take_members (struct commits *commits)
   return members;
 }
 
-/* Locked; unlocked while it works. */
+/* The lock is released while it works. */
+REQUIRES (commits)
 static void
 lead (struct database *database)
 {
@@ -155,7 +159,8 @@ lead (struct database *database)
   g_cond_broadcast (&commits->changed);
 }
 
-/* Until somebody has done it, or it can be led, or its time is over. Locked. */
+/* Until somebody has done it, or it can be led, or its time is over. */
+REQUIRES (commits)
 static void
 wait_turn (struct database *database, struct member *member)
 {

@@ -3,6 +3,7 @@
  * together. */
 #pragma once
 
+#include "common/guarded.h"
 #include "store/backend.h"
 #include "store/database.h"
 
@@ -16,6 +17,8 @@ struct reach {
   GError *why;
 };
 
+LOCK_CLASS (database);
+
 struct database {
   const struct backend *backend;
   char *where; /* for the back end: a path, or the URL */
@@ -23,12 +26,12 @@ struct database {
   guint64 timeout_ms;
   struct commits *commits;
 
-  GMutex lock;
+  MUTEX (database) lock;
   GCond changed;
-  GQueue idle;      /* connections that are open and unused */
-  gboolean writing; /* somebody has the transaction that writes */
-  guint reading;
-  struct reach reaches[2]; /* for reading, for writing */
+  GUARDED_BY (database) GQueue idle;      /* connections that are open and unused */
+  GUARDED_BY (database) gboolean writing; /* somebody has the transaction that writes */
+  GUARDED_BY (database) guint reading;
+  GUARDED_BY (database) struct reach reaches[2]; /* for reading, for writing */
 };
 
 struct transaction {

@@ -9,19 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "store/blob_file.h"
 #include "store/datasets_private.h"
 #include "store/file_rows.h"
 #include "store/files.h"
 
 #define FACTS_BYTES (8 << 20) /* the most that is known of one */
-#define BLOCK_BYTES ((gsize)256 << 10)
-#define TRIES       8 /* of who puts one of the same name at the same time */
+#define TRIES       8         /* of who puts one of the same name at the same time */
 
 enum { TABLE, FACTS, PARTS };
 
@@ -77,17 +77,11 @@ measure_table (struct putting *putting, GError **error)
                  putting->put->name, shown);
     return FALSE;
   }
-  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
-  g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
-  gssize got;
-  for (off_t at = 0; (got = pread (fd, block, BLOCK_BYTES, at)) != 0; at += got) {
-    if (got < 0)
-      return error_from_errno (error, errno, "cannot read the table of the data set %s", putting->put->name);
-    g_checksum_update (checksum, block, got);
-    putting->bytes += (guint64)got;
-  }
-  putting->sha256 = g_strdup (g_checksum_get_string (checksum));
-  return TRUE;
+  putting->bytes = (guint64)st.st_size;
+  putting->sha256 = blob_file_digest (fd, putting->bytes, error);
+  if (!putting->sha256)
+    g_prefix_error (error, "the table of the data set %s: ", putting->put->name);
+  return putting->sha256 != NULL;
 }
 
 /* The facts as text, in a file of their own: its descriptor, or -1. */

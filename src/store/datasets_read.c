@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"

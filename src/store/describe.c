@@ -2,10 +2,10 @@
 /* What is kept, where, and how full it is. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/json.h"
-#include "engine/id.h"
+#include "engine/host/id.h"
 #include "store/check.h"
 #include "store/file_rows.h"
 

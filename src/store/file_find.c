@@ -2,7 +2,7 @@
 /* Finding kept files, and removing one. What has expired is not found any more, also before it is removed. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "store/file_rows.h"

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
+#include "common/guarded.h"
 #include "common/paths.h"
 
 gint64
@@ -184,7 +185,9 @@ file_rows_finish (struct store *store, const GPtrArray *rows, gint64 until_us, c
 /* ---- flights ---- */
 
 /* One set for the process, as there is one writer: ids are unique everywhere. */
-static GMutex flights_lock;
+LOCK_CLASS (flights);
+static MUTEX (flights) flights_lock;
+GUARDED_BY (flights)
 static GHashTable *flights; /* id -> the time of the last word, 0 while it is written (g_new gint64) */
 
 static void

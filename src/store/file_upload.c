@@ -7,12 +7,12 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/size.h"
 #include "common/text.h"
-#include "engine/mime.h"
+#include "engine/files/mime.h"
 
 #define BLOCK_BYTES   ((gsize)256 << 10)
 #define STALL_US      (10 * 60 * G_USEC_PER_SEC) /* the longest that a pipe may have nothing to say */

@@ -2,7 +2,7 @@
 /* Files that somebody puts in. */
 #pragma once
 
-#include "engine/interrupt.h"
+#include "engine/host/interrupt.h"
 #include "store/files.h"
 
 /* Who puts in what. All but `conversation` are needed. */

@@ -6,16 +6,19 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/file_name.h"
+#include "common/guarded.h"
 #include "store/file_rows.h"
 
 #define KEY_BYTES 32
 #define KEY_TEXT  (2 * KEY_BYTES)
 
+LOCK_CLASS (file_signer);
+
 struct file_signer {
-  GMutex lock;
-  char key[KEY_TEXT + 1]; /* "": not known yet */
+  MUTEX (file_signer) lock;
+  GUARDED_BY (file_signer) char key[KEY_TEXT + 1]; /* "": not known yet */
 };
 
 struct file_signer *

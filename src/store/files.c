@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/file_name.h"
 #include "common/size.h"
 #include "common/text.h"

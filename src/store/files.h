@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <jansson.h>
 
-#include "engine/id.h"
+#include "engine/host/id.h"
 #include "store/blobs.h"
 #include "store/database.h"
 #include "store/store.h"

@@ -3,7 +3,8 @@
  * loses first its blob and then its row. Each step may be broken off, or be made by two at once. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
+#include "common/guarded.h"
 #include "store/file_rows.h"
 
 #define BATCH 500 /* files of one step */
@@ -146,8 +147,9 @@ leave_expired (struct store *store, struct database *database, GError **error)
 
 /* Where the next look begins: behind what failed first in the last one, so that what cannot be removed, and
  * takes all the time of a look, keeps no other for ever. It is only an order: each look may go everywhere. */
-static GMutex begin_lock;
-static char begin_behind[ID_BYTES];
+LOCK_CLASS (files_begin);
+static MUTEX (files_begin) begin_lock;
+GUARDED_BY (files_begin) static char begin_behind[ID_BYTES];
 
 static void
 exchange_begin (char ret_behind[ID_BYTES], const char *behind)

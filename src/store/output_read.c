@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/text.h"
-#include "engine/capture.h"
+#include "engine/request/capture.h"
 
 #define CHARACTER_MOST 4 /* bytes */
 

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/error.h"
+#include "common/guarded.h"
 #include "common/json.h"
 #include "store/records_private.h"
 
@@ -17,33 +18,6 @@
 #define TEXT_MOST 4096u
 #define CODE_MOST (16u * MIB)
 #define MORE_MOST (1u * MIB)
-
-const char records_columns[] =
-    "node, seq, run_id, started_ms, owner, conversation, front_end, role, tool, session, cell, profile, "
-    "environment, code, code_sha256, outcome, exit_code, wall_us, cpu_us, queue_us, peak_bytes, level, "
-    "approval, more, bytes, digest";
-
-/* ---- columns ---- */
-
-static const struct {
-  enum record_column column;
-  gsize offset; /* of a const char * in struct record */
-  gsize most;
-} text_table[] = {
-    {RECORD_RUN_ID, G_STRUCT_OFFSET (struct record, run_id), TEXT_MOST},
-    {RECORD_OWNER, G_STRUCT_OFFSET (struct record, owner), TEXT_MOST},
-    {RECORD_CONVERSATION, G_STRUCT_OFFSET (struct record, conversation), TEXT_MOST},
-    {RECORD_FRONT_END, G_STRUCT_OFFSET (struct record, front_end), TEXT_MOST},
-    {RECORD_ROLE, G_STRUCT_OFFSET (struct record, role), TEXT_MOST},
-    {RECORD_TOOL, G_STRUCT_OFFSET (struct record, tool), TEXT_MOST},
-    {RECORD_SESSION, G_STRUCT_OFFSET (struct record, session), TEXT_MOST},
-    {RECORD_PROFILE, G_STRUCT_OFFSET (struct record, profile), TEXT_MOST},
-    {RECORD_ENVIRONMENT, G_STRUCT_OFFSET (struct record, environment), TEXT_MOST},
-    {RECORD_CODE, G_STRUCT_OFFSET (struct record, code), CODE_MOST},
-    {RECORD_CODE_SHA256, G_STRUCT_OFFSET (struct record, code_sha256), TEXT_MOST},
-    {RECORD_OUTCOME, G_STRUCT_OFFSET (struct record, outcome), TEXT_MOST},
-    {RECORD_APPROVAL, G_STRUCT_OFFSET (struct record, approval), TEXT_MOST},
-};
 
 /* TEXT, at most MOST bytes of it and valid UTF-8. What had to be made for that is added to MADE. */
 static const char *
@@ -74,25 +48,26 @@ more_text (const json_t *more, GPtrArray *made)
   return text;
 }
 
+static struct sql_value
+member_value (const struct record *record, enum record_column column, GPtrArray *made)
+{
+  gsize offset = record_table[column].offset;
+  if (record_table[column].is_integer)
+    return SQL_INT (G_STRUCT_MEMBER (gint64, record, offset));
+  const char *text = G_STRUCT_MEMBER (const char *, record, offset);
+  return SQL_OPT (text ? clean_text (text, column == RECORD_CODE ? CODE_MOST : TEXT_MOST, made) : NULL);
+}
+
 static void
 fill_row (const struct record *record, const char *node, gint64 seq, struct sql_value *row, GPtrArray *made)
 {
-  row[RECORD_NODE] = SQL_STR (node);
-  row[RECORD_SEQ] = SQL_INT (seq);
-  row[RECORD_STARTED_MS] = SQL_INT (record->started_ms);
-  row[RECORD_CELL] = SQL_INT (record->cell);
-  row[RECORD_EXIT_CODE] = SQL_INT (record->exit_code);
-  row[RECORD_WALL_US] = SQL_INT (record->wall_us);
-  row[RECORD_CPU_US] = SQL_INT (record->cpu_us);
-  row[RECORD_QUEUE_US] = SQL_INT (record->queue_us);
-  row[RECORD_PEAK_BYTES] = SQL_INT (record->peak_bytes);
-  row[RECORD_LEVEL] = SQL_INT (record->level);
-  for (gsize i = 0; i < G_N_ELEMENTS (text_table); i++) {
-    const char *text = G_STRUCT_MEMBER (const char *, record, text_table[i].offset);
-    row[text_table[i].column] = SQL_OPT (text ? clean_text (text, text_table[i].most, made) : NULL);
-  }
+  for (guint i = 0; i < RECORD_COLUMNS; i++)
+    if (record_table[i].is_member)
+      row[i] = member_value (record, i, made);
   if (row[RECORD_OWNER].kind == SQL_NULL)
     row[RECORD_OWNER] = SQL_STR ("");
+  row[RECORD_NODE] = SQL_STR (node);
+  row[RECORD_SEQ] = SQL_INT (seq);
   row[RECORD_MORE] = SQL_OPT (record->more ? more_text (record->more, made) : NULL);
 
   gint64 bytes = 0;
@@ -175,7 +150,7 @@ insert_row (struct transaction *transaction, const struct sql_value *row, guint6
   static char *sql;
   if (g_once_init_enter (&made)) {
     GString *text = g_string_new ("INSERT INTO records (");
-    g_string_append (text, records_columns);
+    g_string_append (text, record_columns (FALSE));
     g_string_append (text, ") VALUES (");
     for (guint i = 1; i <= RECORD_COLUMNS; i++)
       g_string_append_printf (text, "%s$%u", i > 1 ? ", " : "", i);
@@ -186,12 +161,14 @@ insert_row (struct transaction *transaction, const struct sql_value *row, guint6
   return transaction_run (transaction, sql, row, RECORD_COLUMNS, NULL, NULL, ret_added, error);
 }
 
+LOCK_CLASS (record_memory);
+
 /* The head that this process wrote last is most often still the one: then the row is made for it at once, and
  * moving the head on shows whether it was. It is only remembered, never believed. */
 struct record_memory {
-  GMutex lock;
-  gboolean is_known;
-  struct record_head head;
+  MUTEX (record_memory) lock;
+  GUARDED_BY (record_memory) gboolean is_known;
+  GUARDED_BY (record_memory) struct record_head head;
 };
 
 struct record_memory *

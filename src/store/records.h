@@ -9,20 +9,40 @@
 #include "store/database.h"
 #include "store/store.h"
 
+/* What a record holds, in the order of its columns: TEXT (member, NUMBER) or INTEGER (member, NUMBER), where
+ * RECORD_NUMBER is the column. A new one is a row here, one of record_fields.h, where its value comes from
+ * (library/run_record.c), and a version of the tables (schema.c). */
+/* clang-format off */
+#define RECORD_MEMBERS(TEXT, INTEGER) \
+  TEXT (run_id, RUN_ID) \
+  INTEGER (started_ms, STARTED_MS)     /* since 1970 */ \
+  TEXT (owner, OWNER)                  /* who; this and the next three may be NULL */ \
+  TEXT (conversation, CONVERSATION) \
+  TEXT (front_end, FRONT_END) \
+  TEXT (role, ROLE) \
+  TEXT (tool, TOOL)                    /* NULL: none */ \
+  TEXT (session, SESSION)              /* NULL: none */ \
+  INTEGER (cell, CELL)                 /* 0: none */ \
+  TEXT (profile, PROFILE) \
+  TEXT (environment, ENVIRONMENT) \
+  TEXT (code, CODE)                    /* NULL: not kept */ \
+  TEXT (code_sha256, CODE_SHA256) \
+  TEXT (outcome, OUTCOME) \
+  INTEGER (exit_code, EXIT_CODE) \
+  INTEGER (wall_us, WALL_US) \
+  INTEGER (cpu_us, CPU_US) \
+  INTEGER (queue_us, QUEUE_US) \
+  INTEGER (peak_bytes, PEAK_BYTES) \
+  INTEGER (level, LEVEL)               /* of isolation; -1: nothing ran */ \
+  TEXT (approval, APPROVAL)            /* its id, "accepted all" or NULL */
+/* clang-format on */
+
+#define RECORD_TEXT_MEMBER(member, number)    const char *member;
+#define RECORD_INTEGER_MEMBER(member, number) gint64 member;
+
 struct record {
-  const char *run_id;
-  gint64 started_ms;                                   /* since 1970 */
-  const char *owner, *conversation, *front_end, *role; /* who; each may be NULL */
-  const char *tool, *session;                          /* NULL: none */
-  gint64 cell;                                         /* 0: none */
-  const char *profile, *environment;
-  const char *code, *code_sha256; /* code NULL: not kept */
-  const char *outcome;
-  int exit_code;
-  gint64 wall_us, cpu_us, queue_us, peak_bytes;
-  int level;            /* of isolation; -1: nothing ran */
-  const char *approval; /* its id, "accepted all" or NULL */
-  const json_t *more;   /* an object: arguments, limits, missing, files, description, error, network ... */
+  RECORD_MEMBERS (RECORD_TEXT_MEMBER, RECORD_INTEGER_MEMBER)
+  const json_t *more; /* an object: arguments, limits, missing, files, description, error, network ... */
 };
 
 /* Within TRANSACTION: the next row of this node's chain. Texts that are too long are cut; a run that is on

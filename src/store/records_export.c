@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
@@ -77,7 +77,7 @@ write_csv (GString *text, const struct sql_value *row)
 static char *
 csv_header (void)
 {
-  GString *header = g_string_new (records_columns);
+  GString *header = g_string_new (record_columns (FALSE));
   g_string_replace (header, ", ", ",", 0);
   g_string_replace (header, "started_ms", "started", 1);
   g_string_append (header, ",damaged\r\n");
@@ -148,8 +148,9 @@ read_page (struct database *database, const struct record_filter *filter, struct
     after = g_strdup_printf ("%s (started_ms, run_id) > ($%u, $%u)", filter->where->len > 0 ? "AND" : "WHERE",
                              values->len - 1, values->len);
   }
-  g_autofree char *sql = g_strdup_printf ("SELECT %s FROM records %s %s ORDER BY started_ms, run_id LIMIT %u",
-                                          records_columns, filter->where->str, after ? after : "", most);
+  g_autofree char *sql =
+      g_strdup_printf ("SELECT %s FROM records %s %s ORDER BY started_ms, run_id LIMIT %u",
+                       record_columns (FALSE), filter->where->str, after ? after : "", most);
   struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;

@@ -3,44 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
+#include "common/field.h"
+#include "common/json.h"
 #include "common/moment.h"
-#include "common/text.h"
+#include "store/record_fields.h"
 #include "store/records_private.h"
 
-#define LIMIT_DEFAULT 50
-#define LIMIT_MOST    1000
-#define TEXT_MOST     1000u /* bytes of one filter */
-
-enum filter_kind {
-  FILTER_EXACT,
-  FILTER_OUTCOME,
-  FILTER_MOMENT,
-  FILTER_HOLDS,  /* a part of a text */
-  FILTER_TOOL,   /* its name, or with its toolset's before it */
-  FILTER_BEFORE, /* "MS:RUN_ID" */
-  FILTER_LIMIT,
-};
-
-static const struct filter_row {
-  const char *name;
-  enum filter_kind kind;
-  const char *condition;
-} filter_table[] = {
-    {"since", FILTER_MOMENT, "started_ms >= ?"},
-    {"until", FILTER_MOMENT, "started_ms < ?"},
-    {"outcome", FILTER_OUTCOME, "outcome = ?"},
-    {"tool", FILTER_TOOL, "(tool = ? OR tool LIKE ? ESCAPE '!')"},
-    {"profile", FILTER_EXACT, "profile = ?"},
-    {"environment", FILTER_EXACT, "environment = ?"},
-    {"front_end", FILTER_EXACT, "front_end = ?"},
-    {"session", FILTER_EXACT, "session = ?"},
-    {"conversation", FILTER_EXACT, "conversation = ?"},
-    {"node", FILTER_EXACT, "node = ?"},
-    {"code", FILTER_HOLDS, "lower(code) LIKE lower(?) ESCAPE '!'"},
-    {"before", FILTER_BEFORE, "(started_ms, run_id) < (?, ?)"},
-    {"limit", FILTER_LIMIT, NULL},
-};
+static const struct field filter_fields[] = {RECORD_FILTERS, RECORD_PAGE, {0}};
 
 guint
 record_filter_value (struct record_filter *filter, struct sql_value value)
@@ -72,9 +42,9 @@ record_filter_add (struct record_filter *filter, const char *condition, ...)
 /* ---- one filter ---- */
 
 static gboolean
-fail (const struct filter_row *row, const char *wanted, GError **error)
+fail (const char *name, const char *wanted, GError **error)
 {
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the filter \"%s\" must be %s", row->name, wanted);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the filter \"%s\" must be %s", name, wanted);
   return FALSE;
 }
 
@@ -93,89 +63,94 @@ make_pattern (const char *before, const char *text, const char *after)
 }
 
 static gboolean
-add_before (struct record_filter *filter, const struct filter_row *row, const char *text, GError **error)
+add_before (struct record_filter *filter, const char *text, GError **error)
 {
   char *end;
   gint64 started_ms = g_ascii_strtoll (text, &end, 10);
   if (end == text || *end != ':' || end[1] == '\0')
-    return fail (row, "what a list said as its \"next\"", error);
-  record_filter_add (filter, row->condition, SQL_INT (started_ms), SQL_STR (end + 1));
+    return fail ("before", "what a list said as its \"next\"", error);
+  record_filter_add (filter, "(started_ms, run_id) < (?, ?)", SQL_INT (started_ms), SQL_STR (end + 1));
   return TRUE;
 }
 
 static gboolean
-add_moment (struct record_filter *filter, const struct filter_row *row, const char *text, GError **error)
+add_moment (struct record_filter *filter, const char *name, const char *condition, const char *text,
+            GError **error)
 {
   gint64 ms;
   if (!moment_parse (text, &ms, error)) {
-    g_prefix_error (error, "the filter \"%s\": ", row->name);
+    g_prefix_error (error, "the filter \"%s\": ", name);
     return FALSE;
   }
-  record_filter_add (filter, row->condition, SQL_INT (ms));
+  record_filter_add (filter, condition, SQL_INT (ms));
   return TRUE;
 }
 
+static void
+add_exact (struct record_filter *filter, const char *column, const char *text)
+{
+  g_autofree char *condition = g_strconcat (column, " = ?", NULL);
+  record_filter_add (filter, condition, SQL_STR (text));
+}
+
 static gboolean
-add_outcome (struct record_filter *filter, const struct filter_row *row, const char *text, GError **error)
+add_outcome (struct record_filter *filter, const char *text, GError **error)
 {
   g_autoptr (GString) known = g_string_new ("one of:");
   for (AdderOutcome i = ADDER_OUTCOME_OK; i <= ADDER_OUTCOME_FAILED; i++) {
     if (strcmp (text, adder_outcome_name (i)) == 0) {
-      record_filter_add (filter, row->condition, SQL_STR (text));
+      add_exact (filter, "outcome", text);
       return TRUE;
     }
     g_string_append_printf (known, "%s %s", i == ADDER_OUTCOME_OK ? "" : ",", adder_outcome_name (i));
   }
-  return fail (row, known->str, error);
+  return fail ("outcome", known->str, error);
 }
 
 static gboolean
-add_limit (struct record_filter *filter, const struct filter_row *row, const json_t *value, GError **error)
+add_one (struct record_filter *filter, const struct field *field, const json_t *value, GError **error)
 {
-  json_int_t limit = json_integer_value (value);
-  if (!json_is_integer (value) || limit < 1 || limit > LIMIT_MOST)
-    return fail (row, "a number from 1 to " G_STRINGIFY (LIMIT_MOST), error);
-  filter->limit = limit;
-  return TRUE;
-}
-
-static gboolean
-add_one (struct record_filter *filter, const char *name, const json_t *value, GError **error)
-{
-  const struct filter_row *row = NULL;
-  for (gsize i = 0; !row && i < G_N_ELEMENTS (filter_table); i++)
-    if (strcmp (filter_table[i].name, name) == 0)
-      row = &filter_table[i];
-  if (!row) {
-    g_autofree char *shown = text_one_line (name, 40);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "records have no filter \"%s\"", shown);
-    return FALSE;
-  }
-  if (row->kind == FILTER_LIMIT)
-    return add_limit (filter, row, value, error);
   const char *text = json_string_value (value);
-  if (!text || strlen (text) > TEXT_MOST)
-    return fail (row, "a text of 1000 bytes at most", error);
   g_autofree char *pattern = NULL;
-  switch (row->kind) {
-  case FILTER_OUTCOME:
-    return add_outcome (filter, row, text, error);
-  case FILTER_MOMENT:
-    return add_moment (filter, row, text, error);
-  case FILTER_BEFORE:
-    return add_before (filter, row, text, error);
-  case FILTER_HOLDS:
+  switch ((enum record_filter_kind)field->marks) {
+  case RECORD_FILTER_EXACT:
+    add_exact (filter, field->name, text);
+    return TRUE;
+  case RECORD_FILTER_OUTCOME:
+    return add_outcome (filter, text, error);
+  case RECORD_FILTER_SINCE:
+    return add_moment (filter, field->name, "started_ms >= ?", text, error);
+  case RECORD_FILTER_UNTIL:
+    return add_moment (filter, field->name, "started_ms < ?", text, error);
+  case RECORD_FILTER_BEFORE:
+    return add_before (filter, text, error);
+  case RECORD_FILTER_CODE:
     pattern = make_pattern ("%", text, "%");
-    record_filter_add (filter, row->condition, SQL_STR (pattern));
+    record_filter_add (filter, "lower(code) LIKE lower(?) ESCAPE '!'", SQL_STR (pattern));
     return TRUE;
-  case FILTER_TOOL:
+  case RECORD_FILTER_TOOL:
     pattern = make_pattern ("%.", text, "");
-    record_filter_add (filter, row->condition, SQL_STR (text), SQL_STR (pattern));
+    record_filter_add (filter, "(tool = ? OR tool LIKE ? ESCAPE '!')", SQL_STR (text), SQL_STR (pattern));
     return TRUE;
-  default:
-    record_filter_add (filter, row->condition, SQL_STR (text));
+  case RECORD_FILTER_LIMIT:
+    filter->limit = json_integer_value (value);
     return TRUE;
   }
+  return FALSE;
+}
+
+static gboolean
+add_all (struct record_filter *filter, const json_t *filters, GError **error)
+{
+  g_autoptr (json_t) checked = field_check (filter_fields, "the filter of records", filters, error);
+  if (!checked)
+    return FALSE;
+  for (const struct field *field = filter_fields; field->name; field++) {
+    const json_t *value = json_object_get (checked, field->name);
+    if (!json_is_null (value) && !add_one (filter, field, value, error))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 gboolean
@@ -185,20 +160,14 @@ record_filter_init (struct record_filter *filter, const char *owner, const json_
       .where = g_string_new (NULL),
       .values = g_array_new (FALSE, FALSE, sizeof (struct sql_value)),
       .texts = g_ptr_array_new_with_free_func (g_free),
-      .limit = LIMIT_DEFAULT,
+      .limit = RECORD_LIMIT_STANDARD,
   };
   if (owner)
-    record_filter_add (filter, "owner = ?", SQL_STR (owner));
-  const char *name;
-  json_t *value;
-  json_object_foreach ((json_t *)(guintptr)filters, name, value)
-  {
-    if (!json_is_null (value) && !add_one (filter, name, value, error)) {
-      record_filter_clear (filter);
-      return FALSE;
-    }
-  }
-  return TRUE;
+    add_exact (filter, "owner", owner);
+  if (!filters || add_all (filter, filters, error))
+    return TRUE;
+  record_filter_clear (filter);
+  return FALSE;
 }
 
 void

@@ -10,38 +10,29 @@
 #include "store/database.h"
 #include "store/records.h"
 
+#define RECORD_COLUMN_NUMBER(member, number) RECORD_##number,
+
 enum record_column {
   RECORD_NODE,
   RECORD_SEQ,
-  RECORD_RUN_ID,
-  RECORD_STARTED_MS,
-  RECORD_OWNER,
-  RECORD_CONVERSATION,
-  RECORD_FRONT_END,
-  RECORD_ROLE,
-  RECORD_TOOL,
-  RECORD_SESSION,
-  RECORD_CELL,
-  RECORD_PROFILE,
-  RECORD_ENVIRONMENT,
-  RECORD_CODE,
-  RECORD_CODE_SHA256,
-  RECORD_OUTCOME,
-  RECORD_EXIT_CODE,
-  RECORD_WALL_US,
-  RECORD_CPU_US,
-  RECORD_QUEUE_US,
-  RECORD_PEAK_BYTES,
-  RECORD_LEVEL,
-  RECORD_APPROVAL,
-  RECORD_MORE,
-  RECORD_BYTES,  /* of the texts of the row */
-  RECORD_DIGEST, /* over all columns before it */
+  RECORD_MEMBERS (RECORD_COLUMN_NUMBER, RECORD_COLUMN_NUMBER) /* of struct record */
+  RECORD_MORE,                                                /* a JSON object */
+  RECORD_BYTES,                                               /* of the texts of the row */
+  RECORD_DIGEST,                                              /* over all columns before it */
   RECORD_COLUMNS,
 };
 
-/* The names of all columns, with commas between; static. */
-extern const char records_columns[];
+struct record_column_row {
+  const char *name;
+  gboolean is_integer; /* else a text */
+  gboolean is_member;  /* of struct record, at OFFSET */
+  gsize offset;
+};
+extern const struct record_column_row record_table[RECORD_COLUMNS];
+
+/* The names of all columns, with commas between; of BRIEF rows, the beginning of the code and nothing more.
+ * Static. */
+const char *record_columns (gboolean brief);
 
 /* Reads the head of NODE's chain and, in a transaction that writes, locks it until that ends. FALSE without
  * ERROR: there is none yet. */
@@ -88,6 +79,10 @@ void record_filter_add (struct record_filter *filter, const char *condition, ...
 guint record_filter_value (struct record_filter *filter, struct sql_value value);
 
 /* ---- showing ---- */
+
+/* What a field of JSON (record_fields.h) shows: a column, in its marks. 0: none. */
+#define RECORD_FIELD_MARK(column)  ((guint)(column) + 1)
+#define RECORD_FIELD_COLUMN(field) ((enum record_column) ((field)->marks - 1))
 
 /* One row with all columns as an object; the caller's. BRIEF: "code" is the beginning that the row has, and
  * there is no "more". A row that somebody damaged has "damaged": true and "damaged_columns", their names; in

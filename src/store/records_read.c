@@ -2,18 +2,12 @@
 /* Finding records: lists of them, and one of them. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "store/records_private.h"
 
 #define QUESTION_MS (10 * 60 * 1000)
-
-/* As records_columns, but with the beginning of the code only and nothing more. */
-static const char brief_columns[] =
-    "node, seq, run_id, started_ms, owner, conversation, front_end, role, tool, session, cell, profile, "
-    "environment, substr(code, 1, 120), code_sha256, outcome, exit_code, wall_us, cpu_us, queue_us, "
-    "peak_bytes, level, approval, NULL, bytes, digest";
 
 struct reading {
   json_t *records;
@@ -72,7 +66,7 @@ records_list (struct store *store, const char *owner, const json_t *filters, GEr
   guint limit = record_filter_value (&filter, SQL_INT (filter.limit + 1));
   g_autofree char *sql =
       g_strdup_printf ("SELECT %s FROM records %s ORDER BY started_ms DESC, run_id DESC LIMIT $%u",
-                       brief_columns, filter.where->str, limit);
+                       record_columns (TRUE), filter.where->str, limit);
   struct reading reading = {.records = json_array (), .brief = TRUE, .most = (gsize)filter.limit};
   g_autoptr (json_t) records = reading.records;
   json_t *answer = NULL;
@@ -95,7 +89,8 @@ records_show (struct store *store, const char *owner, const char *run_id, GError
   if (!record_filter_init (&filter, owner, NULL, error))
     return NULL;
   record_filter_add (&filter, "run_id = ?", SQL_STR (run_id));
-  g_autofree char *sql = g_strdup_printf ("SELECT %s FROM records %s", records_columns, filter.where->str);
+  g_autofree char *sql =
+      g_strdup_printf ("SELECT %s FROM records %s", record_columns (FALSE), filter.where->str);
   struct reading reading = {.records = json_array (), .most = 1};
   g_autoptr (json_t) records = reading.records;
   json_t *record = NULL;

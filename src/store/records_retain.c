@@ -2,7 +2,7 @@
 /* Retention: the beginning of this node's chain goes where it is too old or too much, and an anchor says up
  * to where, so that what is left can still be verified. Some rows at a time, so that nobody who adds a record
  * waits for long. */
-#include "adder.h"
+#include "adder_types.h"
 #include "store/records_private.h"
 
 #define BATCH_ROWS "500"

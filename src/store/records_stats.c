@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records counted: by outcome, tool, profile, owner and day, and how long runs took. */
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "store/records_private.h"

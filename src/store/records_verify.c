@@ -7,7 +7,7 @@
  * by the anchor, which is read again after a page that has a gap. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "store/records_private.h"
@@ -212,7 +212,7 @@ walk_page (struct walk *walk, struct database *database, gint64 last, GError **e
   const struct sql_value values[] = {SQL_STR (walk->node), SQL_INT (walk->seq), SQL_INT (last)};
   g_autofree char *sql = g_strdup_printf ("SELECT %s FROM records WHERE node = $1 AND seq > $2 AND seq <= $3 "
                                           "ORDER BY seq LIMIT " PAGE_ROWS,
-                                          records_columns);
+                                          record_columns (FALSE));
   struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;

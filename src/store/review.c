@@ -7,22 +7,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/guarded.h"
 #include "common/json.h"
 #include "common/listing.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "store/review_private.h"
 
+LOCK_CLASS (reviews);
+
 struct reviews {
   guint64 expire_ms;
   guint64 max_waiting, max_bytes;
-  GMutex lock;
+  MUTEX (reviews) lock;
   GCond cleaned;
-  guint cleaning;          /* threads that remove what was set aside */
-  GHashTable *directories; /* id -> descriptor of the directory */
+  GUARDED_BY (reviews) guint cleaning;          /* threads that remove what was set aside */
+  GUARDED_BY (reviews) GHashTable *directories; /* id -> descriptor of the directory */
 };
 
 static void
@@ -55,6 +58,7 @@ static void
 clear_reviews (gpointer data)
 {
   struct reviews *reviews = data;
+  UNSHARED (reviews);
   g_hash_table_unref (reviews->directories);
   g_mutex_clear (&reviews->lock);
   g_cond_clear (&reviews->cleaned);

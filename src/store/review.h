@@ -3,7 +3,7 @@
  * made real then, in a way that can be finished or undone whenever it is broken off.
  *
  * All is done with the rights of this process: who reads and writes in a directory here is the user who runs
- * it, as for runs. Nothing is opened in a caller's name: he opens the directory and passes it, and it must be
+ * it, as for runs. Nothing is opened in a caller's name: they open the directory and pass it, and it must be
  * the one of the review. docs/workdir.md says what people see. */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "common/config.h"
-#include "engine/changes.h"
+#include "engine/files/changes.h"
 
 struct reviews;
 struct reviews *reviews_new (const struct config *config);

@@ -22,12 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
 #include "common/text.h"
-#include "engine/scratch.h"
+#include "engine/host/scratch.h"
+#include "store/blob_file.h"
 #include "store/review_private.h"
 
 #define INSIDE          (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
@@ -300,13 +301,9 @@ write_content (const struct commit *commit, guint number, int fd, GError **error
   const struct change *change = commit->review->changes->pdata[number];
   if (!review_copy (commit->content_fd, commit->review->offsets[number], change->after.bytes, fd, 0, error))
     return FALSE;
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  g_autofree guchar *block = g_malloc (1 << 16);
-  gssize got;
-  for (off_t at = 0; (got = pread (fd, block, 1 << 16, at)) > 0; at += got)
-    g_checksum_update (sum, block, got);
-  if (got == 0 && g_strcmp0 (g_checksum_get_string (sum), change->after.sha256) == 0)
-    return TRUE;
+  g_autofree char *found = blob_file_digest (fd, change->after.bytes, error);
+  if (!found || g_strcmp0 (found, change->after.sha256) == 0)
+    return found != NULL;
   g_autofree char *shown = text_one_line (change->path, -1);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the new content of %s is not what was reviewed",
                shown);

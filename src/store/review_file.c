@@ -7,13 +7,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/paths.h"
-#include "engine/scratch.h"
+#include "engine/host/scratch.h"
 #include "store/review_private.h"
 
 #define MANIFEST "manifest"
@@ -341,7 +341,7 @@ read_phase (int folder_fd, enum review_phase *ret_phase)
   autoclose int fd = openat (folder_fd, JOURNAL, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)
     return errno == ENOENT;
-  gssize length = read (fd, text, sizeof text - 1);
+  gssize length = TEMP_FAILURE_RETRY (read (fd, text, sizeof text - 1));
   if (length < 0)
     return FALSE;
   text[length] = '\0';

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "engine/changes.h"
-#include "engine/id.h"
+#include "engine/files/changes.h"
+#include "engine/host/id.h"
 #include "store/review.h"
 
 /* In this order. In the first nothing in the directory was touched; in the last nothing can be taken back. */

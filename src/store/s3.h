@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to one bucket of an S3 server, signed by libcurl. Part of adder-s3.so. May be used from any number
+/* Requests to one bucket of an S3 server, signed by libcurl. May be used from any number
  * of threads. Keys of access are read anew for each request, and are in no error and no log. */
 #pragma once
 

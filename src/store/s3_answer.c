@@ -3,7 +3,7 @@
  * own nor document types, with bounds on depth and number. */
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "store/s3.h"
 
 #define DEPTH_MOST 8

@@ -3,7 +3,7 @@
  * Times are milliseconds since 1970. */
 #include "store/schema.h"
 
-#include "adder.h"
+#include "adder_types.h"
 
 static const char *const version_1[] = {
     /* One row a run or cell. `bytes` is what the row holds in all, for retention; `digest` is of the row and

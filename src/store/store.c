@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "common/error.h"
+#include "common/guarded.h"
 #include "common/log.h"
 #include "common/paths.h"
 #include "common/text.h"
@@ -23,18 +24,20 @@
 #define FIRST_LOOK_US (1 * G_USEC_PER_SEC)
 #define LOOK_US       (60 * G_USEC_PER_SEC)
 
+LOCK_CLASS (store);
+
 struct store {
   const struct config *config;
   char *node;
-  GMutex lock;
-  GCond changed;
-  struct database *database;
-  struct blobs *blobs;
   struct file_signer *signer;
   struct writers *writers;
   struct record_memory *record_memory;
-  GThread *thread;
-  gboolean is_woken, is_closed;
+  MUTEX (store) lock;
+  GCond changed;
+  GUARDED_BY (store) struct database *database;
+  GUARDED_BY (store) struct blobs *blobs;
+  GUARDED_BY (store) GThread *thread;
+  GUARDED_BY (store) gboolean is_woken, is_closed;
 };
 
 static gboolean sweep_writers (struct store *store, GError **error);
@@ -183,7 +186,7 @@ store_folder (GError **error)
 
 static void start_thread (struct store *store);
 
-/* Locked. */
+REQUIRES (store)
 static gboolean
 open_database (struct store *store, GError **error)
 {
@@ -219,7 +222,7 @@ store_database (struct store *store, GError **error)
   return database;
 }
 
-/* Locked. */
+REQUIRES (store)
 static gboolean
 open_blobs (struct store *store, GError **error)
 {
@@ -301,7 +304,8 @@ tend (gpointer data)
   return NULL;
 }
 
-/* Locked. Only who keeps something needs it. */
+/* Only who keeps something needs it. */
+REQUIRES (store)
 static void
 start_thread (struct store *store)
 {
@@ -336,6 +340,7 @@ clear_store (gpointer data)
 {
   struct store *store = data;
   store_close (store);
+  UNSHARED (store);
   database_close (store->database);
   blobs_close (store->blobs);
   file_signer_free (store->signer);

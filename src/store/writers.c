@@ -13,22 +13,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "adder.h"
+#include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
-#include "engine/id.h"
+#include "common/guarded.h"
+#include "engine/host/id.h"
 
 #define STALE_S 3600 /* after which a lock that was never finished is nobody's */
+
+LOCK_CLASS (writers);
 
 struct writers {
   char *node;
   char *first;   /* our name before the folder was known */
   char *own;     /* our name */
   char *visible; /* what the names of those begin with whose files are in our folder */
-  GMutex lock;
-  char *folder; /* NULL: not yet shown */
-  gboolean all_here;
-  int fd; /* of our own file */
+  MUTEX (writers) lock;
+  GUARDED_BY (writers) char *folder; /* NULL: not yet shown */
+  GUARDED_BY (writers) gboolean all_here;
+  GUARDED_BY (writers) int fd; /* of our own file */
 };
 
 struct writers *
@@ -39,8 +42,8 @@ writers_new (const char *node)
   struct writers *writers = g_new0 (struct writers, 1);
   writers->node = g_strdup (node);
   writers->own = writers->first = g_strconcat (node, "/", id, NULL);
-  writers->fd = -1;
   g_mutex_init (&writers->lock);
+  writers->fd = -1;
   return writers;
 }
 
@@ -57,14 +60,16 @@ id_of (const char *writer)
   return slash ? slash + 1 : writer;
 }
 
-/* The file has its name only once it is locked: so one that can be locked is of a dead writer. Locked. */
+/* The file has its name only once it is locked, and nobody knows it before: one that can be locked later is
+ * of a dead writer. */
+REQUIRES (writers)
 static gboolean
 make_own (struct writers *writers, const char *folder, GError **error)
 {
   g_autofree char *hidden = g_strdup_printf ("%s/.%s", folder, id_of (writers->own));
   g_autofree char *path = g_build_filename (folder, id_of (writers->own), NULL);
   autoclose int fd = open (hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0 || flock (fd, LOCK_EX) < 0 || rename (hidden, path) < 0)
+  if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) < 0 || rename (hidden, path) < 0)
     return error_from_errno (error, errno, "cannot make the lock %s of the store", path);
   writers->fd = fd_steal (&fd);
   return TRUE;
@@ -97,7 +102,7 @@ find_place (const char *folder, GError **error)
   return NULL;
 }
 
-/* Locked. */
+REQUIRES (writers)
 static gboolean
 enter_place (struct writers *writers, const char *folder, GError **error)
 {
@@ -131,6 +136,7 @@ writers_free (struct writers *writers)
 {
   if (!writers)
     return;
+  UNSHARED (writers);
   if (writers->folder) {
     g_autofree char *path = g_build_filename (writers->folder, id_of (writers->own), NULL);
     (void)unlink (path);
@@ -147,6 +153,7 @@ writers_free (struct writers *writers)
 }
 
 /* Whether WRITER's file, if it has one, is in our folder. */
+REQUIRES (writers)
 static gboolean
 is_here (const struct writers *writers, const char *writer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_python of the toolset `adder`: a result made short for a model. */
 #include "common/json.h"
+#include "tools/attached_files.h"
 #include "tools/call.h"
-#include "tools/loaded.h"
 #include "tools/toolset_adder.h"
 
 /* ---- a result, made short ---- */
@@ -131,7 +131,7 @@ build (struct call *call, GError **error)
   adder_request_set_tables (request, call_text (call, "tables"));
   if (session)
     adder_request_set_session (request, session, TRUE);
-  if (!adder_settle (call, request, error) || !loaded_put (call, session, request, error))
+  if (!adder_settle (call, request, error) || !attached_files_put (call, session, request, error))
     g_clear_pointer (&request, adder_request_free);
   return request;
 }
@@ -148,4 +148,16 @@ adder_run_tool (struct call *call)
     call_reply (call, short_result (&ran, call_flag (call, "charts")), &ran);
     ran_clear (&ran);
   }
+}
+
+void
+adder_session_new_tool (struct call *call)
+{
+  g_autoptr (GError) problem = NULL;
+  char *text = NULL;
+  AdderRequest *options = call_request (call, "", call_text (call, "profile"));
+  if (adder_settle (call, options, &problem))
+    text = adder_session_new (call->tools->engine, options, call_text (call, "name"), &problem);
+  adder_request_free (options);
+  call_reply_text (call, text, problem);
 }

@@ -31,7 +31,7 @@ struct analyst_host {
 /* The function of a struct analysis_host. */
 json_t *analyst_host_run (gpointer data, const struct analysis_run *run, GError **error);
 
-/* Whether the caller is still there, as a descriptor that can be read once he is not: a thread looks. */
+/* Whether the caller is still there, as a descriptor that can be read once they are not: a thread looks. */
 struct analyst_watch;
 struct analyst_watch *analyst_watch_new (int watch_fd);
 int analyst_watch_fd (const struct analyst_watch *watch);
@@ -40,7 +40,7 @@ void analyst_watch_free (struct analyst_watch *watch);
 /* ---- the model (analyst_model.c) ---- */
 
 /* The model of the daemon's own for one question of CALL's owner; it must be closed. ADDER_ERROR_UNSUPPORTED:
- * there is none. ADDER_ERROR_BUSY: he has asked so often, or so much at once, that he has to wait. */
+ * there is none. ADDER_ERROR_BUSY: they have asked so often, or so much at once, that they have to wait. */
 struct model *analyst_model_open (struct call *call, GError **error);
 /* NULL is allowed. */
 void analyst_model_close (struct call *call, struct model *model);

@@ -2,8 +2,8 @@
 /* The report of an analysis as fields. The words that say what each means in full are docs/analysis.md's. */
 #include "tools/analyst_fields.h"
 
-#include "tools/field_rows.h"
-#include "tools/result_fields.h"
+#include "common/field_rows.h"
+#include "operations/result_fields.h"
 
 #define CELLS(member, says)                                                                                  \
   {                                                                                                          \
@@ -30,11 +30,11 @@ static const struct field bad_line_fields[] = {
 };
 
 const struct field analyst_table_fields[] = {
-    TEXT ("name", "What it is called in dfs."),
+    TEXT ("name", "What it is called in dfs; of several in one file NAME.SHEET."),
     TEXT ("file", "What the sandbox calls its file."),
     WHOLE ("bytes", "Of the file."),
-    TEXT ("format", "csv or parquet, by what stands in it."),
-    WHOLE_0 ("rows", "How many; null: only a part of a CSV was read."),
+    TEXT ("format", "csv, json, jsonl, excel, parquet, feather or sqlite, by its content."),
+    WHOLE_0 ("rows", "How many; null: only a part was read."),
     TEXT ("encoding", "Of the file."),
     FLAG ("bom", "Whether the file begins with a byte order mark."),
     TEXT_0 ("delimiter", "Between cells."),
@@ -49,6 +49,7 @@ const struct field analyst_table_fields[] = {
     WHOLE ("sample_hidden", "Rows of the sample that are left out for its length."),
     PART ("bad_lines", bad_line_fields, "Lines that do not fit, and are left out."),
     TEXTS ("assumed", "What nobody said, and was taken to be so."),
+    FLAG ("sql", "Whether code has sql(\"select ...\") over the tables by their names."),
     {0},
 };
 

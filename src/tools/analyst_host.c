@@ -10,8 +10,10 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "library/library.h"
 
-/* A stored file that is large is lent to the run; the head of one, and a text of the call's own, are copied.
+/* A stored file that is large is bind-mounted into the run; the head of one, and a text of the call's own,
+ * are copied.
  */
 static gboolean
 add_file (AdderRequest *request, const struct analyst_table *table, const char *name, gboolean whole,
@@ -42,14 +44,13 @@ fill (AdderRequest *request, const struct analyst_host *host, const struct analy
   adder_request_set_check (request, run->kind == ANALYSIS_KIND_CHECK);
   if (run->kind == ANALYSIS_KIND_CHECK)
     return TRUE;
-  g_autofree char *spec = json_to_text (run->spec);
   json_array_foreach (json_object_get (run->spec, "tables"), index, table)
   {
     if (!add_file (request, &g_array_index (host->tables, struct analyst_table, index),
                    json_member_text (table, "file"), run->kind == ANALYSIS_KIND_RUN, error))
       return FALSE;
   }
-  return adder_request_set_analysis (request, spec, error) &&
+  return library_set_analysis (request, (json_t *)(guintptr)run->spec, error) &&
          (run->kind != ANALYSIS_KIND_RUN || ask_for_table (request, error));
 }
 
@@ -77,7 +78,7 @@ analyst_host_run (gpointer data, const struct analysis_run *run, GError **error)
 
 struct analyst_watch {
   int watch_fd; /* the caller's, or -1 */
-  int gone_fd;  /* can be read once he is gone */
+  int gone_fd;  /* can be read once they are gone */
   int end_fd;   /* can be read once nobody wants to know any more */
   GThread *thread;
 };
@@ -102,7 +103,7 @@ analyst_watch_new (int watch_fd)
   watch->gone_fd = eventfd (0, EFD_CLOEXEC);
   watch->end_fd = eventfd (0, EFD_CLOEXEC);
   if (watch_fd >= 0 && watch->gone_fd >= 0 && watch->end_fd >= 0)
-    watch->thread = g_thread_new ("analyst", watch_thread, watch);
+    watch->thread = g_thread_try_new ("analyst", watch_thread, watch, NULL);
   return watch;
 }
 

@@ -9,8 +9,10 @@
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/file_name.h"
 #include "common/json.h"
-#include "tools/loaded.h"
+#include "library/library.h"
+#include "tools/attached_files.h"
 
 #define CSV_NAME "csv"
 
@@ -45,22 +47,11 @@ add (struct call *call, struct analysis *analysis, GArray *tables, const char *n
 {
   struct analyst_table table = {g_strdup (file_id), fd_steal (fd), {-1}};
   g_autoptr (json_t) reading = reading_of (call);
-  gboolean opened = head_open (table.fd, file, &table.head, error);
+  gboolean opened = head_open (table.fd, &table.head, error);
   off_t bytes = lseek (table.fd, 0, SEEK_END);
   g_array_append_val (tables, table);
-  return opened &&
-         analysis_add_table (analysis, name, table.head.ending, file_id, (guint64)bytes, reading, error);
-}
-
-/* "sales" of "sales.csv". The caller's. */
-static char *
-without_ending (const char *file)
-{
-  char *name = g_strdup (file);
-  char *dot = strrchr (name, '.');
-  if (dot && dot != name)
-    *dot = '\0';
-  return name;
+  return opened && analysis_add_table (analysis, name, table.head.ending, file, file_id, (guint64)bytes,
+                                       reading, error);
 }
 
 /* NAME NULL: the file's own. */
@@ -68,12 +59,11 @@ static gboolean
 add_stored (struct call *call, struct analysis *analysis, GArray *tables, const char *file_id,
             const char *name, GError **error)
 {
-  g_autofree char *text = NULL;
-  autoclose int fd = adder_file_open (call->tools->engine, call->caller->owner, file_id, &text, error);
+  g_autoptr (json_t) row = NULL;
+  autoclose int fd = library_open_file (call->tools->engine, call->caller->owner, file_id, &row, error);
   if (fd < 0)
     return FALSE;
-  g_autoptr (json_t) row = json_loads (text, 0, NULL);
-  g_autofree char *own = without_ending (json_member_text (row, "name"));
+  g_autofree char *own = file_name_stem (json_member_text (row, "name"));
   /* A data set's name may mean another file in a moment; an id does not. */
   return add (call, analysis, tables, name ? name : own, json_member_text (row, "file_id"),
               json_member_text (row, "name"), &fd, error);
@@ -105,9 +95,9 @@ add_named (struct call *call, struct analysis *analysis, GArray *tables, GError 
 }
 
 static gboolean
-add_loaded (struct call *call, struct analysis *analysis, GArray *tables, GError **error)
+add_attached_files (struct call *call, struct analysis *analysis, GArray *tables, GError **error)
 {
-  g_autoptr (json_t) files = loaded_list (call, NULL);
+  g_autoptr (json_t) files = attached_files_list (call, NULL);
   const char *name;
   json_t *id;
   json_object_foreach (files, name, id)
@@ -124,7 +114,7 @@ analyst_tables (struct call *call, struct analysis *analysis, GError **error)
   g_autoptr (GArray) tables = g_array_new (FALSE, TRUE, sizeof (struct analyst_table));
   g_array_set_clear_func (tables, clear_table);
   if (!add_named (call, analysis, tables, error) ||
-      (tables->len == 0 && !add_loaded (call, analysis, tables, error)))
+      (tables->len == 0 && !add_attached_files (call, analysis, tables, error)))
     return NULL;
   if (tables->len > 0)
     return g_steal_pointer (&tables);

@@ -68,7 +68,7 @@ or_null (json_t *value)
   return value ? json_incref (value) : json_null ();
 }
 
-/* Of PNG, which is what front ends make images of. */
+/* Of PNG, which is what interfaces make images of. */
 static json_t *
 pictures_of (const struct analysis *analysis)
 {
@@ -221,18 +221,19 @@ ask (struct call *call, struct asked *asked, GError **error)
     return FALSE;
   g_autoptr (json_t) tools = prompt_tools ();
   struct analyst_watch *watch = analyst_watch_new (call->caller->watch_fd);
-  struct talk *talk = model ? talk_new (model, prompt_instructions, tools, analyst_watch_fd (watch)) : NULL;
-  if (talk)
-    talk_limit (talk, call->tools->config->models_tokens, "[models] tokens of adder.conf");
+  struct dialogue *dialogue =
+      model ? dialogue_new (model, prompt_instructions, tools, analyst_watch_fd (watch)) : NULL;
+  if (dialogue)
+    dialogue_limit (dialogue, call->tools->config->models_tokens, "[models] tokens of adder.conf");
   const struct analysis_means means = {
       .host = {analyst_host_run, &asked->host, TRUE},
-      .talk = talk,
-      .proposes_checks = json_array_size (asked->analysis->expect) == 0,
+      .dialogue = dialogue,
+      .proposes_checks = json_array_size (asked->analysis->expect) == 0 && !dialogue_is_short (dialogue),
   };
   json_t *plan = json_object_get (call->arguments, "plan");
   asked->analysis->plan = json_is_object (plan) ? json_incref (plan) : NULL;
   gboolean ok = analysis_solve (asked->analysis, &means, error);
-  talk_free (talk);
+  dialogue_free (dialogue);
   analyst_watch_free (watch);
   analyst_model_close (call, model);
   return ok;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "engine/outcome.h"
+#include "engine/request/outcome.h"
 #include "library/library.h"
+#include "operations/operation.h"
 #include "policy/rates.h"
-#include "tools/arguments.h"
-#include "tools/loaded.h"
-#include "tools/switches.h"
+#include "tools/attached_files.h"
+#include "tools/tool_enablement.h"
 
 #define EXIT_OF_FAILED_CODE 1
 #define VIOLATIONS_SHOWN    20
@@ -25,9 +25,9 @@ tools_new (AdderEngine *engine)
   struct tools *tools = g_new0 (struct tools, 1);
   tools->engine = engine;
   tools->config = engine->engine->host->config;
-  tools->switches = switches_new ();
-  tools->contexts = contexts_new (tools->config, "value");
-  tools->loaded = contexts_new (tools->config, "loaded file");
+  tools->enablement = tool_enablement_new ();
+  tools->conversation_states = conversation_states_new (tools->config, "value");
+  tools->attached_files = conversation_states_new (tools->config, "loaded file");
   tools->questions = rates_new (OWNERS_MOST, RATES_HOUR_US);
   return tools;
 }
@@ -37,23 +37,24 @@ tools_free (struct tools *tools)
 {
   if (!tools)
     return;
-  switches_free (tools->switches);
-  contexts_free (tools->contexts);
-  contexts_free (tools->loaded);
+  tool_enablement_free (tools->enablement);
+  conversation_states_free (tools->conversation_states);
+  conversation_states_free (tools->attached_files);
   rates_free (tools->questions);
   g_free (tools);
 }
 
 guint
-tools_living_contexts (struct tools *tools)
+tools_living_conversation_states (struct tools *tools)
 {
-  return contexts_living (tools->contexts) + contexts_living (tools->loaded);
+  return conversation_states_living (tools->conversation_states) +
+         conversation_states_living (tools->attached_files);
 }
 
 void
-tools_reread_switches (struct tools *tools)
+tools_reread_enablement (struct tools *tools)
 {
-  switches_reread (tools->switches);
+  tool_enablement_reread (tools->enablement);
 }
 
 void
@@ -138,12 +139,18 @@ call_fail (struct call *call, const GError *problem)
 }
 
 void
-call_reply_text (struct call *call, char *text, const GError *problem)
+call_reply_value (struct call *call, json_t *value, const GError *problem)
 {
-  if (text)
-    call_reply (call, json_loads (text, 0, NULL), NULL);
+  if (value)
+    call_reply (call, value, NULL);
   else
     call_fail (call, problem);
+}
+
+void
+call_reply_text (struct call *call, char *text, const GError *problem)
+{
+  call_reply_value (call, text ? json_loads (text, 0, NULL) : NULL, problem);
   g_free (text);
 }
 
@@ -322,7 +329,7 @@ call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
   ran.result = json_loads (adder_result_json (result), 0, NULL);
   adder_result_free (result);
   if (is_about_code (ran.outcome)) {
-    loaded_end (call);
+    attached_files_end (call);
     *ret_ran = ran;
     return TRUE;
   }
@@ -353,17 +360,35 @@ call_run (struct call *call, AdderRequest *request, struct ran *ret_ran)
 
 /* ---- the call ---- */
 
+json_t *
+call_operation (const struct call *call, const char *name, json_t *params, GError **error)
+{
+  const struct operation_caller caller =
+      OPERATION_CALLER (call->tools->engine, call->caller->owner, ROLE_GUEST);
+  return operation_call (&caller, name, params, error);
+}
+
+static void
+handle_operation (struct call *call)
+{
+  g_autoptr (GError) problem = NULL;
+  json_t *arguments = json_incref ((json_t *)(guintptr)call->arguments);
+  json_t *value = call_operation (call, call->tool->operation, arguments, &problem);
+  call_reply_value (call, value, problem);
+}
+
 /* [roles] of the configuration may name a tool by its name, or with its toolset. */
 gboolean
-tool_is_available (const struct config *config, struct switches *switches, const struct role_caller *caller,
-                   const struct toolset *toolset, const struct tool *tool, GError **error)
+tool_is_available (const struct config *config, struct tool_enablement *enablement,
+                   const struct role_caller *caller, const struct toolset *toolset, const struct tool *tool,
+                   GError **error)
 {
   gboolean executes = (tool->hints & TOOL_EXECUTES) != 0;
   g_autofree char *dotted = g_strdup_printf ("%s.%s", toolset->name, tool->name);
   if (!role_may_use_tool (config, caller, dotted, tool->role, executes, NULL) &&
       !role_may_use_tool (config, caller, tool->name, tool->role, executes, error))
     return FALSE;
-  return switches_are_on (switches, toolset, tool, error);
+  return tool_enablement_is_on (enablement, toolset, tool, error);
 }
 
 static gboolean
@@ -404,7 +429,7 @@ find (struct tools *tools, const char *toolset, const char *name, const struct t
   return (chosen || !wanted) && tool_find (chosen, name, &call->toolset, &call->tool, error) &&
          may_use_toolset (caller, call->toolset, error) &&
          parse_caller (tools->config, caller, &parsed, error) &&
-         tool_is_available (tools->config, tools->switches, &parsed, call->toolset, call->tool, error);
+         tool_is_available (tools->config, tools->enablement, &parsed, call->toolset, call->tool, error);
 }
 
 void
@@ -420,12 +445,14 @@ tools_call (struct tools *tools, const char *toolset, const char *name, const js
   if (asking.conversation && asking.conversation[0] == '\0')
     asking.conversation = NULL;
   if (find (tools, toolset, name, caller, &call, &problem))
-    checked = arguments_check (call.tool, arguments, &problem);
+    checked = field_check (call.tool->parameters, call.tool->name, arguments, &problem);
   call.arguments = checked;
-  if (checked)
-    call.tool->handle (&call);
-  else
+  if (!checked)
     call_fail (&call, problem);
-  g_free (call.loaded);
+  else if (call.tool->operation)
+    handle_operation (&call);
+  else
+    call.tool->handle (&call);
+  g_free (call.attached);
   call_progress_clear (&call);
 }

@@ -7,16 +7,16 @@
 #include <jansson.h>
 
 #include "adder.h"
-#include "tools/contexts.h"
+#include "tools/conversation_state.h"
 #include "tools/tools.h"
 
 struct tools {
   AdderEngine *engine;
   const struct config *config;
-  struct switches *switches;
-  struct contexts *contexts;
-  struct contexts *loaded; /* files: id by name (loaded.h) */
-  struct rates *questions; /* of each owner to the daemon's own model */
+  struct tool_enablement *enablement;
+  struct conversation_states *conversation_states;
+  struct conversation_states *attached_files; /* files: id by name (attached_files.h) */
+  struct rates *questions;                    /* of each owner to the daemon's own model */
 };
 
 struct call {
@@ -26,7 +26,7 @@ struct call {
   const json_t *arguments; /* every parameter is there */
   const struct tool_caller *caller;
   struct tool_reply *reply;  /* not given yet: its value is NULL */
-  char *loaded;              /* files that are loaded for this call's run alone (loaded.c), or NULL */
+  char *attached;            /* files for this call's run alone (attached_files.c), or NULL */
   int cancel_fd;             /* as call_cancel_fd made it, or -1 */
   gint64 told_us, told_part; /* when the caller was last told how far it is, and how far */
 };
@@ -38,6 +38,12 @@ const char *call_text (const struct call *call, const char *name);
 gint64 call_integer (const struct call *call, const char *name);
 gboolean call_flag (const struct call *call, const char *name);
 
+/* ---- operations ---- */
+
+/* Does the operation NAME (operations/operation.h) for the caller; PARAMS are taken. The value is the
+ * caller's of this, or NULL with ERROR. */
+json_t *call_operation (const struct call *call, const char *name, json_t *params, GError **error);
+
 /* ---- runs ---- */
 
 /* A request for CODE with PROFILE (NULL: the standard one), of the caller. The caller of this owns it. */
@@ -47,7 +53,7 @@ AdderRequest *call_request (const struct call *call, const char *code, const cha
 gboolean call_set_timeout (const struct call *call, AdderRequest *request, const char *profile,
                            gint64 seconds, GError **error);
 
-/* Has REQUEST work in the caller's own directory, where he named one, with his variables and in his own
+/* Has REQUEST work in the caller's own directory, where they named one, with their variables and in their own
  * environment. */
 gboolean call_set_directory (const struct call *call, AdderRequest *request, GError **error);
 
@@ -95,7 +101,7 @@ char *ran_stderr (const struct ran *ran);
  * on another is left out, unless another hundredth is done. */
 void call_progress (struct call *call, const char *text, gint64 done, gint64 of);
 
-/* Can be read once the caller hung up or had enough, and from then on. The call's; -1: he cannot, or the
+/* Can be read once the caller hung up or had enough, and from then on. The call's; -1: they cannot, or the
  * process has no more descriptors. A run that comes after that needs adder_request_set_watch (request, -1).
  */
 int call_cancel_fd (struct call *call);
@@ -107,6 +113,9 @@ void call_progress_clear (struct call *call);
 
 /* Takes VALUE, which gets the member "run_id" of RAN (NULL: null). */
 void call_reply (struct call *call, json_t *value, const struct ran *ran);
+
+/* VALUE, which is taken, or PROBLEM where it is NULL. */
+void call_reply_value (struct call *call, json_t *value, const GError *problem);
 
 /* The same for what a library's function answers as JSON text, which is taken; NULL: PROBLEM is the reply. */
 void call_reply_text (struct call *call, char *text, const GError *problem);

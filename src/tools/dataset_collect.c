@@ -31,7 +31,6 @@ static const struct field reply[] = {
     FLAG ("interrupted", "Whether it was ended before it was done: the data set has what had come by then."),
     LIST ("providers", materials_provider_fields, "What came of each database."),
     TEXTS ("warnings", "What else is to be known."),
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const collect_dataset_replies[] = {reply, NULL};

@@ -10,9 +10,9 @@
 #include "library/library.h"
 #include "store/blobs.h"
 #include "store/files.h"
+#include "tools/attached_files.h"
 #include "tools/dataset_put.h"
 #include "tools/dataset_work.h"
-#include "tools/loaded.h"
 #include "tools/shapes.h"
 
 #define LISTED_MOST 1000
@@ -48,7 +48,6 @@ static const struct field list_reply[] = {
      .members = listed_members,
      .text = "By name, then the newest first."},
     {.name = "total", .types = FIELD_INTEGER, .text = "How many there are in all."},
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const list_datasets_replies[] = {list_reply, NULL};
@@ -97,7 +96,6 @@ static const struct field show_reply[] = {
      .types = FIELD_OBJECT,
      .text = "All that is known of it: query, providers, schema (its columns), sha256."},
     {.name = "head", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "Its first rows."},
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const show_dataset_replies[] = {show_reply, NULL};
@@ -158,7 +156,6 @@ static const struct field load_reply[] = {
     {.name = "name", .types = FIELD_TEXT, .text = "The data set."},
     {.name = "version", .types = FIELD_INTEGER, .text = "Which of that name."},
     {.name = "rows", .types = FIELD_INTEGER, .text = "Its rows."},
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const load_dataset_replies[] = {load_reply, NULL};
@@ -169,7 +166,7 @@ load_dataset_tool (struct call *call)
   g_autoptr (GError) problem = NULL;
   g_autofree char *file = NULL;
   struct dataset *dataset = find (call, call_text (call, "dataset"), &problem);
-  if (!dataset || !loaded_add (call, NULL, dataset->table_id, &file, &problem))
+  if (!dataset || !attached_files_add (call, NULL, dataset->table_id, &file, &problem))
     call_fail (call, problem);
   else {
     g_autofree char *path = g_strconcat ("/tmp/", file, NULL);
@@ -196,30 +193,32 @@ const struct field import_dataset_parameters[] = {
      .pattern = DATASET_PATTERN,
      .pattern_words = DATASET_WORDS,
      .text = "What the data set is to be called; else as the file is, without its ending."},
+    {.name = "table",
+     .types = FIELD_TEXT,
+     .optional = TRUE,
+     .minimum = 1,
+     .maximum = 200,
+     .text = "Which sheet of a workbook, or table or view of a database, where the file has several."},
     PARAMETER_KEEP_VERSIONS,
     {0},
 };
-static const struct field put_reply[] = {FIELDS_DATASET, FIELD_RUN_ID, {0}};
+static const struct field import_reply[] = {
+    FIELDS_DATASET,
+    {.name = "assumed",
+     .types = FIELD_LIST,
+     .items = FIELD_TEXT,
+     .text = "What nobody said of the file, and was taken to be so; lines that were left out."},
+    {0},
+};
+const struct field *const import_dataset_replies[] = {import_reply, NULL};
+static const struct field put_reply[] = {FIELDS_DATASET, {0}};
 const struct field *const put_dataset_replies[] = {put_reply, NULL};
-
-/* The ending of NAME with its dot, in lower case; NULL: not one of a table. */
-static const char *
-table_ending (const char *name)
-{
-  static const char *const endings[] = {".csv", ".json", ".jsonl", ".ndjson", ".parquet"};
-  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++) {
-    gsize length = strlen (name), of = strlen (endings[i]);
-    if (length > of && g_ascii_strcasecmp (name + length - of, endings[i]) == 0)
-      return endings[i];
-  }
-  return NULL;
-}
 
 /* What a data set is called that is made of the file NAME. The caller's. */
 static char *
-name_of_file (const char *name, const char *ending)
+name_of_file (const char *name)
 {
-  char *plain = g_strndup (name, strlen (name) - strlen (ending));
+  char *plain = file_name_stem (name);
   g_strcanon (plain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", '_');
   if (plain[0] == '-' || plain[0] == '.')
     plain[0] = '_';
@@ -232,19 +231,14 @@ static void
 import_row (struct call *call, const struct file_row *row)
 {
   g_autoptr (GError) problem = NULL;
-  const char *ending = table_ending (row->name), *given = call_text (call, "name");
-  if (!ending) {
-    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "%s is no table that can be imported: its name must end in .csv, .json, .jsonl, .ndjson or "
-                 ".parquet",
-                 row->name);
-    call_fail (call, problem);
-    return;
-  }
-  g_autofree char *source = g_strconcat ("source", ending, NULL);
-  g_autofree char *own = name_of_file (row->name, ending);
-  const struct dataset_work work = {
-      .job = DATASET_IMPORT, .shown = row->name, .source = source, .file_id = row->id, .bytes = row->bytes};
+  const char *given = call_text (call, "name");
+  g_autofree char *own = name_of_file (row->name);
+  const struct dataset_work work = {.job = DATASET_IMPORT,
+                                    .shown = row->name,
+                                    .source = "source",
+                                    .file_id = row->id,
+                                    .bytes = row->bytes,
+                                    .wanted = call_text (call, "table")};
   struct dataset_made made;
   if (!dataset_work_run (call, &work, &made))
     return;
@@ -256,11 +250,13 @@ import_row (struct call *call, const struct file_row *row)
                                           .complete = TRUE,
                                           .keep_versions = call_flag (call, "keep_versions")};
   struct dataset *dataset = dataset_keep (call, &keeping, &problem);
-  dataset_made_clear (&made);
-  if (dataset)
-    call_reply (call, dataset_to_json (dataset), NULL);
-  else
+  if (dataset) {
+    json_t *reply = dataset_to_json (dataset), *assumed = json_object_get (made.answer, "assumed");
+    json_object_set_new (reply, "assumed", assumed ? json_incref (assumed) : json_array ());
+    call_reply (call, reply, NULL);
+  } else
     call_fail (call, problem);
+  dataset_made_clear (&made);
   dataset_free (dataset);
 }
 
@@ -282,7 +278,6 @@ import_dataset_tool (struct call *call)
 const struct field remove_dataset_parameters[] = {PARAMETER_DATASET, {0}};
 static const struct field remove_reply[] = {
     {.name = "removed", .types = FIELD_TEXT, .text = "What was removed, as it was asked for."},
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const remove_dataset_replies[] = {remove_reply, NULL};
@@ -306,8 +301,7 @@ const struct field export_dataset_parameters[] = {
      .types = FIELD_TEXT,
      .optional = TRUE,
      .standard = "\"csv\"",
-     .pattern = "^(csv|json|parquet)$",
-     .pattern_words = "csv, json or parquet",
+     .words = FIELD_WORDS ("csv", "json", "parquet"),
      .text = "What it is to be. In CSV lists are JSON."},
     {.name = "filename",
      .types = FIELD_TEXT,

@@ -11,9 +11,10 @@ extern const struct field collect_dataset_parameters[], list_datasets_parameters
     load_dataset_parameters[], import_dataset_parameters[], remove_dataset_parameters[],
     export_dataset_parameters[];
 extern const struct field *const collect_dataset_replies[],
-    *const list_datasets_replies[], *const show_dataset_replies[], *const load_dataset_replies[],
-                                                                       *const put_dataset_replies[],
-                                                                           *const remove_dataset_replies[];
+    *const list_datasets_replies[],
+        *const show_dataset_replies[], *const load_dataset_replies[], *const import_dataset_replies[],
+                                                                          *const put_dataset_replies[],
+                                                                              *const remove_dataset_replies[];
 
 void collect_dataset_tool (struct call *call);
 void list_datasets_tool (struct call *call);
@@ -82,12 +83,12 @@ void dataset_export (struct call *call, const char *name, const char *format, co
   { \
     .name = "import_dataset", \
     .title = "Make a data set of a file", \
-    .description = "Makes a data set of a stored file that is a table: CSV, JSON (a list of objects), JSON lines " \
-                   "or Parquet, by the end of its name.", \
+    .description = "Makes a data set of a stored file that is a table: CSV, Excel, JSON, JSON Lines, Parquet, " \
+                   "Feather or SQLite, or a gzip or zstd file of a text, by its content.", \
     .role = (lowest), \
     .hints = TOOL_EXECUTES, \
     .parameters = import_dataset_parameters, \
-    .replies = put_dataset_replies, \
+    .replies = import_dataset_replies, \
     .handle = import_dataset_tool, \
   }, \
   { \

@@ -80,7 +80,12 @@ make_request (struct call *call, const struct dataset_work *work, GError **error
 {
   const struct job *job = &jobs[work->job];
   g_autoptr (AdderRequest) request = call_request (call, code, NULL);
-  const char *const arguments[] = {job->name, work->source, job->makes_table ? TABLE_NAME : work->target,
+  gboolean imports = work->job == DATASET_IMPORT;
+  const char *const arguments[] = {job->name,
+                                   work->source,
+                                   job->makes_table ? TABLE_NAME : work->target,
+                                   imports ? work->shown : NULL,
+                                   imports ? work->wanted : NULL,
                                    NULL};
   adder_request_set_arguments (request, arguments);
   adder_request_set_description (request, job->description);
@@ -165,6 +170,20 @@ take_stored (struct call *call, const json_t *result, const char *target, struct
   }
 }
 
+/* Why the sandbox made nothing: REASON, the error of its run, may be NULL. What its reader refuses names the
+ * file.
+ */
+static void
+set_reason (const struct dataset_work *work, const json_t *reason, GError **error)
+{
+  const char *message = reason ? json_member_text (reason, "message") : "";
+  if (reason && strcmp (json_member_text (reason, "type"), "CannotRead") == 0)
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, message);
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s cannot be read or written as a table: %s",
+                 work->shown ? work->shown : "the data set", message);
+}
+
 static gboolean
 take (struct call *call, const struct dataset_work *work, const AdderResult *result,
       struct dataset_made *made, GError **error)
@@ -177,10 +196,7 @@ take (struct call *call, const struct dataset_work *work, const AdderResult *res
     return FALSE;
   gboolean ok = adder_result_outcome (result) == ADDER_OUTCOME_OK;
   if (!ok) {
-    const json_t *reason = json_object_get (object, "error");
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s cannot be read or written as a table: %s",
-                 work->shown ? work->shown : "the data set",
-                 reason ? json_member_text (reason, "message") : "");
+    set_reason (work, json_object_get (object, "error"), error);
   } else {
     made->answer = job->answers ? read_answer (result, error) : NULL;
     ok = (!job->answers || made->answer) && (!job->makes_table || take_table (result, made, error));
@@ -239,6 +255,8 @@ dataset_keep (struct call *call, const struct dataset_keeping *keeping, GError *
   }
   g_autoptr (json_t) facts = json_copy ((json_t *)(guintptr)keeping->facts);
   json_object_set (facts, "schema", columns);
+  if (json_array_size (json_object_get (keeping->made->answer, "assumed")) > 0)
+    json_object_set (facts, "assumed", json_object_get (keeping->made->answer, "assumed"));
   const struct dataset_new put = {.owner = call->caller->owner,
                                   .conversation = call->caller->conversation,
                                   .name = keeping->name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work on tables of data sets, in a sandbox (runner/datasets.py): what is in them came from others. */
+/* Work on tables of data sets, in a sandbox (runner/python/datasets.py): what is in them came from others. */
 #pragma once
 
 #include "store/datasets.h"
@@ -21,12 +21,14 @@ struct dataset_work {
   int fd;
   guint64 bytes;      /* of it */
   const char *target; /* the name of the file that it becomes; of a head the number of rows */
+  const char *wanted; /* of an import, which table of several; NULL: the file has one */
   gboolean unwatched; /* the caller had enough, and what there is shall be kept */
 };
 
 /* What came of it. */
 struct dataset_made {
-  json_t *answer; /* {"rows": ..., "columns": [...]}; of a head {"rows": [...]}; NULL for CSV and JSON */
+  json_t *answer; /* {"rows": ..., "columns": [...], "assumed": [...]}; of a head {"rows": [...]}; NULL for
+                     CSV and JSON */
   int table_fd;   /* Parquet, or -1 */
   char *file_id;  /* of the stored file that a CSV or JSON became, or NULL */
 };

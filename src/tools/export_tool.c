@@ -2,9 +2,8 @@
 /* export_results_csv. */
 #include "tools/export_tool.h"
 
-#include <string.h>
-
 #include "common/json.h"
+#include "library/library.h"
 #include "tools/dataset_tools.h"
 #include "tools/shapes.h"
 
@@ -43,22 +42,18 @@ static const struct field reply[] = {
     {.name = "filename", .types = FIELD_TEXT, .text = "What it is called."},
     {.name = "bytes", .types = FIELD_INTEGER, .text = "How long it is."},
     {.name = "url", .types = FIELD_TEXT | FIELD_NULL, .text = "Where it can be had."},
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const export_csv_replies[] = {reply, NULL};
 
 /* What a model needs to know of FILE. */
 static char *
-shorten (const char *file, GError **error)
+shorten (const json_t *file)
 {
-  g_autoptr (json_t) whole = json_parse_object (file, strlen (file), "the file", error);
-  if (!whole)
-    return NULL;
   g_autoptr (json_t) object =
-      json_pack ("{s:O, s:O, s:O, s:O}", "file_id", json_object_get (whole, "file_id"), "filename",
-                 json_object_get (whole, "name"), "bytes", json_object_get (whole, "bytes"), "url",
-                 json_object_get (whole, "url"));
+      json_pack ("{s:O, s:O, s:O, s:O}", "file_id", json_object_get (file, "file_id"), "filename",
+                 json_object_get (file, "name"), "bytes", json_object_get (file, "bytes"), "url",
+                 json_object_get (file, "url"));
   return json_to_text (object);
 }
 
@@ -78,8 +73,8 @@ export_csv_tool (struct call *call)
     return;
   }
   g_autoptr (AdderRequest) options = call_request (call, "", NULL);
-  g_autofree char *file =
-      adder_table_export (call->tools->engine, options, run_id, (guint)call_integer (call, "table"), "csv",
-                          call_text (call, "name"), &problem);
-  call_reply_text (call, file ? shorten (file, &problem) : NULL, problem);
+  g_autoptr (json_t) file =
+      library_export_table (call->tools->engine, options, run_id, (guint)call_integer (call, "table"), "csv",
+                            call_text (call, "name"), &problem);
+  call_reply_text (call, file ? shorten (file) : NULL, problem);
 }

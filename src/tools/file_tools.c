@@ -5,7 +5,7 @@
 #include "common/text.h"
 #include "library/library.h"
 #include "store/files.h"
-#include "tools/loaded.h"
+#include "tools/attached_files.h"
 #include "tools/shapes.h"
 
 #define LISTED_MOST 500
@@ -31,7 +31,6 @@ const struct field load_file_session_parameters[] = {
 static const struct field load_reply[] = {
     {.name = "local_path", .types = FIELD_TEXT, .text = "Where the code finds it: /tmp/{filename}."},
     {.name = "filename", .types = FIELD_TEXT, .text = "Its name."},
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const load_file_replies[] = {load_reply, NULL};
@@ -66,7 +65,6 @@ static const struct field list_reply[] = {
      .items = FIELD_OBJECT,
      .members = listed_members,
      .text = "Your files, the newest first."},
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const list_files_replies[] = {list_reply, NULL};
@@ -81,10 +79,9 @@ load_file_reply (struct call *call, const char *name)
 static gboolean
 has_session (const struct call *call, const char *session, GError **error)
 {
-  char *shown = adder_session_show (call->tools->engine, call->caller->owner, session, error);
-  gboolean found = shown != NULL;
-  g_free (shown);
-  return found;
+  g_autoptr (json_t) shown =
+      call_operation (call, "session.show", json_pack ("{s:s}", "session", session), error);
+  return shown != NULL;
 }
 
 void
@@ -94,7 +91,7 @@ load_file_tool (struct call *call)
   g_autofree char *name = NULL;
   const char *session = call_text (call, "session");
   if ((session && !has_session (call, session, &problem)) ||
-      !loaded_add (call, session, call_text (call, "file_id"), &name, &problem)) {
+      !attached_files_add (call, session, call_text (call, "file_id"), &name, &problem)) {
     call_fail (call, problem);
     return;
   }

@@ -13,7 +13,7 @@
 static const char *const format_names[] = {
     [TOOL_FORMAT_LIST] = "list",         [TOOL_FORMAT_MCP] = "mcp",
     [TOOL_FORMAT_OPENAI] = "openai",     [TOOL_FORMAT_ANTHROPIC] = "anthropic",
-    [TOOL_FORMAT_MARKDOWN] = "markdown",
+    [TOOL_FORMAT_MARKDOWN] = "markdown", [TOOL_FORMAT_OPERATIONS] = "operations",
 };
 
 gboolean
@@ -26,7 +26,8 @@ tool_format_parse (const char *text, enum tool_format *ret_format, GError **erro
     }
   g_autofree char *shown = text_one_line (text, 40);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "there is no format \"%s\"; there are: list, mcp, openai, anthropic, markdown", shown);
+               "there is no format \"%s\"; there are: list, mcp, openai, anthropic, markdown, operations",
+               shown);
   return FALSE;
 }
 

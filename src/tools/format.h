@@ -11,11 +11,12 @@
 typedef gboolean (*tool_filter) (const struct toolset *toolset, const struct tool *tool, void *data);
 
 enum tool_format {
-  TOOL_FORMAT_LIST,      /* a line for each, for people */
-  TOOL_FORMAT_MCP,       /* the array "tools" of a tools/list result */
-  TOOL_FORMAT_OPENAI,    /* the array "tools" of a chat completion */
-  TOOL_FORMAT_ANTHROPIC, /* the array "tools" of a message */
-  TOOL_FORMAT_MARKDOWN,  /* documentation */
+  TOOL_FORMAT_LIST,       /* a line for each, for people */
+  TOOL_FORMAT_MCP,        /* the array "tools" of a tools/list result */
+  TOOL_FORMAT_OPENAI,     /* the array "tools" of a chat completion */
+  TOOL_FORMAT_ANTHROPIC,  /* the array "tools" of a message */
+  TOOL_FORMAT_MARKDOWN,   /* documentation */
+  TOOL_FORMAT_OPERATIONS, /* documentation of what tools, and all other interfaces, call */
 };
 
 /* ADDER_ERROR_INVALID lists the formats. */
@@ -27,6 +28,9 @@ json_t *tool_describe (const struct tool *tool, enum tool_format format, const c
 /* Appends TOOLSET in the format LIST or MARKDOWN to TEXT. */
 void tool_write (GString *text, const struct toolset *toolset, enum tool_format format, tool_filter filter,
                  void *data);
+
+/* Appends docs/operations.md to TEXT. */
+void tool_write_operations (GString *text);
 
 /* The paragraphs of the system prompt that tell a model what it has. Empty where it has nothing. The
  * caller's. */

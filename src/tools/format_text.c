@@ -2,8 +2,10 @@
 /* The formats for people: a line for each tool, and Markdown; and the text for a model's system prompt. */
 #include <string.h>
 
+#include "operations/operation.h"
 #include "policy/roles.h"
 #include "tools/format.h"
+#include "tools/schema.h"
 
 /* ---- a line for each ---- */
 
@@ -89,9 +91,8 @@ append_members (GString *text, const struct field *fields)
 }
 
 static void
-write_reply (GString *text, const struct field *fields)
+write_members (GString *text, const struct field *fields)
 {
-  g_string_append (text, "| reply | type | what it is |\n|---|---|---|\n");
   for (const struct field *field = fields; field->name; field++) {
     g_string_append_printf (text, "| `%s` | ", field->name);
     append_types (text, field);
@@ -99,6 +100,16 @@ write_reply (GString *text, const struct field *fields)
     append_members (text, field->members);
     g_string_append (text, " |\n");
   }
+}
+
+/* MORE: members that all replies have; NULL: none. */
+static void
+write_reply (GString *text, const struct field *fields, const struct field *more)
+{
+  g_string_append (text, "| reply | type | what it is |\n|---|---|---|\n");
+  write_members (text, fields);
+  if (more)
+    write_members (text, more);
   g_string_append_c (text, '\n');
 }
 
@@ -113,8 +124,52 @@ write_tool (GString *text, const struct tool *tool)
   g_string_append_printf (text, ".\n\n%s\n\n", tool->description);
   write_parameters (text, tool->parameters);
   for (gsize i = 0; tool->replies[i]; i++)
-    write_reply (text, tool->replies[i]);
+    write_reply (text, tool->replies[i], run_id_reply);
 }
+
+/* ---- operations ---- */
+
+static const char operations_head[] =
+    "<!-- Made by `adder tools --format operations`; a check compares the two. Change src/operations/. -->\n"
+    "# Operations\n\n"
+    "All operations on sessions, approvals, reviews, records, files, results and the store, generated\n"
+    "from the table in `src/operations/`. The command line, the local socket, HTTP, tools and C programs\n"
+    "(`adder_call` in `include/adder.h`) call the same functions with the same parameters. Over HTTP,\n"
+    "parameters that are not in the path go into the query string (GET, DELETE; list items separated by\n"
+    "commas) or the JSON body (POST). Where an operation has several replies, the answer is one of them.\n\n";
+
+static void
+write_operation (GString *text, const struct operation *operation)
+{
+  g_string_append_printf (text, "### %s\n\n%s. %s Lowest role: %s", operation->name, operation->title,
+                          operation->text, role_name (operation->role));
+  if (operation->flags & OPERATION_DECIDES)
+    g_string_append (text, "; only for callers that may decide for a person");
+  g_string_append (text, ".\n\n");
+  if (operation->http.method)
+    g_string_append_printf (text, "HTTP: `%s %s`, %d, `%s` in `/openapi.json`.\n\n", operation->http.method,
+                            operation->http.path, operation->http.status, operation->http.id);
+  write_parameters (text, operation->params);
+  for (gsize i = 0; operation->replies[i]; i++)
+    if (operation->replies[i]->name)
+      write_reply (text, operation->replies[i], NULL);
+}
+
+void
+tool_write_operations (GString *text)
+{
+  g_string_append (text, operations_head);
+  for (gsize noun = 0; operations[noun]; noun++) {
+    const char *name = operations[noun]->name;
+    g_string_append_printf (text, "## %c%.*ss\n\n", g_ascii_toupper (name[0]), (int)strcspn (name, ".") - 1,
+                            name + 1);
+    for (const struct operation *row = operations[noun]; row->name; row++)
+      write_operation (text, row);
+  }
+  g_string_truncate (text, text->len - 1);
+}
+
+/* ---- toolsets ---- */
 
 void
 tool_write (GString *text, const struct toolset *toolset, enum tool_format format, tool_filter filter,

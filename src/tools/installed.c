@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "engine/environment.h"
+#include "engine/host/environment.h"
 #include "policy/profile.h"
 
 /* Of the whole list: what a model reads with every request. */

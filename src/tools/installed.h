@@ -5,8 +5,8 @@
 #include "common/config.h"
 #include "tools/table.h"
 
-/* The description of TOOL of TOOLSET for a caller whose own interpreter is PYTHON (NULL: he has none). Of a
- * tool that runs in that (TOOL_OWN_ENVIRONMENT) it ends with the packages that are installed there, or with
+/* The description of TOOL of TOOLSET for a caller whose own interpreter is PYTHON (NULL: they have none). Of
+ * a tool that runs in that (TOOL_OWN_ENVIRONMENT) it ends with the packages that are installed there, or with
  * why it cannot be used. The caller's. */
 char *installed_describe (const struct toolset *toolset, const struct tool *tool, const struct config *config,
                           const char *python);

@@ -2,9 +2,9 @@
 /* What the tools have in common that search databases of materials: parameters, and how far they are. */
 #pragma once
 
+#include "common/field_rows.h"
 #include "materials/search.h"
 #include "tools/call.h"
-#include "tools/field_rows.h"
 
 /* "100" of a number: what a parameter is where nobody says. */
 #define MATERIALS_TEXT_OF(number)  #number
@@ -66,5 +66,5 @@ void materials_call_clear (struct materials_call *search);
  * (g_free). */
 const char **call_texts (const struct call *call, const char *name);
 
-/* Has CALL's caller told how far the search is, and the search end when he had enough. */
+/* Has CALL's caller told how far the search is, and the search end when they had enough. */
 void materials_call_watch (struct call *call, struct materials_watch *ret_watch);

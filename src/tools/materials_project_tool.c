@@ -49,7 +49,6 @@ static const struct field project_reply[] = {
     {.name = "documents", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "As the API has them."},
     WHOLE_0 ("available", "How many it says that it has; null: it does not say."),
     TEXT ("url", "What was asked."),
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const query_materials_project_replies[] = {project_reply, NULL};

@@ -35,7 +35,6 @@ static const struct field search_reply[] = {
      .text = "The materials, as many as the parameter rows says."},
     WHOLE ("materials", "How many there are."),
     MATERIALS_REPLY_FIELDS,
-    FIELD_RUN_ID,
     {0},
 };
 
@@ -47,7 +46,6 @@ static const struct field request_fields[] = {
 static const struct field explain_reply[] = {
     TEXT ("filter", "What would be asked, in OPTIMADE's language."),
     LIST ("requests", request_fields, "The first request to each database."),
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const search_materials_replies[] = {search_reply, explain_reply, NULL};
@@ -104,7 +102,6 @@ static const struct field known_fields[] = {
 static const struct field providers_reply[] = {
     LIST ("providers", known_fields, "Those that are known."),
     TEXTS ("warnings", "What else is to be known, such as that the index cannot be read."),
-    FIELD_RUN_ID,
     {0},
 };
 const struct field *const list_materials_providers_replies[] = {providers_reply, NULL};

@@ -25,8 +25,8 @@ call_progress (struct call *call, const char *text, gint64 done, gint64 of)
   call->caller->progressed (call->caller->saw_data, &progress);
 }
 
-/* The caller's socket itself could be read as well when he sends his next request, which ends nothing. A set
- * of one event, his hanging up, is readable for that alone. */
+/* The caller's socket itself could be read as well when they send their next request, which ends nothing. A
+ * set of one event, their hanging up, is readable for that alone. */
 int
 call_cancel_fd (struct call *call)
 {

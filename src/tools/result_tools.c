@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* peek_result, and previews. */
 #include "tools/result_tools.h"
+#include "operations/fields.h"
 
 #include <string.h>
 
@@ -10,10 +11,7 @@
 #define TAIL_CHARACTERS 3000
 
 const struct field peek_parameters[] = {
-    {.name = "result_id",
-     .types = FIELD_TEXT,
-     .maximum = 64,
-     .text = "The result_id that the reply had which was cut."},
+    FIELD_ID ("result_id", "The result_id that the reply had which was cut."),
     {.name = "offset",
      .types = FIELD_INTEGER,
      .optional = TRUE,
@@ -34,8 +32,7 @@ const struct field peek_parameters[] = {
      .types = FIELD_TEXT,
      .optional = TRUE,
      .standard = "\"stdout\"",
-     .pattern = "^(stdout|stderr)$",
-     .pattern_words = "stdout or stderr",
+     .words = FIELD_WORDS ("stdout", "stderr"),
      .text = "Which output."},
     {.name = "grep",
      .types = FIELD_TEXT,
@@ -60,8 +57,7 @@ static const struct field line_members[] = {
     {.name = "total_bytes", .types = FIELD_INTEGER, .text = "How much there is in all."}, \
     {.name = "at_end", .types = FIELD_BOOLEAN, .text = "Whether there is no more."}, \
     {.name = "result_id", .types = FIELD_TEXT, .text = "As it was asked for."}, \
-    {.name = "stream", .types = FIELD_TEXT, .text = "stdout or stderr."}, \
-    FIELD_RUN_ID
+    {.name = "stream", .types = FIELD_TEXT, .text = "stdout or stderr."}
 /* clang-format on */
 
 static const struct field text_reply[] = {
@@ -84,10 +80,11 @@ void
 peek_result_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
-  char *text = adder_output_peek (call->tools->engine, call->caller->owner, call_text (call, "result_id"),
-                                  call_text (call, "stream"), (guint64)call_integer (call, "offset"),
-                                  (guint64)call_integer (call, "limit"), call_text (call, "grep"), &problem);
-  call_reply_text (call, text, problem);
+  json_t *params = json_pack ("{s:s, s:s, s:I, s:I, s:s*}", "result", call_text (call, "result_id"), "stream",
+                              call_text (call, "stream"), "offset", call_integer (call, "offset"), "limit",
+                              call_integer (call, "limit"), "grep", call_text (call, "grep"));
+  json_t *part = call_operation (call, "result.peek", params, &problem);
+  call_reply_value (call, part, problem);
 }
 
 /* ---- previews ---- */

@@ -4,13 +4,19 @@
 
 #include "common/json.h"
 
+const struct field run_id_reply[] = {
+    {.name = "run_id",
+     .types = FIELD_TEXT | FIELD_NULL,
+     .text = "The run, for the record; null where there was none."},
+    {0},
+};
+
 const struct field error_reply[] = {
     {.name = "error", .types = FIELD_TEXT, .text = "Why it was not done, in one sentence."},
     {.name = "approval_id",
      .types = FIELD_TEXT,
      .optional = TRUE,
      .text = "Where somebody has to say yes first: what they are asked about."},
-    {.name = "run_id", .types = FIELD_TEXT | FIELD_NULL, .text = "The run, or null where none was begun."},
     {0},
 };
 
@@ -85,8 +91,9 @@ plain_schema (const struct field *field, guint types, enum form form, gboolean i
     add_bounds (schema, field, "minimum", "maximum");
   if ((types & FIELD_TEXT) && form != FORM_STRICT)
     add_bounds (schema, field, "minLength", "maxLength");
-  if ((types & FIELD_TEXT) && field->pattern)
-    json_object_set_new (schema, "pattern", json_string (field->pattern));
+  g_autofree char *pattern = types & FIELD_TEXT ? field_pattern (field) : NULL;
+  if (pattern)
+    json_object_set_new (schema, "pattern", json_string (pattern));
   if (types & FIELD_LIST) {
     add_bounds (schema, field, "minItems", "maxItems");
     json_object_set_new (schema, "items", value_schema (field, field->items, form, TRUE));
@@ -165,13 +172,24 @@ schema_input_strict (const struct tool *tool)
   return object_schema (tool->parameters, FORM_STRICT);
 }
 
+/* FIELDS and the run's id. */
+static json_t *
+reply_schema (const struct field *fields)
+{
+  json_t *schema = object_schema (fields, FORM_OUTPUT);
+  json_object_set_new (json_object_get (schema, "properties"), run_id_reply->name,
+                       field_schema (run_id_reply, FORM_OUTPUT));
+  json_array_append_new (json_object_get (schema, "required"), json_string (run_id_reply->name));
+  return schema;
+}
+
 json_t *
 schema_output (const struct tool *tool)
 {
   json_t *shapes = json_array ();
   for (gsize i = 0; tool->replies[i]; i++)
-    json_array_append_new (shapes, object_schema (tool->replies[i], FORM_OUTPUT));
-  json_array_append_new (shapes, object_schema (error_reply, FORM_OUTPUT));
+    json_array_append_new (shapes, reply_schema (tool->replies[i]));
+  json_array_append_new (shapes, reply_schema (error_reply));
   return json_pack ("{s:s, s:s, s:o}", "$schema", SCHEMA_DIALECT, "type", "object", "anyOf", shapes);
 }
 

@@ -11,6 +11,9 @@
 /* The reply of any tool that could not do what it was asked for. */
 extern const struct field error_reply[];
 
+/* What every reply has beside its own members. */
+extern const struct field run_id_reply[];
+
 /* The object of a tool's arguments: no other members than the parameters. The caller's. */
 json_t *schema_input (const struct tool *tool);
 

@@ -36,15 +36,6 @@ toolset_find (const char *name, GError **error)
   return NULL;
 }
 
-const struct field *
-field_find (const struct field *fields, const char *name)
-{
-  for (; fields && fields->name; fields++)
-    if (strcmp (fields->name, name) == 0)
-      return fields;
-  return NULL;
-}
-
 /* ---- tools ---- */
 
 static const struct tool *

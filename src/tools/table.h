@@ -5,34 +5,8 @@
 
 #include <glib.h>
 
+#include "common/field.h"
 #include "policy/roles.h"
-
-/* What a value may be: bits, since some may be null as well. */
-enum field_type {
-  FIELD_TEXT = 1 << 0,
-  FIELD_INTEGER = 1 << 1,
-  FIELD_NUMBER = 1 << 2, /* also an integer */
-  FIELD_BOOLEAN = 1 << 3,
-  FIELD_LIST = 1 << 4,
-  FIELD_OBJECT = 1 << 5,
-  FIELD_NULL = 1 << 6,
-};
-
-/* A parameter of a tool, or a member of its reply. Lists of them end with a row without a name. */
-struct field {
-  const char *name;
-  guint types;
-  gboolean optional;           /* it may be left out; a parameter may be null as well, which means the same */
-  const char *standard;        /* a parameter that is left out, as JSON: "60", "\"\""; NULL: null */
-  gint64 minimum, maximum;     /* an integer; characters of a text; items of a list; names of an object that
-                                * has no members of ours. Both 0: no bound */
-  const char *unit;            /* of an integer, for people: "s" */
-  const char *pattern;         /* of a text: a regular expression that JSON Schema and PCRE agree on */
-  const char *pattern_words;   /* what it stands for: "letters, digits, _ and -" */
-  guint items;                 /* of a list: what its items are; of an object without members: its values */
-  const struct field *members; /* of an object, and of the objects in a list; NULL: any */
-  const char *text;            /* what it is */
-};
 
 enum tool_hint {
   TOOL_READ_ONLY = 1 << 0,   /* changes nothing anywhere */
@@ -40,7 +14,7 @@ enum tool_hint {
   TOOL_IDEMPOTENT = 1 << 2,  /* the same call again changes nothing more */
   TOOL_OPEN_WORLD = 1 << 3,  /* may reach what is outside of Adder: the network, a directory of the user's */
   TOOL_EXECUTES = 1 << 4,    /* runs code: an agent that is marked read-only does not get it */
-  TOOL_STARTS_OFF = 1 << 5,  /* has to be switched on first (switches.h) */
+  TOOL_STARTS_OFF = 1 << 5,  /* has to be switched on first (tool_enablement.h) */
   TOOL_OWN_ENVIRONMENT = 1 << 6, /* its code runs in the caller's own environment (installed.h) */
 };
 
@@ -57,6 +31,8 @@ struct tool {
   /* What a reply may look like, beside the error that all tools share (schema.h); ends with NULL. */
   const struct field *const *replies;
   void (*handle) (struct call *call);
+  /* In place of a handler: what it calls (operations/operation.h), with its arguments. */
+  const char *operation;
 };
 
 /* A selection of tools with the names and contracts that one family of agents expects. */
@@ -65,8 +41,8 @@ struct toolset {
   const char *alias; /* what a dotted name may begin with in place of NAME; NULL: nothing else */
   const char *title;
   const char *prompt; /* what a model is told of it as a whole, before its tools */
-  /* The profile whose runs work in the caller's own directory, with the variables of his that it lets pass;
-   * NULL: none do. */
+  /* The profile whose runs work in the caller's own directory, with the variables of theirs that it lets
+   * pass; NULL: none do. */
   const char *directory_profile;
   const char *ending; /* the tool that ends what a conversation keeps, called without arguments; NULL: none */
   const struct tool *tools;
@@ -84,9 +60,6 @@ const struct toolset *toolset_find (const char *name, GError **error);
  * no other has as well. ADDER_ERROR_NOT_FOUND says what was meant, or what there is. */
 gboolean tool_find (const struct toolset *toolset, const char *name, const struct toolset **ret_toolset,
                     const struct tool **ret_tool, GError **error);
-
-/* The row of FIELDS called NAME, or NULL. */
-const struct field *field_find (const struct field *fields, const char *name);
 
 /* The toolsets, one file each. */
 extern const struct toolset toolset_adder, toolset_workbench, toolset_compute, toolset_code_executor,

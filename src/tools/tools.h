@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What front ends call: the tools of one engine. */
+/* What interfaces call: the tools of one engine. */
 #pragma once
 
 #include <glib.h>
@@ -23,16 +23,16 @@ struct tool_progress {
 
 struct tool_caller {
   const char *owner;        /* never NULL */
-  const char *front_end;    /* by which he came, a word for the record; NULL: a library */
+  const char *front_end;    /* by which they came, a word for the record; NULL: a library */
   const char *conversation; /* NULL: each call is its own */
   const char *role;         /* NULL: the configuration's */
   const char *approval;     /* the approval that the call was given, or NULL */
   gboolean accept_all;      /* says yes to all that would need one; the log says so */
   gboolean read_only;       /* an agent that may look but not act */
-  int directory_fd;         /* where he works (O_PATH will do), for tools that work there too; -1: nowhere */
+  int directory_fd;         /* where they work (O_PATH will do), for tools that work there too; -1: nowhere */
   const char *directory;    /* its path, for people */
-  const json_t *variables;  /* {NAME: text} of his environment, for the same tools; NULL: none */
-  const char *python;       /* the interpreter of his own environment, for the same tools; NULL: none */
+  const json_t *variables;  /* {NAME: text} of their environment, for the same tools; NULL: none */
+  const char *python;       /* the interpreter of their own environment, for the same tools; NULL: none */
   int watch_fd;             /* its run is cancelled when the peer of this socket hangs up; -1: none */
   /* Told of the events of its runs as they come, but not of results, in the thread of the call; NULL: nobody.
    */
@@ -42,8 +42,9 @@ struct tool_caller {
   gpointer saw_data;     /* of both */
   guint64 picture_bytes; /* the most of a picture in a reply, as adder_request_set_pictures has it; 0: any */
   guint64 picture_side;
-  const char *const *profiles; /* patterns of those that he may use, beside what his role says; NULL: any */
-  const char *toolset;         /* the only one whose tools he may call; NULL: any */
+  const char *const
+      *profiles;       /* patterns of those that they may use, beside what their role says; NULL: any */
+  const char *toolset; /* the only one whose tools they may call; NULL: any */
 };
 
 struct tool_reply {
@@ -63,17 +64,17 @@ void tools_call (struct tools *tools, const char *toolset, const char *name, con
                  const struct tool_caller *caller, struct tool_reply *ret_reply);
 
 /* Contexts of conversations that have not expired: they would be lost with the process. */
-guint tools_living_contexts (struct tools *tools);
+guint tools_living_conversation_states (struct tools *tools);
 
-/* The file of switches is another now: it is read again, whatever its age. */
-void tools_reread_switches (struct tools *tools);
+/* The file of enabled tools is another now: it is read again, whatever its age. */
+void tools_reread_enablement (struct tools *tools);
 
 /* ---- without an engine ---- */
 
 struct config;
-struct switches;
+struct tool_enablement;
 
 /* Whether the tool is on, and CALLER may call it: the same question for lists, prompts and calls. */
-gboolean tool_is_available (const struct config *config, struct switches *switches,
+gboolean tool_is_available (const struct config *config, struct tool_enablement *enablement,
                             const struct role_caller *caller, const struct toolset *toolset,
                             const struct tool *tool, GError **error);

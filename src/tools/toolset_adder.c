@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Toolset `adder`, ours: the table. Its handlers are in adder_run.c and adder_sessions.c. */
+/* Toolset `adder`, ours: the table. Its handlers are in adder_run.c. */
 #include "tools/toolset_adder.h"
 
+#include "operations/session_fields.h"
 #include "tools/export_tool.h"
 #include "tools/file_tools.h"
 #include "tools/result_tools.h"
@@ -50,8 +51,7 @@ static const struct field run_parameters[] = {
     {.name = "tables",
      .types = FIELD_TEXT,
      .optional = TRUE,
-     .pattern = "^(csv|parquet|json|none)$",
-     .pattern_words = "csv, parquet, json or none",
+     .words = FIELD_WORDS ("csv", "parquet", "json", "none"),
      .text = "Also keep each table that the code shows, whole, as a file of this format; as the profile says "
              "where it is left out."},
     FIELD_DESCRIPTION,
@@ -132,102 +132,11 @@ static const struct field run_reply[] = {
      .members = session_members,
      .text = "The session that this was a cell of."},
     {.name = "wall_ms", .types = FIELD_NUMBER, .text = "How long it took."},
-    FIELD_RUN_ID,
     {0},
 };
 
 static const struct field *const run_replies[] = {run_reply, NULL};
 
-static const struct field session_fields[] = {
-    {.name = "session_id", .types = FIELD_TEXT, .text = "Its id."},
-    {.name = "name", .types = FIELD_TEXT | FIELD_NULL, .text = "Its name."},
-    {.name = "owner", .types = FIELD_TEXT, .text = "Whose it is."},
-    {.name = "environment", .types = FIELD_TEXT, .text = "Its interpreter and packages."},
-    {.name = "profile", .types = FIELD_TEXT, .text = "Its limits and rules."},
-    {.name = "state", .types = FIELD_TEXT, .text = "idle, busy or ended."},
-    {.name = "cells", .types = FIELD_INTEGER, .text = "How many it ran."},
-    {.name = "variables", .types = FIELD_INTEGER, .text = "How many it has."},
-    {.name = "created", .types = FIELD_TEXT, .text = "When it was made."},
-    {.name = "idle_ms", .types = FIELD_INTEGER | FIELD_NULL, .text = "Since it was used."},
-    {.name = "expires_in_ms", .types = FIELD_INTEGER | FIELD_NULL, .text = "When it ends if nobody uses it."},
-    {.name = "memory_bytes",
-     .types = FIELD_INTEGER | FIELD_NULL,
-     .text = "What it held when it was last looked at."},
-    {.name = "parent", .types = FIELD_TEXT | FIELD_NULL, .text = "The session that it is a branch of."},
-    {.name = "checkpoints",
-     .types = FIELD_LIST,
-     .items = FIELD_OBJECT,
-     .text = "Those that it can be put back to."},
-    {.name = "shell", .types = FIELD_TEXT | FIELD_NULL, .text = "ipython or plain."},
-    {.name = "isolation", .types = FIELD_OBJECT | FIELD_NULL, .text = "What holds it."},
-    {.name = "reason", .types = FIELD_TEXT | FIELD_NULL, .text = "Why it has ended."},
-    FIELD_RUN_ID,
-    {0},
-};
-static const struct field list_fields[] = {
-    {.name = "sessions", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "Each as session_show has it."},
-    FIELD_RUN_ID,
-    {0},
-};
-static const struct field variable_members[] = {
-    {.name = "name", .types = FIELD_TEXT, .text = "Its name."},
-    {.name = "type", .types = FIELD_TEXT, .text = "Its class."},
-    {.name = "shape",
-     .types = FIELD_LIST | FIELD_NULL,
-     .items = FIELD_INTEGER,
-     .text = "Of tables and arrays."},
-    {.name = "bytes",
-     .types = FIELD_INTEGER | FIELD_NULL,
-     .text = "With the contents for tables and arrays."},
-    {0},
-};
-static const struct field variables_fields[] = {
-    {.name = "variables",
-     .types = FIELD_LIST,
-     .items = FIELD_OBJECT,
-     .members = variable_members,
-     .text = "At most 1000 of them."},
-    {.name = "count", .types = FIELD_INTEGER, .text = "How many there are."},
-    FIELD_RUN_ID,
-    {0},
-};
-static const struct field history_fields[] = {
-    {.name = "cells",
-     .types = FIELD_LIST,
-     .items = FIELD_OBJECT,
-     .text = "Each with cell, code, outcome, started and wall_ms, the oldest first."},
-    {.name = "dropped", .types = FIELD_INTEGER, .text = "How many of the first are no longer on record."},
-    FIELD_RUN_ID,
-    {0},
-};
-static const struct field checkpoint_fields[] = {
-    {.name = "checkpoint_id", .types = FIELD_TEXT, .text = "Its id."},
-    {.name = "name", .types = FIELD_TEXT | FIELD_NULL, .text = "Its name."},
-    {.name = "cell", .types = FIELD_INTEGER, .text = "The last cell before it."},
-    {.name = "variables", .types = FIELD_INTEGER, .text = "How many there were."},
-    {.name = "created", .types = FIELD_TEXT, .text = "When it was made."},
-    {.name = "memory_bytes", .types = FIELD_INTEGER | FIELD_NULL, .text = "What it holds."},
-    {.name = "warnings",
-     .types = FIELD_LIST,
-     .items = FIELD_TEXT,
-     .text = "What both share that they should not."},
-    FIELD_RUN_ID,
-    {0},
-};
-
-static const struct field *const session_replies[] = {session_fields, NULL};
-static const struct field *const list_replies[] = {list_fields, NULL};
-static const struct field *const variables_replies[] = {variables_fields, NULL};
-static const struct field *const history_replies[] = {history_fields, NULL};
-static const struct field *const checkpoint_replies[] = {checkpoint_fields, NULL};
-
-/* clang-format off */
-#define PARAMETER_SESSION FIELD_NAME ("session", FALSE, "The session's name or id.")
-#define PARAMETER_CHECKPOINT(leave) \
-  FIELD_NAME ("checkpoint", leave, "The checkpoint's name or id.")
-/* clang-format on */
-
-static const struct field no_parameters[] = {{0}};
 static const struct field new_parameters[] = {
     FIELD_NAME ("name", TRUE, "A name for it; without one it has an id alone."),
     PARAMETER_ENVIRONMENT,
@@ -242,26 +151,6 @@ static const struct field new_parameters[] = {
      .text = "The longest that each cell may run; the profile's limit where it is left out."},
     {0},
 };
-static const struct field session_parameters[] = {PARAMETER_SESSION, {0}};
-static const struct field checkpoint_parameters[] = {
-    PARAMETER_SESSION,
-    FIELD_NAME ("name", TRUE, "A name for the checkpoint; without one it has an id alone."),
-    {0},
-};
-static const struct field rollback_parameters[] = {PARAMETER_SESSION, PARAMETER_CHECKPOINT (FALSE), {0}};
-static const struct field branch_parameters[] = {
-    PARAMETER_SESSION,
-    PARAMETER_CHECKPOINT (TRUE),
-    {.name = "count",
-     .types = FIELD_INTEGER,
-     .optional = TRUE,
-     .standard = "1",
-     .minimum = 1,
-     .maximum = 64,
-     .text = "How many."},
-    {0},
-};
-
 /* ---- the table ---- */
 
 static const struct tool tools[] = {
@@ -314,9 +203,9 @@ static const struct tool tools[] = {
         .description = "Lists your sessions: those that live, then those that ended lately with the reason.",
         .role = ROLE_GUEST,
         .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
-        .parameters = no_parameters,
-        .replies = list_replies,
-        .handle = adder_session_list_tool,
+        .parameters = session_list_params,
+        .replies = session_list_replies,
+        .operation = "session.list",
     },
     {
         .name = "session_show",
@@ -325,20 +214,20 @@ static const struct tool tools[] = {
                        "it will end, and its checkpoints.",
         .role = ROLE_GUEST,
         .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
-        .parameters = session_parameters,
+        .parameters = session_params,
         .replies = session_replies,
-        .handle = adder_session_show_tool,
+        .operation = "session.show",
     },
     {
         .name = "session_variables",
         .title = "List a session's variables",
-        .description = "Lists the variables of a session with type, shape and size, without values; "
-                       "run_python shows a value.",
+        .description = "Lists the variables of a session with type, shape and size; with names, those alone "
+                       "and their values.",
         .role = ROLE_GUEST,
         .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
-        .parameters = session_parameters,
-        .replies = variables_replies,
-        .handle = adder_session_variables_tool,
+        .parameters = session_variables_params,
+        .replies = session_variables_replies,
+        .operation = "session.variables",
     },
     {
         .name = "session_history",
@@ -347,9 +236,9 @@ static const struct tool tools[] = {
                        "that has ended.",
         .role = ROLE_GUEST,
         .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
-        .parameters = session_parameters,
-        .replies = history_replies,
-        .handle = adder_session_history_tool,
+        .parameters = session_params,
+        .replies = session_history_replies,
+        .operation = "session.history",
     },
     {
         .name = "session_reset",
@@ -357,9 +246,9 @@ static const struct tool tools[] = {
         .description = "Forgets all variables of a session; its files stay. Returns the session.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
-        .parameters = session_parameters,
+        .parameters = session_params,
         .replies = session_replies,
-        .handle = adder_session_reset_tool,
+        .operation = "session.reset",
     },
     {
         .name = "session_interrupt",
@@ -368,9 +257,9 @@ static const struct tool tools[] = {
                        "Returns the session.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES | TOOL_IDEMPOTENT,
-        .parameters = session_parameters,
+        .parameters = session_params,
         .replies = session_replies,
-        .handle = adder_session_interrupt_tool,
+        .operation = "session.interrupt",
     },
     {
         .name = "session_checkpoint",
@@ -379,9 +268,9 @@ static const struct tool tools[] = {
                        "like. Make one before you try what may go wrong. Returns its checkpoint_id.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES,
-        .parameters = checkpoint_parameters,
-        .replies = checkpoint_replies,
-        .handle = adder_session_checkpoint_tool,
+        .parameters = session_checkpoint_params,
+        .replies = session_checkpoint_replies,
+        .operation = "session.checkpoint",
     },
     {
         .name = "session_rollback",
@@ -390,9 +279,9 @@ static const struct tool tools[] = {
                        "those of then. What it is now is gone; the checkpoint stays. Returns the session.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
-        .parameters = rollback_parameters,
+        .parameters = session_rollback_params,
         .replies = session_replies,
-        .handle = adder_session_rollback_tool,
+        .operation = "session.rollback",
     },
     {
         .name = "session_branch",
@@ -402,9 +291,9 @@ static const struct tool tools[] = {
             "way, without doing the work again. Use it to try several ideas on the same data. Returns them.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES,
-        .parameters = branch_parameters,
-        .replies = list_replies,
-        .handle = adder_session_branch_tool,
+        .parameters = session_branch_params,
+        .replies = session_list_replies,
+        .operation = "session.branch",
     },
     {
         .name = "session_end",
@@ -413,9 +302,9 @@ static const struct tool tools[] = {
                        "history can still be shown for a while. Returns the session.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_IDEMPOTENT,
-        .parameters = session_parameters,
+        .parameters = session_params,
         .replies = session_replies,
-        .handle = adder_session_end_tool,
+        .operation = "session.end",
     },
 };
 

@@ -3,13 +3,13 @@
  * is one text, as a chat shows it. */
 #include <string.h>
 
+#include "common/field_rows.h"
 #include "common/json.h"
 #include "library/library.h"
+#include "operations/result_fields.h"
+#include "tools/attached_files.h"
 #include "tools/call.h"
-#include "tools/field_rows.h"
 #include "tools/file_tools.h"
-#include "tools/loaded.h"
-#include "tools/result_fields.h"
 #include "tools/shapes.h"
 #include "tools/transcript.h"
 
@@ -44,7 +44,6 @@ static const struct field run_reply[] = {
      .types = FIELD_LIST,
      .items = FIELD_TEXT,
      .text = "What was plotted, as PNG in base64."},
-    FIELD_RUN_ID,
     {0},
 };
 
@@ -59,13 +58,11 @@ static const struct field container_reply[] = {
     LIST ("files", result_file_fields, "The files that the code made."),
     TEXT_0 ("backend", "container; or native: it ran in a sandbox of the host's, and warnings say why."),
     TEXTS ("warnings", "What else is to be known."),
-    FIELD_RUN_ID,
     {0},
 };
 
 static const struct field text_reply[] = {
     {.name = "text", .types = FIELD_TEXT, .text = "What was done, or what there is."},
-    FIELD_RUN_ID,
     {0},
 };
 
@@ -93,8 +90,7 @@ session_name (const struct call *call, GError **error)
 static json_t *
 session_show (const struct call *call, const char *name)
 {
-  g_autofree char *text = adder_session_show (call->tools->engine, call->caller->owner, name, NULL);
-  return text ? json_loads (text, 0, NULL) : NULL;
+  return call_operation (call, "session.show", json_pack ("{s:s}", "session", name), NULL);
 }
 
 static gboolean
@@ -114,8 +110,7 @@ is_ours (const json_t *session)
 static void
 make_room (const struct call *call)
 {
-  g_autofree char *text = adder_session_list (call->tools->engine, call->caller->owner, NULL);
-  g_autoptr (json_t) list = text ? json_loads (text, 0, NULL) : NULL;
+  g_autoptr (json_t) list = call_operation (call, "session.list", json_object (), NULL);
   const json_t *oldest = NULL;
   json_int_t longest = -1;
   guint count = 0;
@@ -302,7 +297,7 @@ run_cell (struct call *call, GError **error)
     return;
   AdderRequest *request = call_request (call, call_text (call, "code"), NULL);
   adder_request_set_session (request, name, TRUE);
-  if (loaded_put (call, name, request, error))
+  if (attached_files_put (call, name, request, error))
     run_and_reply (call, request, &cell_form, lost);
   else
     adder_request_free (request);
@@ -316,7 +311,7 @@ handle_run (struct call *call)
     run_cell (call, &problem);
   else {
     AdderRequest *request = call_request (call, call_text (call, "code"), SNIPPET_PROFILE);
-    if (loaded_put (call, NULL, request, &problem))
+    if (attached_files_put (call, NULL, request, &problem))
       run_and_reply (call, request, &cell_form, NULL);
     else
       adder_request_free (request);
@@ -340,9 +335,11 @@ static gboolean
 load (struct call *call, char **ret_name, GError **error)
 {
   const char *id = call_text (call, "file_id");
-  g_autofree char *again = NULL, *session = session_name (call, error);
-  return session && loaded_add (call, session, id, ret_name, error) &&
-         loaded_add (call, NULL, id, &again, error);
+  g_autofree char *session = session_name (call, error);
+  if (!session || !attached_files_add (call, session, id, ret_name, error))
+    return FALSE;
+  g_autofree char *again = NULL;
+  return attached_files_add (call, NULL, id, &again, error);
 }
 
 static void
@@ -365,10 +362,17 @@ reply_words (struct call *call, const char *text)
 }
 
 static gboolean
+session_do (const struct call *call, const char *operation, const char *name, GError **error)
+{
+  g_autoptr (json_t) session = call_operation (call, operation, json_pack ("{s:s}", "session", name), error);
+  return session != NULL;
+}
+
+static gboolean
 session_new (struct call *call, const char *name, GError **error)
 {
   /* Where there was none, there is nothing to end. */
-  (void)adder_session_end (call->tools->engine, call->caller->owner, name, NULL);
+  (void)session_do (call, "session.end", name, NULL);
   if (!session_make (call, name, error))
     return FALSE;
   reply_words (call, SESSION_MARK "[session active, 0 vars]");
@@ -378,7 +382,7 @@ session_new (struct call *call, const char *name, GError **error)
 static gboolean
 session_reset (struct call *call, const char *name, GError **error)
 {
-  if (!adder_session_reset (call->tools->engine, call->caller->owner, name, error))
+  if (!session_do (call, "session.reset", name, error))
     return FALSE;
   reply_words (call, "All variables are forgotten.\n" SESSION_MARK "[session active, 0 vars]");
   return TRUE;
@@ -387,7 +391,7 @@ session_reset (struct call *call, const char *name, GError **error)
 static gboolean
 session_end (struct call *call, const char *name, GError **error)
 {
-  if (!adder_session_end (call->tools->engine, call->caller->owner, name, error))
+  if (!session_do (call, "session.end", name, error))
     return FALSE;
   reply_words (call, "The session has ended.");
   return TRUE;
@@ -410,11 +414,10 @@ shape_text (const json_t *shape)
 static gboolean
 session_variables (struct call *call, const char *name, GError **error)
 {
-  g_autofree char *answer =
-      adder_session_variables (call->tools->engine, call->caller->owner, name, NULL, error);
-  if (!answer)
+  g_autoptr (json_t) listed =
+      call_operation (call, "session.variables", json_pack ("{s:s}", "session", name), error);
+  if (!listed)
     return FALSE;
-  g_autoptr (json_t) listed = json_loads (answer, 0, NULL);
   g_autoptr (GString) text = g_string_new (NULL);
   gsize index;
   json_t *variable;

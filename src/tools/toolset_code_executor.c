@@ -4,9 +4,9 @@
 
 #include "common/file_name.h"
 #include "common/json.h"
+#include "tools/attached_files.h"
 #include "tools/call.h"
 #include "tools/file_tools.h"
-#include "tools/loaded.h"
 #include "tools/shapes.h"
 
 #define PROFILE         "code_executor"
@@ -45,7 +45,6 @@ static const struct field run_reply[] = {
      .items = FIELD_OBJECT,
      .members = file_members,
      .text = "Files that are new or changed in the current directory and /tmp, or below."},
-    FIELD_RUN_ID,
     {0},
 };
 
@@ -151,7 +150,7 @@ run_loaded (struct call *call, const char *code, const char *profile, struct ran
   g_autoptr (GError) problem = NULL;
   AdderRequest *request = call_request (call, code, profile);
   if (call_set_timeout (call, request, profile, call_integer (call, "timeout"), &problem) &&
-      loaded_put (call, NULL, request, &problem))
+      attached_files_put (call, NULL, request, &problem))
     return call_run (call, request, ret_ran);
   adder_request_free (request);
   call_fail (call, problem);
@@ -198,7 +197,6 @@ static const struct field shell_reply[] = {
     {.name = "exit_code",
      .types = FIELD_INTEGER,
      .text = "That of the last command; 126 when it was refused, -1 when time was over."},
-    FIELD_RUN_ID,
     {0},
 };
 

@@ -34,8 +34,8 @@ static const struct field javascript_parameters[] = {
     {0},
 };
 
-static const struct field python_reply[] = {FIELD_VALUE (PYTHON_ERROR), FIELD_RUN_ID, {0}};
-static const struct field javascript_reply[] = {FIELD_VALUE (JAVASCRIPT_ERROR), FIELD_RUN_ID, {0}};
+static const struct field python_reply[] = {FIELD_VALUE (PYTHON_ERROR), {0}};
+static const struct field javascript_reply[] = {FIELD_VALUE (JAVASCRIPT_ERROR), {0}};
 static const struct field *const python_replies[] = {python_reply, NULL};
 static const struct field *const javascript_replies[] = {javascript_reply, NULL};
 
@@ -77,8 +77,8 @@ reply_value (struct call *call, const struct ran *ran)
   g_autoptr (GError) problem = NULL;
   const struct tool_caller *caller = call->caller;
   const char *store_as = call_text (call, "store_as"), *text = value_text (ran);
-  gboolean kept =
-      contexts_put (call->tools->contexts, caller->owner, caller->conversation, store_as, text, &problem);
+  gboolean kept = conversation_states_put (call->tools->conversation_states, caller->owner,
+                                           caller->conversation, store_as, text, &problem);
   if (kept || !store_as)
     call_reply (call, json_pack ("{s:s}", "text", text), ran);
   else
@@ -129,14 +129,13 @@ static gboolean
 set_values (const struct call *call, const struct language *language, const struct profile *profile,
             AdderRequest *request, GError **error)
 {
-  g_autoptr (json_t) values =
-      contexts_get (call->tools->contexts, call->caller->owner, call->caller->conversation);
+  g_autoptr (json_t) values = conversation_states_get (call->tools->conversation_states, call->caller->owner,
+                                                       call->caller->conversation);
   const char *name;
   json_t *value;
   json_object_foreach (values, name, value)
   {
-    g_autofree char *text = json_to_text (value);
-    if (!has_meaning (language, profile, name) && !adder_request_set_value (request, name, text, error))
+    if (!has_meaning (language, profile, name) && !library_set_value (request, name, value, error))
       return FALSE;
   }
   return TRUE;
@@ -154,7 +153,7 @@ may_store (const struct call *call, const struct language *language, const struc
                  "store_as needs a conversation to keep the value in, and this call came without one");
     return FALSE;
   }
-  if (strcmp (store_as, CONTEXT_LAST) != 0 && !has_meaning (language, profile, store_as))
+  if (strcmp (store_as, CONVERSATION_STATE_LAST) != 0 && !has_meaning (language, profile, store_as))
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "store_as cannot be %s: the name has a meaning already; choose another", store_as);

@@ -2,10 +2,10 @@
 /* Toolset `workbench`: a scientist's agent, in the user's own directory. */
 #include <string.h>
 
+#include "tools/attached_files.h"
 #include "tools/call.h"
 #include "tools/dataset_tools.h"
 #include "tools/export_tool.h"
-#include "tools/loaded.h"
 #include "tools/materials_tools.h"
 #include "tools/result_tools.h"
 #include "tools/shapes.h"
@@ -34,7 +34,6 @@ static const struct field execute_reply[] = {
      .types = FIELD_TEXT,
      .optional = TRUE,
      .text = "Where stdout or stderr is a preview: under which peek_result reads all of it."},
-    FIELD_RUN_ID,
     {0},
 };
 
@@ -43,7 +42,6 @@ static const struct field execute_timeout[] = {
      .types = FIELD_TEXT,
      .text = "\"Timed out after 60s\", with the time limit that was asked for."},
     {.name = "exit_code", .types = FIELD_INTEGER, .text = "124."},
-    FIELD_RUN_ID,
     {0},
 };
 
@@ -78,7 +76,7 @@ handle_execute (struct call *call)
   AdderRequest *request = call_request (call, call_text (call, "code"), PROFILE);
   adder_request_set_keep_over (request, TEXT_CHARACTERS);
   if (!call_set_timeout (call, request, PROFILE, call_integer (call, "timeout"), &problem) ||
-      !call_set_directory (call, request, &problem) || !loaded_put (call, NULL, request, &problem)) {
+      !call_set_directory (call, request, &problem) || !attached_files_put (call, NULL, request, &problem)) {
     adder_request_free (request);
     call_fail (call, problem);
   } else if (call_run (call, request, &ran)) {

@@ -13,7 +13,7 @@ import subprocess
 import harness
 
 libc = ctypes.CDLL(None, use_errno=True)
-LENT_BYTES = 16 << 20  # INPUT_LENT_BYTES
+BIND_BYTES = 16 << 20  # INPUT_BIND_BYTES
 IPC_CREAT, IPC_EXCL, IPC_RMID = 0o1000, 0o2000, 0
 
 
@@ -38,7 +38,7 @@ class Bait:
         self.closing = contextlib.ExitStack()
         self.variables = {"BAIT_WORD": self.word}
         self.place_files()
-        self.place_lent_file()
+        self.place_bind_mounted_file()
         self.place_process()
         self.place_sockets()
         self.place_segment()
@@ -73,20 +73,20 @@ class Bait:
         if os.listdir(self.open_directory):
             yield f"files were left: {os.listdir(self.open_directory)}"
 
-    def place_lent_file(self):
-        """Its owner is who the sandbox is for the host, and everybody may write to it: only how it is lent protects it."""
-        self.lent = self.directory / "lent"
-        self.lent.write_text(self.word)
-        os.truncate(self.lent, LENT_BYTES)
+    def place_bind_mounted_file(self):
+        """Its owner is who the sandbox is for the host, and everybody may write to it: only how it is bind-mounted protects it."""
+        self.bind = self.directory / "bind"
+        self.bind.write_text(self.word)
+        os.truncate(self.bind, BIND_BYTES)
         if os.geteuid() == 0:
-            os.chown(self.lent, self.uid, self.uid)
-        self.lent.chmod(0o666)
-        self.lent_before = self.facts_of_lent_file()
-        self.variables["BAIT_LENT"] = str(self.lent)
+            os.chown(self.bind, self.uid, self.uid)
+        self.bind.chmod(0o666)
+        self.bind_before = self.facts_of_bind_mounted_file()
+        self.variables["BAIT_BIND"] = str(self.bind)
 
-    def facts_of_lent_file(self):
-        stat = self.lent.stat()
-        with self.lent.open() as file:
+    def facts_of_bind_mounted_file(self):
+        stat = self.bind.stat()
+        with self.bind.open() as file:
             head = file.read(len(self.word))
         return {
             "content": head,
@@ -96,18 +96,18 @@ class Bait:
             "owner": (stat.st_uid, stat.st_gid),
             "times": (stat.st_mtime_ns, stat.st_ctime_ns),
             "links": stat.st_nlink,
-            "attributes": os.listxattr(self.lent),
+            "attributes": os.listxattr(self.bind),
         }
 
-    def harm_to_lent_file(self):
-        if not self.lent.exists():
-            yield "the file that is lent was removed"
+    def harm_to_bind_mounted_file(self):
+        if not self.bind.exists():
+            yield "the file that is bind-mounted was removed"
             return
-        for name, value in self.facts_of_lent_file().items():
-            if value != self.lent_before[name]:
-                yield f"of the file that is lent, the {name} changed"
-        if sorted(os.listdir(self.directory)) != ["lent", "open", "secret", "socket"]:
-            yield f"something was done beside the file that is lent: {os.listdir(self.directory)}"
+        for name, value in self.facts_of_bind_mounted_file().items():
+            if value != self.bind_before[name]:
+                yield f"of the file that is bind-mounted, the {name} changed"
+        if sorted(os.listdir(self.directory)) != ["bind", "open", "secret", "socket"]:
+            yield f"something was done beside the file that is bind-mounted: {os.listdir(self.directory)}"
 
     def place_process(self):
         prefix = []
@@ -220,7 +220,7 @@ class Bait:
             what
             for look in (
                 self.harm_to_files,
-                self.harm_to_lent_file,
+                self.harm_to_bind_mounted_file,
                 self.harm_to_process,
                 self.harm_to_sockets,
                 self.harm_to_segment,

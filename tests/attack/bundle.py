@@ -53,14 +53,14 @@ for case in cases:
     print(PREFIX + json.dumps([case["name"], told(**case)]), flush=True)
 """
 
-ALARM = 20  # seconds for one of them
+ALARM = 60  # seconds for one of them
 
 
 def fits(case):
     """It has nothing of its own that a whole run is needed for: limits, another file, a victim, a process left behind."""
     return (
         case.kind == "refused"
-        and not (case.victim or case.lent or case.limits or "ATTACK_TOKEN" in case.code)
+        and not (case.victim or case.bind or case.limits or "ATTACK_TOKEN" in case.code)
         and all(path.name in NAMES_BESIDE for path in case.files)
         and not case.whole
     )

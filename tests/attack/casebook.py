@@ -14,8 +14,8 @@ PROMISE = re.compile(
     r"# Must (?:(?P<refused>be refused)|end as (?P<ends>\w+(?:\|\w+)*)|(?P<harmless>do no harm)): (?P<what>\S.*\.)"
 )
 KEYS = re.compile(
-    r"# (?P<key>stopped by|stopped by at \d|stopped by in a container|levels|users|needs|limits|result|files|lent|alone|whole|teeth|toothless"
-    r"|toothless above 1|toothless at 1|toothless in a container|not in a container): (?P<value>\S.*)"
+    r"# (?P<key>stopped by|stopped by at \d|stopped by in a container|levels|users|needs|limits|result|files|bind|alone|whole|succeeds as|cannot succeed"
+    r"|cannot succeed above 1|cannot succeed at 1|cannot succeed in a container|not in a container): (?P<value>\S.*)"
 )
 
 
@@ -35,12 +35,12 @@ class Case:
     limits: tuple = ()  # NAME=VALUE
     result: str = "True"  # an expression over the result that must be true
     files: tuple = ()  # paths of files that lie beside the code
-    lent: str = ""  # the name under which the large file among the bait is passed with the run
+    bind: str = ""  # the name under which the large file among the bait is passed with the run
     alone: str = ""  # why it is not tried among neighbours
     whole: str = ""  # why it needs a run for itself, where others share one (bundle.py)
     not_contained: str = ""  # why it is not for containers
-    teeth: tuple = ()  # users as whom it would succeed without the layers; empty: all
-    toothless: dict = dataclasses.field(default_factory=dict)  # level: why it cannot win there even without the layers
+    succeeds_as: tuple = ()  # users as whom it would succeed without the layers; empty: all
+    cannot_succeed: dict = dataclasses.field(default_factory=dict)  # level: why it cannot win there even without the layers
     victim: str = ""  # code of the sandbox that is attacked
 
     @property
@@ -106,11 +106,11 @@ def layers_of(keys, level):
     return tuple(own.split(" + ")) if own else walls
 
 
-TOOTHLESS = {3: "toothless above 1", 2: "toothless above 1", 1: "toothless at 1", CONTAINER: "toothless in a container"}
+CANNOT_SUCCEED = {3: "cannot succeed above 1", 2: "cannot succeed above 1", 1: "cannot succeed at 1", CONTAINER: "cannot succeed in a container"}
 
 
-def toothless(keys, levels):
-    found = {level: keys.get(TOOTHLESS[level]) or keys.get("toothless") for level in levels}
+def cannot_succeed(keys, levels):
+    found = {level: keys.get(CANNOT_SUCCEED[level]) or keys.get("cannot succeed") for level in levels}
     return {level: why for level, why in found.items() if why}
 
 
@@ -135,12 +135,12 @@ def read(path):
         limits=tuple(keys.get("limits", "").split()),
         result=keys.get("result", "True"),
         files=tuple(beside(path, name) for name in keys.get("files", "").split()),
-        lent=keys.get("lent", ""),
+        bind=keys.get("bind", ""),
         alone=keys.get("alone", ""),
         whole=keys.get("whole", ""),
         not_contained=keys.get("not in a container", ""),
-        teeth=tuple(keys.get("teeth", "").split()),
-        toothless=toothless(keys, levels),
+        succeeds_as=tuple(keys.get("succeeds as", "").split()),
+        cannot_succeed=cannot_succeed(keys, levels),
         victim=victim.read_text(encoding="utf-8") if victim.exists() else "",
     )
 

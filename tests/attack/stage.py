@@ -15,6 +15,7 @@ import time
 
 import bait
 import bundle
+import contained
 import harness
 from casebook import CONTAINER
 
@@ -23,6 +24,9 @@ THREADS = 12  # with those whose run is over, and which wait for what it left be
 NEIGHBOURS = 100
 SURVIVAL = 30  # seconds after its run in which a process may be on its way out; cases that leave one behind let it live twice that
 STAYING = 1  # the same where nothing ends it, which is to be shown
+PATIENCE = 30  # seconds that an attack waits for the daemon to end it; STAYING where nothing does
+VICTIM_LIMIT = "10min"  # of a victim's run, which outlives the attack and the time that this waits for a sandbox
+BEATS = 400  # lines of a victim that shall suffer: it says so sooner, but what it said before may still be on its way
 NAME_MOST = 15  # letters of a process's name
 ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxes are for the host
 
@@ -31,7 +35,7 @@ LACKING = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT")  # a 
 LEVELS = {3: "", 2: "cgroup = none\n", 1: "isolation = process\nmin_isolation = 1\n", CONTAINER: ""}  # level: what the group [sandbox] of the configuration needs for it
 NAMESPACES = ("pid", "mnt", "net", "ipc")  # what no sandbox above level 1 shares with the host; the user's, a container may
 BUNDLES = 24  # attacks in one container
-BUNDLE_SECONDS = 60
+BUNDLE_SECONDS = 300  # for all of them; each has its own alarm (bundle.py)
 BUNDLED = os.environ.get("ADDER_ATTACK_CONTAINERS") != "all"
 
 CONFIGURATION = """
@@ -124,8 +128,8 @@ class Performance:
 class Lines:
     """What a command prints, line by line."""
 
-    def __init__(self, command):
-        self.command, self.rest = command, b""
+    def __init__(self, command, deadline):
+        self.command, self.deadline, self.rest = command, deadline, b""
         os.set_blocking(command.stdout.fileno(), False)
 
     def new(self):
@@ -136,10 +140,10 @@ class Lines:
         *lines, self.rest = (self.rest + (data or b"")).split(b"\n")
         return [line.decode(errors="replace") for line in lines]
 
-    def wait(self, deadline=harness.DEADLINE):
+    def wait(self):
         with selectors.DefaultSelector() as selector:
             selector.register(self.command.stdout, selectors.EVENT_READ)
-            if not selector.select(deadline):
+            if not selector.select(self.deadline):
                 raise TimeoutError
         return self.new()
 
@@ -147,8 +151,8 @@ class Lines:
 class Watcher:
     """A run that prints "well" (or "ready") as long as nobody does it harm: a neighbour or a victim."""
 
-    def __init__(self, command):
-        self.command, self.lines = command, Lines(command)
+    def __init__(self, command, deadline):
+        self.command, self.lines = command, Lines(command, deadline)
 
     def suffered(self, beats=1):
         """Waits for so many lines and tells what is wrong, or None."""
@@ -174,7 +178,7 @@ class Watcher:
     def end(self, at_once=False):
         """AT_ONCE does not wait for the daemon to say that the run has ended."""
         self.command.kill() if at_once else self.command.terminate()
-        self.command.communicate(timeout=harness.DEADLINE)
+        self.command.communicate(timeout=self.lines.deadline)
 
 
 def survivors(name, seconds):
@@ -211,10 +215,12 @@ class Stage:
         variables = {"ADDER_ATTACK_CANARY": self.canary}
         configuration = containers + CONFIGURATION + LEVELS[setting.level]
         if setting.off:
-            variables["ADDER_WEAKEN"] = ",".join(setting.off)
+            variables["ADDER_DISABLE_LAYERS"] = ",".join(setting.off)
             configuration = configuration.replace("min_isolation = 1\n", "") + "min_isolation = 0\n"
             configuration = configuration.replace("[pool]\n", BRIEF)
         self.adder = harness.Adder(installation, setting.user, self.directory, configuration, variables)
+        if self.contained:
+            self.adder.deadline = contained.DEADLINE
         # Where nothing keeps sandboxes apart, or all of a user's processes are counted as one run's, attacks would hit each other.
         apart = {"landlock", "seccomp", "pids"} if setting.level == 1 else {"pid"}
         together = apart & set(setting.off)
@@ -224,7 +230,7 @@ class Stage:
         self.neighbours, self.started, self.winning = [], {}, set()
         self.files, self.lock, self.bundle_count = {}, threading.Lock(), 0
         self.engine_socket = next((line.split(" = ")[1] for line in containers.splitlines() if line.startswith("socket = ")), "")
-        # At level 1 whatever the user has running counts, the crowd and what else the host does in his name.
+        # At level 1 whatever the user has running counts, the crowd and what else the host does in their name.
         self.pids = 1024 if setting.level == 1 else 64
         self.start_daemon()
 
@@ -273,7 +279,7 @@ class Stage:
     def gather_crowd(self):
         code = (pathlib.Path(__file__).parent / "neighbour.py").read_text()
         options = ["--limit", "wall_ms=1h", "--limit", "memory_bytes=64M", "--limit", f"pids={self.pids}"]
-        self.neighbours = [Watcher(self.adder.start(code, *options, env="system")) for _ in range(NEIGHBOURS)]
+        self.neighbours = [Watcher(self.adder.start(code, *options, env="system"), self.adder.deadline) for _ in range(NEIGHBOURS)]
         for neighbour in self.neighbours:
             wrong = neighbour.suffered()
             assert wrong is None, f"a neighbour did not start: {wrong}"
@@ -305,7 +311,7 @@ class Stage:
         """Case by name: its performance."""
         lane = self.lanes.get()
         try:
-            variables = self.variables(lane)
+            variables = self.variables(lane, cases)
             performances = how(cases, lane, variables)
             # An attack that says it succeeded may have killed a process that has yet to die.
             if any(performance.breaches for performance in performances.values()):
@@ -330,13 +336,15 @@ class Stage:
             process.signal(signal.SIGKILL)
         return bool(left)
 
-    def variables(self, lane):
+    def variables(self, lane, cases):
+        winning = any(case.name in self.winning for case in cases)
         return {
             **lane.variables,
             "BAIT_DAEMON_SOCKET": str(self.adder.socket),
             "BAIT_STATE": str(self.adder.state),
             "BAIT_ENGINE": self.engine_socket,
             "ATTACK_TOKEN": secrets.token_hex(8),
+            "ATTACK_PATIENCE": str(STAYING if winning else PATIENCE),
         }
 
     def play_bundle(self, cases, lane, variables):
@@ -367,13 +375,14 @@ class Stage:
         victim = self.start_victim(case, variables) if case.victim else None
         try:
             command = self.adder.popen(*self.options(case, variables, "--json"), "-c", case.code)
-            out, err = command.communicate(timeout=harness.DEADLINE * 2)
+            out, err = command.communicate(timeout=2 * self.adder.deadline)
         except subprocess.TimeoutExpired:
             command.kill()
             out, err = command.communicate()
         harm = lane.harm()
         if victim:
-            wrong = victim.missed() or victim.suffered(beats=2)
+            shall_suffer = case.name in self.winning and b"BREACH" not in out
+            wrong = victim.missed() or victim.suffered(beats=BEATS if shall_suffer else 2)
             # Without a pid namespace its init's end is not its own, for which the daemon would wait in vain.
             victim.end(at_once="pid" in self.setting.off)
             harm += [f"the victim: {wrong}"] if wrong else []
@@ -388,15 +397,16 @@ class Stage:
         return harm if self.daemon.alive() else [*harm, "the daemon is dead"]
 
     def start_victim(self, case, variables):
-        victim = Watcher(self.adder.popen(*self.options(case, variables), "-c", case.victim))
+        options = self.options(case, variables, wall=VICTIM_LIMIT)
+        victim = Watcher(self.adder.popen(*options, "-c", case.victim), self.adder.deadline)
         wrong = victim.suffered()
         if wrong:
             victim.end()
             raise AssertionError(f"the victim did not start: {wrong}")
         return victim
 
-    def options(self, case, variables, *more):
-        limits = {"wall_ms": "60s", "pids": self.pids, **dict(limit.split("=", 1) for limit in case.limits)}
+    def options(self, case, variables, *more, wall="60s"):
+        limits = {"wall_ms": wall, "pids": self.pids, **dict(limit.split("=", 1) for limit in case.limits)}
         if self.contained and "memory_bytes" in limits:
             limits["memory_bytes"] = "128M"  # the least with which one starts
         return [
@@ -405,7 +415,7 @@ class Stage:
             *self.kind(case.needs),
             *(word for name, value in limits.items() for word in ("--limit", f"{name}={value}")),
             *(word for name, value in variables.items() for word in ("--set-env", f"{name}={value}")),
-            *(("--file", f"{variables['BAIT_LENT']}:{case.lent}") if case.lent else ()),
+            *(("--file", f"{variables['BAIT_BIND']}:{case.bind}") if case.bind else ()),
             *(word for path in case.files for word in ("--file", self.readable(path))),
         ]
 

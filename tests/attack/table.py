@@ -34,7 +34,7 @@ def layers(case):
     texts += [
         f"at {level}: {', '.join(case.layers[level])}" for level in levels[1:] if case.layers[level] != case.layers[levels[0]]
     ]
-    notes = [*case.toothless.values(), *([f"not in a container: {case.not_contained}"] if case.not_contained else [])]
+    notes = [*case.cannot_succeed.values(), *([f"not in a container: {case.not_contained}"] if case.not_contained else [])]
     return "; ".join(texts) + "".join(f" ({why})" for why in dict.fromkeys(notes))
 
 

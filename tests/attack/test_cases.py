@@ -20,7 +20,7 @@ import stage
 import table
 
 CASES = casebook.all_cases()
-WEAK_BUILD = os.environ.get("ADDER_WEAK_BUILD")
+MUTATION_BUILD = os.environ.get("ADDER_MUTATION_BUILD")
 AFTERWARDS = "afterwards"
 CONTAINERS = os.environ.get("ADDER_ATTACK_CONTAINERS", "some")  # all: each case in a container of its own, each layer by itself; none
 
@@ -111,11 +111,11 @@ def plain_plays(deep):
                 yield setting, AFTERWARDS
 
 
-def teeth_of(case, level):
+def mutations_of(case, level):
     """(layers that are off, whether the attack then succeeds): without any of its walls, and with each of them alone."""
     walls = case.layers[level]
     if level == casebook.CONTAINER:
-        yield from teeth_in_containers(case, walls)
+        yield from mutations_in_containers(case, walls)
         return
     yield layers_of(walls), True
     if len(walls) > 1:
@@ -123,7 +123,7 @@ def teeth_of(case, level):
             yield layers_of(other for other in walls if other != wall), False
 
 
-def teeth_in_containers(case, walls):
+def mutations_in_containers(case, walls):
     """A case that the container stops by itself must not succeed when the runner does nothing. Others do then, and where all
     is tried, without their own walls, and not with each of those alone."""
     alone = casebook.CONTAINER in walls
@@ -141,30 +141,30 @@ def layers_of(walls):
     return tuple(sorted({layer for wall in walls for layer in wall.split("/")}))
 
 
-def has_teeth(case, user, level):
-    return level not in case.toothless and belongs(case, user, level)
+def has_mutations(case, user, level):
+    return level not in case.cannot_succeed and belongs(case, user, level)
 
 
-def biters(case, deep):
+def mutation_users(case, deep):
     """As whom it must succeed without the layers. They are the same code for all users: who has the highest level stands for the
     others, unless the case is about some."""
-    able = [user for user in harness.users() if not user.why_not and (not case.teeth or user.name in case.teeth)]
+    able = [user for user in harness.users() if not user.why_not and (not case.succeeds_as or user.name in case.succeeds_as)]
     return able if deep or case.users else [max(able, key=level_of_host)] if able else []
 
 
-def teeth_plays(deep):
+def mutation_plays(deep):
     """(setting, case, success), those of one setting together, since each is a daemon. Level 3 stands for level 2 where the
     layers are the same: the sandboxes differ in their control groups alone."""
     found = {}
     for case in CASES:
-        for user in biters(case, deep):
+        for user in mutation_users(case, deep):
             seen = []
             for level in levels(user):
                 kind = (level if level in (1, casebook.CONTAINER) else 3, case.layers.get(level))
-                if not has_teeth(case, user, level) or kind in seen:
+                if not has_mutations(case, user, level) or kind in seen:
                     continue
                 seen.append(kind)
-                for off, success in teeth_of(case, level):
+                for off, success in mutations_of(case, level):
                     setting = stage.Setting(user, level, off=off)
                     found.setdefault(setting, []).append((case, success))
     for setting in sorted(found, key=str):
@@ -176,8 +176,8 @@ def pytest_generate_tests(metafunc):
     deep = metafunc.config.getoption("deep")
     if metafunc.function is test_attack:
         metafunc.parametrize("setting, case", list(plain_plays(deep)), ids=shown)
-    if metafunc.function is test_teeth:
-        metafunc.parametrize("setting, case, success", list(teeth_plays(deep)), ids=shown)
+    if metafunc.function is test_mutation:
+        metafunc.parametrize("setting, case, success", list(mutation_plays(deep)), ids=shown)
 
 
 def without_packages(engine):
@@ -193,7 +193,7 @@ def without_packages(engine):
     return f"{name}:{tag}"
 
 
-class Theatre:
+class Stages:
     """One stage at a time: it is taken down when another is asked for."""
 
     def __init__(self, request, directory):
@@ -203,13 +203,13 @@ class Theatre:
     def installation(self, setting):
         if not setting.off:
             return self.request.getfixturevalue("installation")
-        return self.request.getfixturevalue("weak_installation")
+        return self.request.getfixturevalue("mutation_installation")
 
     def containers(self, setting):
         """What a configuration says of the engine, which then has the image of the installation that is played."""
         if setting.level != casebook.CONTAINER:
             return ""
-        engines = self.request.getfixturevalue("weak_engines" if setting.off else "container_engines")
+        engines = self.request.getfixturevalue("mutation_engines" if setting.off else "container_engines")
         engine = contained.engine_or_skip(engines, "docker")
         return engine.config(image=without_packages(engine))
 
@@ -236,22 +236,22 @@ class Theatre:
 
 
 @pytest.fixture(scope="session")
-def weak_installation(common_directory):
-    return harness.Installation(pathlib.Path(WEAK_BUILD).resolve(), common_directory / "weak")
+def mutation_installation(common_directory):
+    return harness.Installation(pathlib.Path(MUTATION_BUILD).resolve(), common_directory / "mut")
 
 
 @pytest.fixture(scope="session")
-def weak_engines(weak_installation):
+def mutation_engines(mutation_installation):
     """Those with an image whose runner's layers can be switched off."""
-    engines = docker_world.Engines(weak_installation.program)
+    engines = docker_world.Engines(mutation_installation.program)
     yield engines
     engines.end()
 
 
 @pytest.fixture(scope="session")
-def theatre(request, common_directory, installation):
+def stages(request, common_directory, installation):
     """After the installation, which shall have no processes when it goes."""
-    made = Theatre(request, common_directory)
+    made = Stages(request, common_directory)
     yield made
     made.close()
 
@@ -259,10 +259,10 @@ def theatre(request, common_directory, installation):
 # ---- the tests ----
 
 
-def test_attack(theatre, setting, case):
+def test_attack(stages, setting, case):
     if setting.user.why_not:
         pytest.skip(setting.user.why_not)
-    played = theatre.stage_of(setting)
+    played = stages.stage_of(setting)
     if case is AFTERWARDS:
         afterwards(played)
         return
@@ -288,25 +288,25 @@ def afterwards(played):
     harness.wait_until(settled, more)  # what it still holds more than before is what will be shown
 
 
-@pytest.mark.skipif(not WEAK_BUILD, reason="no build whose layers can be switched off: set ADDER_WEAK_BUILD")
-def test_teeth(theatre, setting, case, success):
-    performance = theatre.stage_of(setting).one(case)
+@pytest.mark.skipif(not MUTATION_BUILD, reason="no build whose layers can be switched off: set ADDER_MUTATION_BUILD")
+def test_mutation(stages, setting, case, success):
+    performance = stages.stage_of(setting).one(case)
     harness.gathered.extend([performance.said, performance.result])
     won, off = performance.success(case), ", ".join(setting.off)
     if not success:
         assert performance.result.outcome != "failed", "a run that does not start proves nothing"
         assert not won, f"{case.path}: without {off} the attack succeeds: {won}; the layer that is left does not stop it"
         return
-    lacking, toothless = performance.refused()
-    if lacking and not toothless and not won:
+    lacking, refused = performance.refused()
+    if lacking and not refused and not won:
         pytest.skip(f"the host's kernel has no {', '.join(lacking)}")
     assert won, f"{case.path}: without {off} the attack still does not succeed"
-    assert not toothless, f"{case.path}: even without {off} some of it is refused: {toothless}"
+    assert not refused, f"{case.path}: even without {off} some of it is refused: {refused}"
 
 
 def test_layers_cannot_be_switched_off(installation):
     """But in a build that is made for it."""
-    holding = [path for path in installation.files().values() if b"ADDER_WEAKEN" in pathlib.Path(path).read_bytes()]
+    holding = [path for path in installation.files().values() if b"ADDER_DISABLE_LAYERS" in pathlib.Path(path).read_bytes()]
     assert holding == []
 
 

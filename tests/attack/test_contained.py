@@ -9,7 +9,7 @@ import socket
 import threading
 
 import harness
-from harness import wait_until
+from contained import DEADLINE, wait_until
 
 LEFT = """
 import os
@@ -44,7 +44,7 @@ def joins(contained):
 
 def connected(path):
     made = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    made.settimeout(harness.DEADLINE)
+    made.settimeout(DEADLINE)
     made.connect(str(path))
     return made
 
@@ -90,7 +90,7 @@ def test_a_stranger_at_the_join_gets_nothing(make_contained):
         with stranger:
             data, descriptors, _, _ = socket.recv_fds(stranger, 4096, 16)
             assert (data, descriptors) == (b"", [])
-    out, err = run.communicate(timeout=harness.DEADLINE)
+    out, err = run.communicate(timeout=DEADLINE)
     harness.gathered.append((run.args, run.returncode, out, err))
     result = harness.Adder.parse(out.decode(), err.decode(), run.returncode)
     assert result.stdout == "alive\n" and result.isolation["backend"] == "container"

@@ -323,7 +323,7 @@ def test_all_that_is_wrong_is_told_at_once(analyst):
         "tables[1] lacks file",
         "tables[1] has the name of another table",
         "tables[1].options.delimiter must be one character",
-        "tables[1].options.decimals is unknown (there are: delimiter, quote, encoding, header, decimal, thousands, day_first)",
+        "tables[1].options.decimals is unknown (there are: delimiter, quote, encoding, header, decimal, thousands, day_first, table)",
         "expect[0] lacks names",
         "expect[1] must be an object whose check is one of: columns, shape, rows,",
         "expect[2].by must be a text or a list of texts",

@@ -173,10 +173,10 @@ def test_stored_and_loaded_files(science, tools):
     files = [{"file_id": first}, {"file_id": second, "name": "of kinds"}]
     told = tools.call("run_analysis", {"files": files, "code": code})
     assert told["table"]["rows"] == [["play", 250], ["read", 210]]
-    talk = ("--conversation", unique())
-    tools.call("load_file", {"file_id": first}, *talk)
-    assert tools.call("run_analysis", {"code": SUM}, *talk)["table"]["value"] == 460
-    assert tools.call("scan_csv", {}, *talk)["schema"][0]["name"] == "sales"
+    conversation = ("--conversation", unique())
+    tools.call("load_file", {"file_id": first}, *conversation)
+    assert tools.call("run_analysis", {"code": SUM}, *conversation)["table"]["value"] == 460
+    assert tools.call("scan_csv", {}, *conversation)["schema"][0]["name"] == "sales"
     assert "no table" in tools.refused("scan_csv", {}, "--conversation", unique())
     again = [{"file_id": first}, {"file_id": first}]
     assert "two tables have this name" in tools.refused("scan_csv", {"files": again})

@@ -13,7 +13,7 @@ import unicodedata
 
 import pytest
 
-from harness import DEADLINE, Process, gathered, strict_json, unique, wait_until
+from harness import DEADLINE, gathered, strict_json, unique, wait_until
 
 ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 YES_OR_NO = b"Run it? [y]es / [n]o "
@@ -533,19 +533,18 @@ def test_a_daemon_waits_for_its_approvals(make_adder):
     guarded = Guarded(make_adder("[daemon]\nidle_exit_ms = 300ms\n[approval]\nexpire_ms = 2s\n"))
     begun = time.monotonic()
     guarded.needs("1")
-    daemon = Process(guarded.adder.daemon())
-    wait_until(lambda: not daemon.alive(), "the daemon to end")
+    guarded.adder.wait_ended()
     assert time.monotonic() - begun >= 2, "it ended although an approval waited"
 
 
 @pytest.mark.both_users
 def test_others_see_nothing(guarded):
-    """Another user, root or not, has approvals of his own; what root may, is his own as well."""
+    """Another user, root or not, has approvals of their own; what root may, is their own as well."""
     if guarded.adder.user.uid == 0 or os.geteuid() != 0:
         pytest.skip("needs root beside another user's daemon")
     approval = guarded.needs(marked())
-    questions = [{"op": op, "id": approval} for op in ("show", "approve", "deny", "wait")]
-    answers = [speak(guarded.adder.socket, question) for question in ({"op": "list"}, *questions)]
+    questions = [{"operation": f"approval.{name}", "params": {"approval": approval}} for name in ("show", "approve", "deny")]
+    answers = [speak(guarded.adder.socket, question) for question in ({"operation": "approval.list"}, *questions)]
     assert answers[0] == {"approvals": []}
     assert all("there is no approval" in answer["message"] for answer in answers[1:])
     assert guarded.ask("show", approval)["state"] == "pending"
@@ -553,7 +552,7 @@ def test_others_see_nothing(guarded):
 
 # ---- the socket ----
 
-HELLO, APPROVAL = 1, 17
+HELLO, OPERATION = 1, 19  # of src/interfaces/socket/protocol.h
 
 
 def speak(path, question):
@@ -570,21 +569,22 @@ def speak(path, question):
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(DEADLINE)
         connection.connect(str(path))
-        connection.sendall(frame(HELLO, {"protocol": 6, "version": "0", "built": 0}))
+        connection.sendall(frame(HELLO, {"protocol": 8, "version": "0", "built": 0}))
         receive()
-        connection.sendall(frame(APPROVAL, question))
+        connection.sendall(frame(OPERATION, question))
         return receive()
 
 
 @pytest.mark.parametrize(
     "question",
-    [{}, {"op": "burn"}, {"op": "show"}, {"op": "show", "id": 3}, {"op": "list", "id": "x"},
-     {"op": "approve", "id": "x", "always": "yes"}, {"op": "wait", "id": "x", "wait_ms": -1}, {"op": "deny", "id": "x", "reason": []}],
-    ids=lambda question: "-".join(str(value) for value in question.values()) or "empty",
+    [("approval.burn", {}), ("approval.show", {}), ("approval.show", {"approval": 3}), ("approval.list", {"approval": "0123"}),
+     ("approval.approve", {"approval": "0123", "always": "yes"}), ("approval.show", {"approval": "0123", "wait_ms": -1}),
+     ("approval.deny", {"approval": "0123", "reason": []})],
+    ids=lambda question: "-".join([question[0], *map(str, question[1].values())]),
 )
 def test_bad_questions(guarded, question):
     guarded.adder.run("1")
-    answer = speak(guarded.adder.socket, question)
+    answer = speak(guarded.adder.socket, {"operation": question[0], "params": question[1]})
     assert answer["code"] in (1, 2) and answer["message"].count("\n") == 0
 
 
@@ -593,14 +593,14 @@ def test_a_waiter_that_hangs_up(guarded):
     import socket
 
     approval = guarded.needs(marked())
-    before = guarded.adder.status()["connections"]
+    wait_until(lambda: guarded.adder.status()["connections"] == 0, "the connections before it to end")
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(guarded.adder.socket))
         for kind, body in (
-            (HELLO, {"protocol": 6, "version": "0", "built": 0}),
-            (APPROVAL, {"op": "wait", "id": approval, "wait_ms": 3600000}),
+            (HELLO, {"protocol": 8, "version": "0", "built": 0}),
+            (OPERATION, {"operation": "approval.show", "params": {"approval": approval, "wait_ms": 600000}}),
         ):
             data = json.dumps(body).encode()
             connection.sendall(struct.pack("=II", kind, len(data)) + data)
-        wait_until(lambda: guarded.adder.status()["connections"] > before, "the connection")
-    wait_until(lambda: guarded.adder.status()["connections"] == before, "the connection to end")
+        wait_until(lambda: guarded.adder.status()["connections"] > 0, "the connection")
+    wait_until(lambda: guarded.adder.status()["connections"] == 0, "the connection to end")

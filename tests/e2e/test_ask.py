@@ -48,6 +48,7 @@ STATE = {
             {
                 "name": TEXT,
                 "file": TEXT,
+                "original": TEXT,
                 "path": nullable(TEXT),
                 "bytes": NUMBER,
                 "sha256": nullable(TEXT),
@@ -487,9 +488,10 @@ def test_bad_input_has_its_sentence(asker):
         ([asker.sales], 'a FILE and a "QUESTION" are needed'),
         ([asker.sales, ""], "the question must be UTF-8 text of 1 to 10000 bytes"),
         ([asker.sales, "x" * 10001], "the question must be UTF-8 text of 1 to 10000 bytes"),
-        ([asker.sales, "?", "more"], "one argument too many"),
+        ([asker.sales, "?", "more"], "cannot open ?"),
+            ([asker.sales] * 17 + ["?"], "one argument too many"),
         ([asker.adder.scratch / "none.csv", "?", "--code", code], "none.csv: No such file"),
-        ([asker.adder.scratch, "?", "--code", code], "is a directory, not a CSV or Parquet file"),
+        ([asker.adder.scratch, "?", "--code", code], "is a directory, not a file with a table"),
         ([file("empty.csv", ""), "?", "--code", code], "is empty"),
         ([*asked, "--file", "other"], "--file takes NAME=PATH"),
         ([*asked, "--file", f"sales={other}"], "two tables have this name"),
@@ -555,7 +557,7 @@ def test_guard_failure_test_failure_and_success(asker):
     model = asker.replay(
         call("submit_plan", ["revenue", QUESTION, "2024-01-05"], **PLAN),
         PROPOSE,
-        call("submit_code", code="import pandas as pd\n" + GROWTH),
+        call("submit_code", code="import os\n" + GROWTH),
         call("submit_code", ["line 1, column 1: import"], code=GROWTH.replace("dropna()", "copy()")),
         call("submit_code", ["missing", "growth"], code=GROWTH),
         says("Games grew most, by 300 %.", ["Games"]),
@@ -600,10 +602,9 @@ def test_the_same_code_again_is_told(asker):
 
 
 def test_a_limit_does_not_go_back(asker):
-    model = asker.replay(
-        call("submit_plan", **PLAN), call("submit_code", code="result = sum(i * i for i in range(9000000))")
-    )
-    answer = asker.ask("?", "--tests", "none", "--cpu", "200ms", "--model", model, status=137)
+    endless = "result = sum(i * j for i in range(9000000) for j in range(9000000))"
+    model = asker.replay(call("submit_plan", **PLAN), call("submit_code", code=endless))
+    answer = asker.ask("?", "--tests", "none", "--cpu", "1s", "--model", model, status=137)
     assert answer["outcome"] == "cpu_limit" and len(answer["attempts"]) == 1
 
 
@@ -626,6 +627,38 @@ def test_a_plan_and_checks_that_never_come_end_no_question(asker):
     model = asker.replay(*[says("no")] * 6, code, says("910."))
     answer = asker.ask("Sum?", "--model", model)
     assert answer["plan"] is None and answer["expect"] == [] and answer["table"]["value"] == 910
+
+
+def test_code_as_small_models_write_it(asker):
+    indented = "".join(f"    {line}\n" for line in ("import pandas as pd", 'df = pd.read_csv("your_file.csv")', SUM))
+    written = says('```json\n{"name": "submit_code", "arguments": {"code": """\n' + indented + '"""}}\n```', ["Now the code"])
+    unread = says('```json\n{"name": "submit_code", "arguments": {"code": ' + SUM + "}}\n```", ["Now the code"])
+    plan = call("submit_plan", **PLAN)
+    answer = asker.ask("Sum?", "--tests", "none", "--model", asker.replay(plan, written, says("910.")))
+    assert answer["code"].strip() == SUM and answer["table"]["value"] == 910
+    again = call("submit_code", ["Call the tool submit_code"], code=SUM)
+    answer = asker.ask("Sum?", "--tests", "none", "--model", asker.replay(plan, unread, again, says("910.")))
+    assert answer["table"]["value"] == 910 and len(answer["attempts"]) == 1
+
+
+@pytest.mark.parametrize("context, rows", [(16384, 5), (16385, 20)])
+def test_a_model_that_reads_little_is_told_little(asker, context, rows):
+    many = asker.adder.file("many.csv", "a\n" + "".join(f"{row}\n" for row in range(1000, 1030)))
+    head = {"replay": {"version": 1, "context_tokens": context}}
+    first = [] if rows == 5 else [call("submit_plan", **PLAN), call("submit_checks", checks=[])]
+    code = call("submit_code", ["Now the code"], code="result = len(df)")
+    record = asker.adder.scratch / "said.jsonl"
+    answer = asker.ask("How many?", "--model", asker.replay(head, *first, code, says("30.")), "--record", record, file=many)
+    assert answer["table"]["value"] == 30 and answer["plan"] == (None if rows == 5 else PLAN)
+    said = record.read_text()
+    assert [str(row) in said for row in range(1000, 1021)] == [row < rows for row in range(21)]
+
+
+def test_checks_are_proposed_by_a_model_that_reads_little_where_they_are_asked_for(asker):
+    head = {"replay": {"version": 1, "context_tokens": 8192}}
+    checks = call("submit_checks", checks=[json.dumps({"check": "not_empty"})])
+    model = asker.replay(head, checks, call("submit_code", code=SUM), says("910."))
+    assert asker.ask("Sum?", "--tests", "proposed", "--model", model)["expect"] == [{"check": "not_empty"}]
 
 
 def test_calls_that_are_written_as_text(asker):

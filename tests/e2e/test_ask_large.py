@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of 1 GB, made once and removed again: looked at by its head alone, not answered within the profile's own limits, which are
-named with what to raise, and answered with limits that are enough."""
+"""A table of 1 GB, made once and removed again: looked at by its head alone, within the profile's own memory answered by SQL and not as a
+DataFrame, which is said with what to do, and as one with limits that are enough."""
 import json
 import os
 import shutil
@@ -17,6 +17,7 @@ REGIONS = ("north", "south", "east", "west")
 ROWS = 100000  # of a block, which is repeated
 QUESTION = "How many units are there for each region?"
 CODE = 'result = df.groupby("region")["units"].sum().sort_index()\n'
+QUERY = 'result = sql("select region, sum(units) as units from df group by region order by region")\n'
 
 
 def block():
@@ -85,18 +86,30 @@ def test_nobody_reads_the_rest_for_a_scan(science, large):
 def test_the_limits_of_the_profile_are_named(science, large):
     ended = science.call("ask", "--json", "--code", "-", large[0], QUESTION, input=CODE, timeout=600)
     state = state_of(ended)
-    assert (ended.returncode, state["outcome"], state["table"]) == (137, "memory_limit", None)
-    assert "512 MiB" in state["answer"] and "memory_bytes" in state["answer"] and "higher" in state["answer"]
+    assert (ended.returncode, state["outcome"], state["table"]) == (1, "error", None)
+    assert all(words in state["errors"][0] for words in ("is too large for memory", "512 MiB", "sql(", "memory_bytes"))
+
+
+def test_sql_reads_the_file_in_parts(science, large):
+    path, blocks = large
+    options = ["--cpu", "60", "--timeout", "10min"]
+    state = state_of(science.call("ask", "--json", *options, "--code", "-", path, QUESTION, input=QUERY, timeout=900))
+    assert state["outcome"] == "ok", state["errors"]
+    assert state["table"]["rows"] == sums_of(blocks) and state["usage"]["peak_memory_bytes"] < 256 * 1024**2
+
+
+def sums_of(blocks):
+    sums = dict.fromkeys(REGIONS, 0)
+    for i in range(ROWS):
+        sums[REGIONS[i % 4]] += i % 50 * blocks
+    return [[name, sums[name]] for name in sorted(sums)]
 
 
 def test_with_enough_it_is_answered(science, large):
     path, blocks = large
     options = ["--memory", "4G", "--cpu", "60", "--timeout", "10min"]
     state = state_of(science.call("ask", "--json", *options, "--code", "-", path, QUESTION, input=CODE, timeout=900))
-    sums = dict.fromkeys(REGIONS, 0)
-    for i in range(ROWS):
-        sums[REGIONS[i % 4]] += i % 50 * blocks
     assert state["outcome"] == "ok", state["errors"]
-    assert state["table"]["rows"] == [[name, sums[name]] for name in sorted(sums)]
+    assert state["table"]["rows"] == sums_of(blocks)
     (table,) = state["schema"]
     assert table["rows"] == ROWS * blocks and table["partial"] is False and table["bad_lines"]["count"] == 0

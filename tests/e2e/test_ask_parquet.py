@@ -73,11 +73,11 @@ def test_what_is_none_or_broken_is_said_in_a_sentence(science, make):
     code = science.file("code.py", SUM)
     named = science.file("page.parquet", "<html>Not found</html>")
     ended = science.call("ask", named, "?", "--code", code)
-    assert ended.returncode == 125 and "page.parquet is no Parquet file, whatever its name says" in ended.stderr
+    assert ended.returncode == 1 and "page.parquet is an HTML page, not a table" in ended.stderr
     whole = make(6).read_bytes()
     broken = science.file("broken.parquet", whole[:-40])
     ended = science.call("ask", broken, "?", "--code", code)
-    assert ended.returncode == 1 and "the Parquet file cannot be read" in ended.stderr, ended
+    assert ended.returncode == 1 and "broken.parquet is a Parquet file that cannot be read" in ended.stderr, ended
     # What it is stands in it, whatever it is called.
     answer = ask(science, science.file("sales.txt", whole), "?", "--code", code)
     assert answer["table"]["value"] == 13

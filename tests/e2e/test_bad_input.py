@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input gets one clear sentence that names the thing, exit code 125, and leaves nothing running."""
 import os
+import signal
 import subprocess
 
 import pytest
 
+import harness
 from harness import quick
 
 pytestmark = pytest.mark.both_users  # root may read what others may not
@@ -123,11 +125,16 @@ def test_more_files_than_go_into_one_message(adder):
 
 
 def test_output_directory_that_goes_away(adder):
-    directory = adder.folder("out")
-    code = "print('started', flush=True)\nopen('x', 'w').write('1')\nimport time\ntime.sleep(2)"
-    run = adder.start(code, "--out", directory)
+    directory, name = adder.folder("out"), harness.unique()
+    code = (
+        "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+        "print('started', flush=True)\nopen('x', 'w').write('1')\nsignal.sigwait([signal.SIGUSR1])"
+    )
+    run = adder.start(harness.named(name, code), "--out", directory)
     assert run.stdout.readline() == b"started\n"
     directory.rmdir()
+    [process] = harness.with_name(name)
+    process.signal(signal.SIGUSR1)
     _, err = run.communicate(timeout=60)
     assert run.returncode == 125 and b"out" in err and not directory.exists()
 

@@ -8,7 +8,7 @@ import pytest
 import harness
 
 # Of each way to measure one, in an environment that need not have pandas.
-# What a bench does does not depend on who its user is; that he can have one at all, test_report and test_load tell.
+# What a bench does does not depend on who its user is; that they can have one at all, test_report and test_load tell.
 ONE_USER = pytest.mark.parametrize("user", harness.users()[:1], ids=lambda user: user.name, indirect=True)
 
 CHEAP = ["print", "daemon_memory", "print_faults"]

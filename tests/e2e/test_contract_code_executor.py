@@ -46,9 +46,9 @@ def shell(tools):
 
 
 @pytest.fixture
-def talk():
+def conversation():
     """Options of the calls of one conversation."""
-    return ("--conversation", f"talk-{unique()}")
+    return ("--conversation", f"conversation-{unique()}")
 
 
 def names(reply):
@@ -103,7 +103,7 @@ def test_the_dotted_name(tools):
     assert ended.returncode == 0 and '"stdout":"1\\n"' in ended.stdout
 
 
-def test_names_of_the_file_manager(kept_adder, tools, talk):
+def test_names_of_the_file_manager(kept_adder, tools, conversation):
     """Through the toolset, by the command without it, and over MCP."""
     file_id = put(kept_adder, "numbers.txt", "1\n")
     arguments = {"file_manager.list_files": {}, "file_manager.load_file": {"file_id": file_id}}
@@ -112,8 +112,8 @@ def test_names_of_the_file_manager(kept_adder, tools, talk):
         assert file_id in [file["file_id"] for file in listed["files"]]
         assert (loaded["local_path"], loaded["filename"]) == ("/tmp/numbers.txt", "numbers.txt")
 
-    check(*(tools.call(name, given, *talk) for name, given in arguments.items()))
-    ended = [kept_adder.call("call", name, json.dumps(given), *talk) for name, given in arguments.items()]
+    check(*(tools.call(name, given, *conversation) for name, given in arguments.items()))
+    ended = [kept_adder.call("call", name, json.dumps(given), *conversation) for name, given in arguments.items()]
     assert [one.returncode for one in ended] == [0, 0], ended
     check(*(json.loads(one.stdout) for one in ended))
     for options in ([], ["--toolset", "code_executor"]):
@@ -249,46 +249,46 @@ def test_strange_names(kept_adder, run, name):
 
 
 @pytest.mark.quick
-def test_a_file_of_one_run_is_loaded_into_the_next(tools, run, talk):
-    [file] = run("open('/tmp/output/data.csv', 'w').write('a,b\\n1,2\\n')", 0, *talk)["files"]
-    loaded = tools.call("load_file", {"file_id": id_of(file)}, *talk)
+def test_a_file_of_one_run_is_loaded_into_the_next(tools, run, conversation):
+    [file] = run("open('/tmp/output/data.csv', 'w').write('a,b\\n1,2\\n')", 0, *conversation)["files"]
+    loaded = tools.call("load_file", {"file_id": id_of(file)}, *conversation)
     assert (loaded["local_path"], loaded["filename"]) == ("/tmp/data.csv", "data.csv")
-    reply = run("print(open('/tmp/data.csv').read(), end='')", 0, *talk)
+    reply = run("print(open('/tmp/data.csv').read(), end='')", 0, *conversation)
     assert (reply["stdout"], reply["files"]) == ("a,b\n1,2\n", []), "what did not change does not come back"
 
 
-def test_a_file_that_was_put_in(kept_adder, tools, run, talk):
+def test_a_file_that_was_put_in(kept_adder, tools, run, conversation):
     file_id = put(kept_adder, "numbers.txt", "1\n2\n3\n")
-    assert tools.call("load_file", {"file_id": file_id}, *talk)["local_path"] == "/tmp/numbers.txt"
-    assert run("print(sum(map(int, open('/tmp/numbers.txt'))))", 0, *talk)["stdout"] == "6\n"
+    assert tools.call("load_file", {"file_id": file_id}, *conversation)["local_path"] == "/tmp/numbers.txt"
+    assert run("print(sum(map(int, open('/tmp/numbers.txt'))))", 0, *conversation)["stdout"] == "6\n"
 
 
-def test_a_loaded_file_can_be_changed_and_the_stored_one_cannot(kept_adder, tools, run, talk):
+def test_a_loaded_file_can_be_changed_and_the_stored_one_cannot(kept_adder, tools, run, conversation):
     file_id = put(kept_adder, "notes.txt", "one\n")
-    tools.call("load_file", {"file_id": file_id}, *talk)
-    reply = run("open('/tmp/notes.txt', 'a').write('two\\n'); print(open('/tmp/notes.txt').read())", 0, *talk)
+    tools.call("load_file", {"file_id": file_id}, *conversation)
+    reply = run("open('/tmp/notes.txt', 'a').write('two\\n'); print(open('/tmp/notes.txt').read())", 0, *conversation)
     assert reply["stdout"].startswith("one\ntwo\n")
     [changed] = reply["files"]
     assert content(kept_adder, id_of(changed)) == b"one\ntwo\n"
     assert content(kept_adder, file_id) == b"one\n"
 
 
-def test_shell_has_loaded_files_too(kept_adder, tools, shell, talk):
+def test_shell_has_loaded_files_too(kept_adder, tools, shell, conversation):
     file_id = put(kept_adder, "words.txt", "b\na\nb\n")
-    tools.call("load_file", {"file_id": file_id}, *talk)
-    assert shell("sort /tmp/words.txt | uniq -c | tr -s ' '", 0, *talk)["stdout"] == " 1 a\n 2 b\n"
+    tools.call("load_file", {"file_id": file_id}, *conversation)
+    assert shell("sort /tmp/words.txt | uniq -c | tr -s ' '", 0, *conversation)["stdout"] == " 1 a\n 2 b\n"
 
 
-def test_an_unknown_file(tools, talk):
-    said = tools.refused("load_file", {"file_id": "01890000-0000-7000-8000-000000000000"}, *talk)
+def test_an_unknown_file(tools, conversation):
+    said = tools.refused("load_file", {"file_id": "01890000-0000-7000-8000-000000000000"}, *conversation)
     assert "01890000-0000-7000-8000-000000000000" in said
-    tools.refused("load_file", {"file_id": "../../etc/passwd"}, *talk)
+    tools.refused("load_file", {"file_id": "../../etc/passwd"}, *conversation)
 
 
-def test_list_files_shows_ids(kept_adder, tools, run, talk):
-    [file] = run("open('/tmp/output/listed.csv', 'w').write('x')", 0, *talk)["files"]
+def test_list_files_shows_ids(kept_adder, tools, run, conversation):
+    [file] = run("open('/tmp/output/listed.csv', 'w').write('x')", 0, *conversation)["files"]
     mine = put(kept_adder, "listed too.txt", "y")
-    listed = {entry["file_id"]: entry for entry in tools.call("list_files", {}, *talk)["files"]}
+    listed = {entry["file_id"]: entry for entry in tools.call("list_files", {}, *conversation)["files"]}
     assert listed[id_of(file)]["filename"] == "listed.csv" and listed[id_of(file)]["bytes"] == 1
     assert listed[mine]["filename"] == "listed too.txt"
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness import Process, Tools, unique, wait_until
+from harness import Tools, unique, wait_until
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_value_that_is_too_long_is_no_value(compute, chat):
     assert chat("last_result") == "2", "an error is no result"
 
 
-# ---- contexts ----
+# ---- conversation state ----
 
 
 def test_the_last_result(chat):
@@ -219,7 +219,7 @@ def test_a_name_needs_a_conversation(tools):
     assert "conversation" in tools.refused("compute_with_python", {"code": "1", "store_as": "x"})
 
 
-def test_contexts_are_bounded(make_adder):
+def test_states_are_bounded(make_adder):
     adder = make_adder("[tools]\ncontext_values = 2\ncontext_bytes = 1KiB\n")
     tools = Tools(adder, "compute")
 
@@ -237,7 +237,7 @@ def test_contexts_are_bounded(make_adder):
     assert call("a + b")["text"] == "12"
 
 
-def test_contexts_expire(make_adder):
+def test_states_expire(make_adder):
     adder = make_adder("[tools]\ncontext_idle_ms = 10\n")
     tools = Tools(adder, "compute")
     tools.call("compute_with_python", {"code": "'first'"}, "--conversation", "c")
@@ -249,16 +249,15 @@ def test_contexts_expire(make_adder):
     wait_until(forgotten, "the conversation to be forgotten")
 
 
-def test_a_daemon_stays_for_its_contexts(make_adder):
+def test_a_daemon_stays_for_its_conversations(make_adder):
     adder = make_adder("[daemon]\nidle_exit_ms = 300\n[tools]\ncontext_idle_ms = 3s\n")
     tools = Tools(adder, "compute")
 
     def lived(*options):
-        """How long a call and its daemon lived. Nobody asks it anything meanwhile: that would keep it."""
+        """How long a call and its daemon lived."""
         begun = time.monotonic()
         tools.call("compute_with_python", {"code": "'kept'"}, *options)
-        daemon = Process(adder.daemon())
-        wait_until(lambda: not daemon.alive(), "the idle daemon to end")
+        adder.wait_ended()
         return time.monotonic() - begun
 
     assert lived("--conversation", "c") >= 3

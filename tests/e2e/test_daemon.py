@@ -155,8 +155,8 @@ def test_zygote_killed_during_a_run(own_adder):
 
 def test_stopped_zygote_is_given_up(make_adder):
     """One that no longer answers (here: SIGSTOP) must not hold runs for ever."""
-    adder = make_adder("[pool]\nparked = 1\nqueue_wait_ms = 1s\nzygote_start_ms = 2s\n")
-    adder.run("1")
+    adder = make_adder("[pool]\nparked = 1\nzygote_start_ms = 2s\n")
+    wait_until(lambda: adder.run("1").outcome == "ok", "a zygote that starts in time")
     pid = adder.daemon()
     stopped = [process for process in harness.descendants(pid) if process.parent == pid]
     for process in stopped:
@@ -169,7 +169,7 @@ def test_stopped_zygote_is_given_up(make_adder):
     )
     for process in stopped:
         process.signal(signal.SIGCONT)
-    assert adder.run("print(1)").outcome == "ok"
+    wait_until(lambda: adder.run("print(1)").outcome == "ok", "runs to be served as before")
     adder.stop()
 
 

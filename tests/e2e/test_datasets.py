@@ -78,7 +78,7 @@ def test_versions(data):
     assert "none yet" in data.say("show", "one", status=125)
 
 
-@pytest.mark.parametrize("name, content", [("no.parquet", "PAR1 but no table PAR1"), ("cut.json", '[{"a": 1},'), ("line.jsonl", "[1]\n"), ("program.bin", "x")])
+@pytest.mark.parametrize("name, content", [("no.parquet", "PAR1\x15 but no table PAR1"), ("cut.json", '[{"a": 1},'), ("line.jsonl", "[1]\n"), ("program.bin", "\x7fELF\x02"), ("empty.csv", "")])
 def test_what_is_no_table(data, name, content):
     told = data.say("import", data.adder.file(name, content), status=125)
     assert name in told and told.count("\n") == 1

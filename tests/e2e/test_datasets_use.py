@@ -96,7 +96,7 @@ def test_two_of_them_in_a_question(made, rows):
 
 @pytest.fixture(scope="module")
 def served(made, table):
-    """The same Adder over HTTP; whoever comes has data sets of his own."""
+    """The same Adder over HTTP; whoever comes has data sets of their own."""
     made.stop()
     bed = http_bed.Served(made)
     file = bed.upload("theirs.csv", table)

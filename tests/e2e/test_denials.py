@@ -72,6 +72,11 @@ DENIED = {
     ),
     "a file that nobody catches": ("open('/home/me/data.csv')", [("file", "read /home/me/data.csv")]),
     "the password file": ("try: open('/etc/shadow')\nexcept OSError: pass", [("file", "read /etc/shadow")]),
+    "what the kernel tells of the host": (
+        "try: open('/proc/kallsyms')\nexcept OSError: pass",
+        [("file", "read /proc/kallsyms")],
+    ),
+    "a device": ("try: open('/dev/sda', 'rb')\nexcept OSError: pass", [("file", "read /dev/sda")]),
     "pathlib": (
         "import pathlib\ntry: pathlib.Path('/mnt/data/x.txt').read_text()\nexcept OSError: pass",
         [("file", "read /mnt/data/x.txt")],
@@ -138,7 +143,9 @@ HINTS = {
 
 def told(result):
     for denial in result.denials:
-        assert HINTS[denial["kind"]] in denial["hint"]
+        of_the_kernel = denial["detail"].startswith(("read /proc/", "read /dev/"))
+        assert HINTS["call" if of_the_kernel else denial["kind"]] in denial["hint"]
+        assert not (of_the_kernel and "--file" in denial["hint"])
     return [(denial["kind"], denial["detail"]) for denial in result.denials]
 
 

@@ -74,7 +74,8 @@ def test_what_there_is_not(science, shown):
     assert f"no table 3 of the run {run_id} is kept: there is 1, 2" in export(science, run_id, "--table", "3", status=125)
     none = science.run("1").run_id
     assert "--tables csv" in export(science, none, status=125)
-    assert "--tables csv" in export(science, "no-such-run", status=125)
+    assert "--tables csv" in export(science, "0123", status=125)
+    assert "run must be an id" in export(science, "no-such-run", status=125)
     assert "xml" in export(science, run_id, "--format", "xml", status=125)
     export(science, run_id, "--table", "0", status=125)
 

@@ -199,16 +199,17 @@ def test_remove(adder):
 @pytest.mark.parametrize("name", ["nonsense", "", "../x", "\x1b[31m", "a" * 5000, "' OR 1=1 --"])
 def test_ids_that_are_none(adder, name):
     said = refused(adder, "show", name)
-    assert "there is no file" in said and "\x1b" not in said and len(said) < 400
+    assert "the id of a file" in said and "\x1b" not in said and len(said) < 400
 
 
 def test_bad_arguments(adder):
     assert "cannot open" in refused(adder, "put", adder.scratch / "missing")
     assert "--name is for one file" in refused(adder, "put", "a", "b", "--name", "c")
-    assert "1 to 10000" in refused(adder, "list", "--limit", "0")
+    assert "limit must be at least 1, not 0" in refused(adder, "list", "--limit", "0")
     assert "neither a file nor a pipe" in refused(adder, "put", "/dev/null")
     assert refused(adder, "list", "--nonsense")
-    assert "200 bytes" in refused(adder, "put", adder.file("a", ""), "--conversation", "x" * 201)
+    assert "at most 200 characters" in refused(adder, "put", adder.file("a", ""), "--conversation", "x" * 201)
+    assert "at most 200 bytes" in refused(adder, "put", adder.file("a", ""), "--conversation", "\N{GREEK SMALL LETTER PI}" * 101)
 
 
 def test_one_that_fails_does_not_stop_the_others(adder):

@@ -20,7 +20,7 @@ STRICT = "[profile]\ntitle = Strict\nbackend = container\nmin_isolation = 4\n"
 def shared(installation, user, common_directory, container_engines):
     engine = containers.engine_or_skip(container_engines, "docker")
     directory = harness.new_directory(common_directory, f"{user.name}-gvisor")
-    adder = harness.Adder(installation, user, directory, engine.config(runtime="runsc", parked=1, start_ms="120s"))
+    adder = harness.Adder(installation, user, directory, engine.config(runtime="runsc", parked=1))
     contained = containers.Contained(adder, engine, kept=1)
     yield contained
     try:
@@ -117,7 +117,7 @@ def test_ends(shared):
 
 def test_a_directory_of_the_host(shared):
     """There is none; a sandbox of the host's has it, unless the run insists."""
-    place = shared.scratch / "lent"
+    place = shared.scratch / "bind"
     place.mkdir()
     refused = shared.adder.run("1", *PROFILE, *INSISTING, "--workdir", place)
     assert refused.outcome in ("failed", "refused") and "takes no directory of the host's" in refused.error["message"]
@@ -130,7 +130,7 @@ def test_who_could_not_end_it(user, installation, common_directory, container_en
     other = harness.User("other", OTHER, ["setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", f"--groups={docker_world.NOBODY}"])
     engine = containers.engine_or_skip(container_engines, "docker")
     directory = harness.new_directory(common_directory, f"{user.name}-gvisor-other")
-    world = containers.Contained(harness.Adder(installation, other, directory, engine.config(runtime="runsc", start_ms="120s")), engine)
+    world = containers.Contained(harness.Adder(installation, other, directory, engine.config(runtime="runsc")), engine)
     try:
         result = world.run("print(1)")
         assert result.stdout == "" and "takes root's daemon" in result.error["message"], result.fields

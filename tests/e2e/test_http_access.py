@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may come over HTTP, and what he may then do: tokens, toolsets, profiles, roots, browsers, and an authorization server.
+"""Who may come over HTTP, and what they may then do: tokens, toolsets, profiles, roots, browsers, and an authorization server.
 docs/tokens.md"""
 import base64
 import http.client
@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import subprocess
+import time
 import urllib.parse
 
 import harness
@@ -153,9 +154,12 @@ def test_roots(served):
 
 def test_rates(served):
     secret = served.token("rare", "--rate", "12")
-    seen = [served.get("/v1/runs", secret=secret) for _ in range(3)]
-    assert [reply.status for reply in seen] == [200, 200, 429]
-    assert 1 <= int(seen[-1].headers["Retry-After"]) <= 6
+    begun, taken = time.monotonic(), 0
+    while (reply := served.get("/v1/runs", secret=secret)).status == 200:
+        taken += 1
+        assert taken <= 2 + (time.monotonic() - begun) / 5, "two at once, and one each five seconds"
+    assert reply.status == 429 and taken >= 2
+    assert 1 <= int(reply.headers["Retry-After"]) <= 6
     secret = served.token("lonely", "--concurrent", "1")
     with served.connection() as connection:
         code = json.dumps({"code": "import time; print(1, flush=True); time.sleep(600)", "stream": True})
@@ -279,7 +283,7 @@ def test_tokens_of_an_authorization_server(make_adder, authorization):
     secret_file.chmod(0o600)
     lines = (
         f"[oauth]\nissuer = {authorization.issuer}\nintrospection = {authorization.issuer}/introspect\nclient = adder\n"
-        f"secret_file = {secret_file}\nresource = {RESOURCE}\nscopes = run=user rule=admin\ntimeout_ms = 2s\n"
+        f"secret_file = {secret_file}\nresource = {RESOURCE}\nscopes = run=user rule=admin\ncache_ms = 1h\n"
     )
     served = http_bed.Served(adder, lines)
     document = served.get("/.well-known/oauth-protected-resource/mcp", secret="").json()
@@ -307,6 +311,12 @@ def test_tokens_of_an_authorization_server(make_adder, authorization):
     authorization.ask("/revoke", "agent:agent's", token=revoked)
     assert served.get("/v1/runs", secret=revoked).status == 401
     assert served.get("/v1/runs").status == 200, "tokens of the file go on"
+
+    # Waiting for what it may take to answer is for a daemon that waits less.
+    served.stop()
+    adder.configure((adder.config / "adder.conf").read_text().replace("[oauth]\n", "[oauth]\ntimeout_ms = 2s\n"))
+    served.start()
+    harness.wait_until(lambda: served.get("/v1/runs", secret=good).status == 200, "the answer about a token")
     unknown = authorization.token("run", RESOURCE)
     authorization.ask("/stall")
     assert served.get("/v1/runs", secret=good).status == 200

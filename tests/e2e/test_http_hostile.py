@@ -16,11 +16,12 @@ import http_bed
 import pytest
 from harness import wait_until
 
-# Short times, so that waiting for them is short as well. What is asserted is that they end, not when.
+# Short times, so that waiting for them is short as well; but long enough for whoever means well on a busy host. What is asserted is
+# that they end, not when.
 SHORT = """
 [http]
-header_ms = 700ms
-body_ms = 700ms
+header_ms = 8s
+body_ms = 8s
 stall_ms = 1s
 keep_ms = 20s
 header_bytes = 16KiB
@@ -336,7 +337,7 @@ def test_bodies_that_are_too_large(unharmed):
     chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
     head = unharmed.head("POST", "/v1/runs", "Content-Type: application/json", "Transfer-Encoding: chunked", secret=None)
     assert http_bed.replies(unharmed.exchange(head + chunk * 64 + b"0\r\n\r\n"))[0][0] == 413
-    # A stranger is told that he is one, and none of it is read.
+    # A stranger is told that they are one, and none of it is read.
     strange = unharmed.exchange(
         unharmed.head("POST", "/v1/runs", "Content-Type: application/json", "Content-Length: 99999999999"), more=True
     )
@@ -451,7 +452,8 @@ def test_slow_senders_are_hung_up_on_and_nobody_waits_for_them(unharmed):
         unharmed.head("POST", "/v1/files", "Content-Type: multipart/form-data; boundary=b", length, secret=None) + b"--b\r\nCon",
     ]
     connections = [unharmed.connect() for _ in range(14) for _ in phases]
-    for number, connection in enumerate(connections):
+    silent = [unharmed.connect() for _ in phases]  # after what they begin with
+    for number, connection in enumerate(connections + silent):
         connection.sendall(phases[number % len(phases)])
     stop = threading.Event()
 
@@ -471,13 +473,13 @@ def test_slow_senders_are_hung_up_on_and_nobody_waits_for_them(unharmed):
             assert unharmed.run("print(1)")["outcome"] == "ok"
         assert all(is_hung_up_on(connection) for connection in connections)
         # Whoever began is told why; who said nothing is just left.
-        for phase in phases:
-            said = [status for status, _, _ in http_bed.replies(unharmed.exchange(phase, more=True))]
+        for phase, connection in zip(phases, silent):
+            said = [status for status, _, _ in http_bed.replies(http_bed.read_all(connection))]
             assert said == ([408] if phase else []), (phase, said)
     finally:
         stop.set()
         thread.join()
-        for connection in connections:
+        for connection in connections + silent:
             connection.close()
 
 
@@ -578,7 +580,7 @@ def identifiers(served, secret, marker):
 
 
 def test_owners_see_nothing_of_each_other(unharmed):
-    """Two of them at once, with sessions of one name, while a third one breaks off whatever he begins."""
+    """Two of them at once, with sessions of one name, while a third one breaks off whatever they begin."""
     names = {"one": "MARKER-ONE-5b1c", "two": "MARKER-TWO-94ad"}
     secrets = {name: unharmed.token(name) for name in names}
     held = {name: identifiers(unharmed, secrets[name], marker) for name, marker in names.items()}
@@ -707,7 +709,7 @@ def test_tls_garbage(make_adder):
     assert [http_bed.replies(http_bed.read_all(connection))[0][0] for connection in stalled[-2:]] == [408, 408]
     for connection in stalled:
         connection.close()
-    assert processor_s(held.pid) - used < 0.35, "a thread of a stalled handshake is busy"
+    assert processor_s(held.pid) - used < 3, "a thread of a stalled handshake is busy"
     assert asks() == 200
     old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     old.check_hostname, old.verify_mode = False, ssl.CERT_NONE

@@ -342,6 +342,11 @@ def test_a_session_from_its_making_to_its_end(served):
     assert told == [(2, "error", "ok"), (3, "error", "ok")], "x is not there without the first"
     (stopped,) = [told for name, told in events(served, place + "/replay", {"from": 2, "keep_going": False}, served.alice) if name == "end"]
     assert stopped["session"] is None and "nothing has changed, since cell 2 failed" in stopped["problem"]
+    stopped = served.post(place + "/replay", {"from": 2, "keep_going": False}, secret=served.alice)
+    assert stopped.status == 422 and "nothing has changed, since cell 2 failed" in stopped.json()["detail"], stopped.json()
+    for options in ({"profile": ""}, {"profile": "no-such"}, {"environment": "no-such"}):
+        refused = served.post(place + "/replay", options, secret=served.alice)
+        assert refused.status == 400 and "nothing has changed: there is no" in refused.json()["detail"], refused.json()
     assert ask("POST", "/reset", {})["variables"] == 0
     assert ask("DELETE", "")["state"] == "ended"
     gone = served.post(place + "/cells", {"code": "1"}, secret=served.alice)
@@ -387,10 +392,15 @@ def test_a_table_is_exported(served):
     assert json.loads(content.body) == [{"a": 1}, {"a": 2}]
     assert served.post(f"/v1/runs/{shown['run_id']}/tables/2", {}, secret=served.alice).status == 404
     assert served.post(f"/v1/runs/{shown['run_id']}/tables/0", {}, secret=served.alice).status == 400
+    for owner in ("token:alice", "all"):
+        asked = {"format": "parquet", "environment": "science", "owner": owner}
+        assert served.post(f"/v1/runs/{shown['run_id']}/tables/1", asked, secret=served.bob).status == 403
+        reply = served.post(f"/v1/runs/{shown['run_id']}/tables/1", asked)
+        assert (reply.status, reply.json()["owner"]) == (201, "token:alice"), reply
 
 
 def test_the_unix_socket_is_somebody_else(served):
-    """A user at the other end of the local socket has what he ran there, not what a token ran."""
+    """A user at the other end of the local socket has what they ran there, not what a token ran."""
     run = served.adder.run("1")
     assert served.get(f"/v1/records/{run.run_id}", secret=served.alice).status == 404
     assert served.get(f"/v1/records/{run.run_id}?owner=all").status == 200

@@ -345,8 +345,8 @@ def test_the_end_closes_what_is_idle_and_answers_what_is_not(make_adder):
 
 
 def test_both_doors_close_before_anybody_is_waited_for(make_adder):
-    """A client of the local socket who does not take what is sent to him is waited for; those of HTTP are not kept by
-    him, and nobody comes in meanwhile."""
+    """A client of the local socket who does not take what is sent to them is waited for; those of HTTP are not kept by
+    them, and nobody comes in meanwhile."""
     bed = http_bed.Served(make_adder())
     slow = bed.adder.popen("run", "-c", "while True:\n    print('x' * 8192, flush=True)")
 
@@ -365,7 +365,7 @@ def test_both_doors_close_before_anybody_is_waited_for(make_adder):
         with pytest.raises(ConnectionRefusedError):
             bed.connect()
         assert slow.poll() is None
-        # He had not been given up.
+        # They had not been given up.
         _, problem = slow.communicate()
         assert b"the run was cancelled" in problem, problem
         assert bed.process.wait(timeout=harness.DEADLINE) == 0
@@ -378,7 +378,7 @@ def test_both_doors_close_before_anybody_is_waited_for(make_adder):
 def test_a_connection_keeps_a_daemon_from_ending_for_idleness(make_adder):
     adder = make_adder("[http]\nlisten = 127.0.0.1:0\n")
     bed = http_bed.Served(adder, start=False)
-    bed.process = adder.popen("serve", "--idle-exit=300ms")
+    bed.process = adder.popen("serve", "--idle-exit=3s")
     bed.threads = []
     line = ""
     while "http: listens" not in line:
@@ -389,7 +389,7 @@ def test_a_connection_keeps_a_daemon_from_ending_for_idleness(make_adder):
         connection.sendall(bed.head())
         http_bed.read_until(connection, b"}")
         with pytest.raises(subprocess.TimeoutExpired):
-            bed.process.wait(timeout=1)
+            bed.process.wait(timeout=4)
         connection.sendall(bed.head())
         http_bed.read_until(connection, b"}")
     assert bed.process.wait(timeout=harness.DEADLINE) == 0

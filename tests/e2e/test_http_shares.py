@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one owner takes of a daemon that serves several: of the disk for uploads under way, of memory for what his runs
+"""What one owner takes of a daemon that serves several: of the disk for uploads under way, of memory for what their runs
 were asked with, and of what is held of those that ended."""
 import itertools
 import json
@@ -105,7 +105,7 @@ def test_runs_in_the_background_count_until_they_are_over(served):
     refused = served.post("/v1/runs", {**large(600), "background": True}, secret=served.alice)
     assert refused.status == 503 and "your requests" in refused.json()["detail"], refused
     assert served.run("1 + 1", secret=served.alice)["outcome"] == "ok"
-    assert is_free(served, served.bob), "it is not his"
+    assert is_free(served, served.bob), "it is not theirs"
     end(served, served.alice)
     wait_until(lambda: is_free(served, served.alice), "what it took to be given back")
 

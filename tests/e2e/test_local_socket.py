@@ -164,7 +164,7 @@ def test_other_users_cannot_connect(make_adder, user):
     adder.stop()
 
 
-# ---- clients that know the protocol (src/frontends/protocol.h) and abuse it ----
+# ---- clients that know the protocol (src/interfaces/socket/protocol.h) and abuse it ----
 
 (
     HELLO,
@@ -183,12 +183,11 @@ def test_other_users_cannot_connect(make_adder, user):
     SESSION,
     ANSWER,
     CALL,
-    APPROVAL,
-    REVIEW,
-    STORE,
     MCP,
-) = range(1, 21)
-PROTOCOL = 6
+    PROGRESS,
+    OPERATION,
+) = range(1, 20)
+PROTOCOL = 8
 
 
 class Client:
@@ -328,21 +327,101 @@ def test_bad_request(unharmed, name):
         assert outcome(answer) != "ok" or name == "a name with a path"
 
 
-QUESTIONS = {
+def is_refused(answer):
+    """In one sentence."""
+    kind, payload = answer
+    assert kind == REFUSED, (kind, payload)
+    message = json.loads(payload)["message"]
+    assert message and message.isprintable() and len(message) < 500
+
+
+def goes_on(client):
+    client.send(OPERATION, {"operation": "session.list"})
+    kind, payload = client.last()
+    assert kind == ANSWER and isinstance(json.loads(payload)["sessions"], list)
+
+
+OPERATIONS = {
+    "no JSON": b"nonsense",
+    "a list": b"[]",
+    "no operation": {},
+    "an unknown operation": {"operation": "session.steal"},
+    "an operation that is a number": {"operation": 1},
+    "a long operation": {"operation": "o" * 500_000},
+    "an unknown field": {"operation": "session.list", "owner": "uid:0"},
+    "an unknown parameter": {"operation": "session.list", "params": {"owner": "uid:0"}},
+    "parameters that are a list": {"operation": "session.list", "params": []},
+    "no session": {"operation": "session.show"},
+    "a session that is null": {"operation": "session.show", "params": {"session": None}},
+    "a session that is a list": {"operation": "session.end", "params": {"session": ["a"]}},
+    "a session that is not there": {"operation": "session.interrupt", "params": {"session": "no-such"}},
+    "a session with a path": {"operation": "session.show", "params": {"session": "../../etc"}},
+    "a long session": {"operation": "session.show", "params": {"session": "s" * 500_000}},
+    "names that are text": {"operation": "session.variables", "params": {"session": "no-such", "names": "x"}},
+    "names of other types": {"operation": "session.variables", "params": {"session": "no-such", "names": [1]}},
+    "an owner that is a number": {"operation": "record.list", "params": {"owner": 0}},
+    "no run": {"operation": "record.show"},
+    "a run that is null": {"operation": "record.show", "params": {"run": None}},
+    "a run that is not there": {"operation": "record.show", "params": {"run": "0123"}},
+    "a run with a path": {"operation": "record.show", "params": {"run": "../../etc"}},
+    "a long run": {"operation": "record.show", "params": {"run": "r" * 500_000}},
+    "an unknown filter": {"operation": "record.list", "params": {"digest": "x"}},
+    "a filter that is a list": {"operation": "record.stats", "params": {"tool": ["x"]}},
+    "a long filter": {"operation": "record.list", "params": {"code": "%" * 100_000}},
+    "a limit that is text": {"operation": "record.list", "params": {"limit": "5"}},
+    "a negative limit": {"operation": "record.list", "params": {"limit": -1}},
+    "a huge limit": {"operation": "record.list", "params": {"limit": 1 << 62}},
+    "a place that is none": {"operation": "record.list", "params": {"before": "1"}},
+    "a head that is none": {"operation": "record.verify", "params": {"head": "5:" + "g" * 64}},
+    "deep filters": b'{"operation": "record.list", "params": {"tool": ' + DEEP + b"}}",
+    "no file": {"operation": "file.open"},
+    "a file that is null": {"operation": "file.open", "params": {"file": None}},
+    "a file with a path": {"operation": "file.open", "params": {"file": "../../etc"}},
+    "a file that is not there": {"operation": "file.open", "params": {"file": "0123"}},
+    "a long file": {"operation": "file.open", "params": {"file": "r" * 500_000}},
+    "a file from nowhere": {"operation": "file.put", "params": {"name": "x"}},
+    "an export to nowhere": {"operation": "record.export"},
+    "an export in no known format": {"operation": "record.export", "params": {"format": "xml"}},
+    "a table of no run": {"operation": "result.export", "params": {"number": "1"}},
+    "a table that is no number": {"operation": "result.export", "params": {"run": "0123", "number": "x"}},
+    "a directory by a root": {"operation": "review.commit", "params": {"review": "0123", "workdir": {"root": "x"}}},
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_bad_operation(unharmed, name):
+    """Each is refused, and the connection goes on."""
+    with Client(unharmed) as client:
+        client.send(OPERATION, OPERATIONS[name])
+        is_refused(client.last())
+        goes_on(client)
+
+
+def test_operation_with_a_descriptor(unharmed):
+    """One that nobody asked for, one that cannot be read, and more than any takes."""
+    directory_fd = os.open("/", os.O_PATH)
+    with Client(unharmed) as client:
+        for operation, params in (
+            ("session.list", {}),
+            ("file.open", {"file": "0123"}),
+            ("file.put", {"name": "x"}),
+        ):
+            client.send(OPERATION, {"operation": operation, "params": params}, [directory_fd])
+            is_refused(client.last())
+            goes_on(client)
+    os.close(directory_fd)
+    with Client(unharmed) as client:
+        client.send(OPERATION, {"operation": "review.drop", "params": {"review": "0123"}}, [0, 0])
+        assert client.last()[0] in (REFUSED, None)
+
+
+SESSION_QUESTIONS = {
     "no JSON": b"nonsense",
     "a list": b"[]",
     "no question": {},
     "an unknown question": {"op": "steal"},
     "a question that is a number": {"op": 1},
-    "an unknown field": {"op": "list", "owner": "uid:0"},
-    "no session": {"op": "show"},
-    "a session that is null": {"op": "show", "session": None},
-    "a session that is a list": {"op": "end", "session": ["a"]},
-    "a session that is not there": {"op": "interrupt", "session": "no-such"},
-    "a session with a path": {"op": "show", "session": "../../etc"},
-    "a long session": {"op": "show", "session": "s" * 1_000_000},
-    "names that are text": {"op": "variables", "session": "no-such", "names": "x"},
-    "names of other types": {"op": "variables", "session": "no-such", "names": [1]},
+    "an unknown field": {"op": "new", "owner": "uid:0"},
     "a name with a path": {"op": "new", "name": "../x", "options": {}},
     "a name that is an id": {"op": "new", "name": "01a2009a-0000-7000-8000-000000000000", "options": {}},
     "a long name": {"op": "new", "name": "n" * 65, "options": {}},
@@ -353,68 +432,12 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", SESSION_QUESTIONS)
 def test_bad_question_about_sessions(unharmed, name):
-    """Each is refused in one sentence, and the connection goes on."""
     with Client(unharmed) as client:
-        client.send(SESSION, QUESTIONS[name])
-        kind, payload = client.last()
-        assert kind == REFUSED, (kind, payload)
-        message = json.loads(payload)["message"]
-        assert message and message.isprintable() and len(message) < 500
-        client.send(SESSION, {"op": "list"})
-        kind, payload = client.last()
-        assert kind == ANSWER and isinstance(json.loads(payload)["sessions"], list)
-
-
-def test_question_with_descriptors(unharmed):
-    with Client(unharmed) as client:
-        client.send(SESSION, {"op": "list"}, [0, 0])
-        assert client.last()[0] == REFUSED
-        client.send(SESSION, {"op": "list"})
-        assert client.last()[0] == ANSWER
-
-
-STORE_QUESTIONS = {
-    "no JSON": b"nonsense",
-    "a list": b"[]",
-    "no question": {},
-    "an unknown question": {"op": "record.burn"},
-    "a question that is a number": {"op": 1},
-    "an unknown field": {"op": "record.list", "nodes": "all"},
-    "an owner that is a number": {"op": "record.list", "owner": 0},
-    "no run": {"op": "record.show"},
-    "a run that is null": {"op": "record.show", "run": None},
-    "a run that is not there": {"op": "record.show", "run": "../../etc"},
-    "a long run": {"op": "record.show", "run": "r" * 1_000_000},
-    "filters that are text": {"op": "record.list", "filters": "x"},
-    "an unknown filter": {"op": "record.list", "filters": {"digest": "x"}},
-    "a filter that is a list": {"op": "record.stats", "filters": {"tool": ["x"]}},
-    "a long filter": {"op": "record.list", "filters": {"code": "%" * 100_000}},
-    "a limit that is text": {"op": "record.list", "filters": {"limit": "5"}},
-    "a negative limit": {"op": "record.list", "filters": {"limit": -1}},
-    "a huge limit": {"op": "record.list", "filters": {"limit": 1 << 62}},
-    "a place that is none": {"op": "record.list", "filters": {"before": "1"}},
-    "an export to nowhere": {"op": "record.export", "form": "csv"},
-    "a head that is none": {"op": "record.verify", "head": "5:" + "g" * 64},
-    "deep filters": b'{"op": "record.list", "filters": {"tool": ' + DEEP + b"}}",
-}
-
-
-@pytest.mark.parametrize("name", STORE_QUESTIONS)
-def test_bad_question_about_what_is_kept(unharmed, name):
-    """Each is refused in one sentence, and the connection goes on."""
-    with Client(unharmed) as client:
-        client.send(STORE, STORE_QUESTIONS[name])
-        kind, payload = client.last()
-        assert kind == REFUSED, (kind, payload)
-        message = json.loads(payload)["message"]
-        assert message and message.isprintable() and len(message) < 500
-        client.send(STORE, {"op": "record.list"}, [0])
-        assert client.last()[0] == REFUSED  # a descriptor that nobody asked for
-        client.send(STORE, {"op": "record.list"})
-        kind, payload = client.last()
-        assert kind == ANSWER and isinstance(json.loads(payload)["records"], list)
+        client.send(SESSION, SESSION_QUESTIONS[name])
+        is_refused(client.last())
+        goes_on(client)
 
 
 # Those that are no call are refused; in the others a tool says what is wrong.

@@ -31,47 +31,47 @@ class Conversation:
 
 
 @pytest.fixture
-def talk(adder):
+def conversation(adder):
     return Conversation(adder)
 
 
 @pytest.mark.quick
-def test_the_same_code(talk):
+def test_the_same_code(conversation):
     code = "print('ran')\n1 / 0"
-    talk.fails(code, 3)
-    talk.is_refused(code)
-    talk.is_refused(code)
+    conversation.fails(code, 3)
+    conversation.is_refused(code)
+    conversation.is_refused(code)
 
 
-def test_what_does_not_count(talk):
+def test_what_does_not_count(conversation):
     """Comments, white space and the kind of quotes."""
-    talk.fails("x = 'a'\nint(x)")
-    talk.fails('x = "a"  # the value\n\nint(x)')
-    talk.fails("x='a'\nint( x )")
-    talk.is_refused("\n# once more\nx = 'a'; int(x)")
+    conversation.fails("x = 'a'\nint(x)")
+    conversation.fails('x = "a"  # the value\n\nint(x)')
+    conversation.fails("x='a'\nint( x )")
+    conversation.is_refused("\n# once more\nx = 'a'; int(x)")
 
 
-def test_success_begins_anew(talk):
-    talk.fails("1 / 0", 3)
-    assert talk.run("print(1)").outcome == "ok"
-    talk.fails("1 / 0", 3)
-    talk.is_refused("1 / 0")
+def test_success_begins_anew(conversation):
+    conversation.fails("1 / 0", 3)
+    assert conversation.run("print(1)").outcome == "ok"
+    conversation.fails("1 / 0", 3)
+    conversation.is_refused("1 / 0")
 
 
-def test_other_code_between_does_not(talk):
+def test_other_code_between_does_not(conversation):
     """As long as none of it succeeds."""
     for other in ("int('b')", "[][1]", "{}['a']"):
-        talk.fails("1 / 0")
-        talk.fails(other)
-    talk.is_refused("1 / 0")
-    talk.fails("open('/nowhere')")
+        conversation.fails("1 / 0")
+        conversation.fails(other)
+    conversation.is_refused("1 / 0")
+    conversation.fails("open('/nowhere')")
 
 
-def test_each_conversation_is_its_own(adder, talk):
-    talk.fails("1 / 0", 3)
+def test_each_conversation_is_its_own(adder, conversation):
+    conversation.fails("1 / 0", 3)
     other = Conversation(adder)
     other.fails("1 / 0")
-    talk.is_refused("1 / 0")
+    conversation.is_refused("1 / 0")
 
 
 def test_without_a_conversation_nothing_is_counted(adder):
@@ -79,52 +79,56 @@ def test_without_a_conversation_nothing_is_counted(adder):
         assert adder.run("1 / 0").outcome == "error"
 
 
-def test_nearly_the_same_code(talk):
+def test_nearly_the_same_code(conversation):
     code = "rows = [{{'a': 1}}, {{'a': 2}}]\ntotal = 0\nfor row in rows:\n    total += row['b']{}\nprint(total)\n"
     for change in ("", " + 0", " * 1"):
-        talk.fails(code.format(change))
-    talk.is_refused(code.format(" - 0"), NEARLY)
-    talk.fails("with open('nothing.csv') as file:\n    print(file.read().upper().split())")
+        conversation.fails(code.format(change))
+    conversation.is_refused(code.format(" - 0"), NEARLY)
+    conversation.fails("with open('nothing.csv') as file:\n    print(file.read().upper().split())")
 
 
-def test_another_error_is_another_try(talk):
+def test_another_error_is_another_try(conversation):
     code = "rows = [{{'a': 1}}]\ntotal = 0\nfor row in rows:\n    total += row[{}]\nprint(total)\n"
     for name in ("'b'", "'c'", "'d'", "'e'"):
-        talk.fails(code.format(name))
+        conversation.fails(code.format(name))
 
 
-def test_numbers_in_messages_do_not_count(talk):
+def test_numbers_in_messages_do_not_count(conversation):
     code = "values = [1, 2, 3]\nfor index in range({}):\n    int('x' + str(id(object())))\nprint(values)\n"
     for number in (1, 2, 3):
-        talk.fails(code.format(number))
-    talk.is_refused(code.format(4), NEARLY)
+        conversation.fails(code.format(number))
+    conversation.is_refused(code.format(4), NEARLY)
 
 
-def test_code_that_does_not_compile(talk):
-    talk.fails("def f(:\n    pass", 3)
-    talk.is_refused("def f(:\n    pass")
+def test_code_that_does_not_compile(conversation):
+    conversation.fails("def f(:\n    pass", 3)
+    conversation.is_refused("def f(:\n    pass")
 
 
-def test_time_limits_count(talk):
-    """A result never came of these."""
-    options = ["--limit", "wall_ms=200ms"]
-    talk.fails("while True: pass", 3, "timeout", options)
-    talk.is_refused("while True: pass  # please", options=options)
-    assert talk.run("while True: pass", "--limit", "wall_ms=300ms").outcome == "timeout", "more time is another try"
+def test_time_limits_count(make_adder):
+    """A result never came of these. Code is counted, and refused, where it runs: a busy host may need most of the time to get there,
+    so one failure is enough here."""
+    conversation = Conversation(make_adder("[loops]\nfailures = 1\n"))
+    code, options = "print('started', flush=True)\nimport time\ntime.sleep(1000)", ["--limit", "wall_ms=8s"]
+    conversation.fails(code, 1, "timeout", options)
+    conversation.is_refused(code + "  # please", "the same code has failed 1 time in a row", options)
+    with conversation.adder.start(code, *conversation.options, "--limit", "wall_ms=1min") as process:
+        assert process.stdout.readline() == b"started\n", "more time is another try"
+        process.terminate()
 
 
-def test_crashes_count(talk):
+def test_crashes_count(conversation):
     code = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)"
-    talk.fails(code, 3, "crashed")
-    talk.is_refused(code)
+    conversation.fails(code, 3, "crashed")
+    conversation.is_refused(code)
 
 
-def test_another_file_is_another_try(talk):
+def test_another_file_is_another_try(conversation):
     code = "int(open('data.txt').read())"
-    path = talk.adder.file("data.txt", "one")
-    talk.fails(code, 3, options=["--file", path])
-    talk.adder.file("data.txt", "two, with more")
-    talk.fails(code, options=["--file", path])
+    path = conversation.adder.file("data.txt", "one")
+    conversation.fails(code, 3, options=["--file", path])
+    conversation.adder.file("data.txt", "two, with more")
+    conversation.fails(code, options=["--file", path])
 
 
 def test_cells(adder, sessions):
@@ -143,21 +147,21 @@ def test_magics_in_cells(sessions):
         assert sessions.cell(session, "%nothing_of_this_name", "--conversation", conversation).outcome != "refused"
 
 
-def test_large_and_deep_code_is_counted_as_well(talk):
+def test_large_and_deep_code_is_counted_as_well(conversation):
     for code in ("x = 1\n" * 20000 + "1 / 0", "(" * 300, "-" * 5000 + "1" + "\n1 / 0", "1" * 5000):
-        result = [talk.run(code).outcome for _ in range(4)]
+        result = [conversation.run(code).outcome for _ in range(4)]
         assert result[3] == "refused" and result[0] != "refused", (code[:20], result)
 
 
 def test_switched_off_and_bounded(make_adder):
-    talk = Conversation(make_adder("[loops]\nfailures = 0\n"))
-    talk.fails("1 / 0", 4)
+    conversation = Conversation(make_adder("[loops]\nfailures = 0\n"))
+    conversation.fails("1 / 0", 4)
     few = make_adder("[loops]\nfailures = 1\nmax_conversations_per_owner = 1\nforget_ms = 1s\n")
-    talk, other = Conversation(few), Conversation(few)
-    talk.fails("1 / 0")
-    talk.is_refused("1 / 0", "the same code has failed 1 time in a row")
+    conversation, other = Conversation(few), Conversation(few)
+    conversation.fails("1 / 0")
+    conversation.is_refused("1 / 0", "the same code has failed 1 time in a row")
     other.fails("1 / 0")
-    talk.fails("1 / 0")
+    conversation.fails("1 / 0")
 
 
 FRAMES = (REPOSITORY / "src/runner/wire.h").read_text().partition("enum wire_frame {")[2]
@@ -173,14 +177,14 @@ LIE = (
 
 
 @pytest.mark.parametrize("body", ["{'digest': 'x', 'near': []}", "{'digest': 'x' * 3000, 'near': [1]}", "[]"])
-def test_a_second_report_ends_the_run(talk, body):
-    assert talk.run(LIE.format(body, ATTEMPT)).outcome == "crashed"
+def test_a_second_report_ends_the_run(conversation, body):
+    assert conversation.run(LIE.format(body, ATTEMPT)).outcome == "crashed"
 
 
 def test_a_report_that_nobody_asked_for_ends_the_run(adder):
     assert adder.run(LIE.format("{'digest': 'x', 'near': []}", ATTEMPT)).outcome == "crashed"
 
 
-def test_long_conversation_names(talk):
-    result = talk.adder.run("1", "--conversation", "c" * 201)
+def test_long_conversation_names(conversation):
+    result = conversation.adder.run("1", "--conversation", "c" * 201)
     assert result.outcome == "failed" and "more than 200 bytes" in result.error["message"]

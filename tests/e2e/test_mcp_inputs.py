@@ -109,7 +109,7 @@ def test_wrong_answer(asked, answer):
 
 
 def test_answered_ahead(asked):
-    """Nobody can say yes to what he has not been asked yet."""
+    """Nobody can say yes to what they have not been asked yet."""
     for key in ("approval", "decision", "approval-"):
         params = {"name": TOOL, "arguments": CODE, "inputResponses": {key: yes()}}
         assert asked.result("tools/call", params)["resultType"] == "input_required"

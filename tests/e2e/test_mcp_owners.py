@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several owners at one daemon, over HTTP: what is one's does not exist for the other, and who decides nothing is asked nothing."""
 import itertools
+import signal
 
 import http_bed
 import pytest
 
-from harness import wait_until
+from harness import named, unique, wait_until, with_name
 from mcp_asked import CAN_ASK, CAN_TASKS
 from mcp_lines import META, MODERN, text
 
@@ -81,10 +82,15 @@ def test_nothing_of_the_other(served):
 
 def test_tasks_of_the_other(served):
     one, other = Token(served, "one"), Token(served, "other")
-    task = one.run("import time\ntime.sleep(0.5)\nprint('done')", can=CAN_TASKS)["taskId"]
+    name, told_to = unique(), "[signal.SIGUSR1]"
+    code = named(name, f"signal.sigwait({told_to})\nprint('done')")
+    # It does not end before it is told to, so it becomes a task however slow the daemon is.
+    task = one.run(f"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {told_to})\n{code}", can=CAN_TASKS)["taskId"]
     for method in ("tasks/get", "tasks/cancel", "tasks/update"):
         told = other.task(method, task, inputResponses={})
         assert told["error"] == other.task(method, "x", inputResponses={})["error"]
+    [process] = wait_until(lambda: with_name(name), "the code to run")
+    process.signal(signal.SIGUSR1)
 
     def ended():
         shown = one.task("tasks/get", task)["result"]

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls that are answered before they end: made late, asked for, cancelled, bounded, and nobody else's."""
+import signal
 import time
 
 import pytest
 
-from harness import FOREVER, named, unique, wait_until, with_name
+from harness import named, unique, wait_until, with_name
 from mcp_asked import CAN_TASKS, TASKS, AnotherUser, Asked
 from mcp_lines import LEGACY, MODERN, META, text
 
 SOON = "[mcp]\ntask_after_ms = 20ms\n"
 SLOW = "import time\nprint('begun', flush=True)\ntime.sleep(0.5)\nprint('done')"
+SLEEPING = "import time\ntime.sleep(1000)"
+WAIT = "signal.sigwait([signal.SIGUSR1])"
 
 
 @pytest.fixture
@@ -24,7 +27,17 @@ def lines(soon):
         yield lines
 
 
-def begin(lines, code=SLOW, **others):
+def waiting(name, code=f"print('begun', flush=True)\n{WAIT}\nprint('done')"):
+    """Code that is told when to go on (`go_on`) at each WAIT: a call is a task long before, however busy the host is."""
+    return f"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n{named(name, code)}"
+
+
+def go_on(name):
+    [process] = wait_until(lambda: with_name(name), "the code runs")
+    process.signal(signal.SIGUSR1)
+
+
+def begin(lines, code=SLEEPING, **others):
     result = lines.run(code, **others)
     assert result["resultType"] == "task" and result["status"] == "working", result
     assert not {"content", "result", "error", "inputRequests"} & set(result)
@@ -53,9 +66,11 @@ def problem(lines, method, task, **params):
 def test_task(lines):
     found = lines.result("server/discover")
     assert found["capabilities"]["extensions"] == {TASKS: {}} and "tasks" not in found["capabilities"]
-    task = begin(lines)
+    name = unique()
+    task = begin(lines, waiting(name))
     first = show(lines, task)
     assert first["taskId"] == task and first["createdAt"] <= first["lastUpdatedAt"]
+    go_on(name)
     shown = ended(lines, task)
     assert shown["status"] == "completed"
     assert text(shown["result"]) == "begun\ndone" and not shown["result"]["isError"]
@@ -66,15 +81,21 @@ def test_task(lines):
 
 def test_task_that_fails(lines):
     """Code that fails is a result; only what is no result is an error."""
-    shown = ended(lines, begin(lines, "import time\ntime.sleep(0.2)\n1 / 0"))
+    name = unique()
+    task = begin(lines, waiting(name, f"{WAIT}\n1 / 0"))
+    go_on(name)
+    shown = ended(lines, task)
     assert shown["status"] == "completed" and shown["result"]["isError"]
     assert "ZeroDivisionError" in text(shown["result"])
 
 
 def test_what_it_prints_is_told(lines):
-    code = "import time\nprint('one', flush=True)\ntime.sleep(0.6)\nprint('step two', flush=True)\ntime.sleep(0.6)"
+    name = unique()
+    code = waiting(name, f"print('one', flush=True)\n{WAIT}\nprint('step two', flush=True)\n{WAIT}")
     task = begin(lines, code, meta={"progressToken": "p"})
+    go_on(name)
     wait_until(lambda: show(lines, task).get("statusMessage") == "step two", "the task says what it printed")
+    go_on(name)
     ended(lines, task)
     # On the call's own stream nothing may come once it was answered.
     assert all("step two" not in each["message"] for each in lines.notices("notifications/progress"))
@@ -84,7 +105,7 @@ def test_what_it_prints_is_told(lines):
 def test_cancelled(lines):
     """And what it ran is dead."""
     name = unique()
-    task = begin(lines, named(name))
+    task = begin(lines, named(name, SLEEPING))
     wait_until(lambda: with_name(name), "the code runs")
     assert set(lines.result("tasks/cancel", {"taskId": task})) == {"resultType", "_meta"}
     assert show(lines, task)["status"] == "cancelled"
@@ -99,7 +120,7 @@ def test_cancelled_before_it_was_a_task(make_adder):
     own = make_adder("[mcp]\ntask_after_ms = 1h\n")
     name = unique()
     with Asked(own, can=CAN_TASKS) as lines:
-        call = lines.start("tools/call", {"name": "run_python", "arguments": {"code": named(name)}})
+        call = lines.start("tools/call", {"name": "run_python", "arguments": {"code": named(name, SLEEPING)}})
         wait_until(lambda: with_name(name), "the code runs")
         lines.cancel(call)
         wait_until(lambda: not with_name(name), "the code is dead")
@@ -108,8 +129,10 @@ def test_cancelled_before_it_was_a_task(make_adder):
 
 def test_client_goes(lines, soon):
     """The task stays, for whoever comes with its id."""
-    task = begin(lines)
+    name = unique()
+    task = begin(lines, waiting(name))
     assert lines.end()[1] == 0
+    go_on(name)
     with Asked(soon, can=CAN_TASKS) as later:
         assert text(ended(later, task)["result"]) == "begun\ndone"
 
@@ -174,7 +197,7 @@ def test_another_owner(make_adder, installation):
     with Asked(own, can=CAN_TASKS) as lines:
         lines.run("1")  # its daemon is there
         with Asked(AnotherUser(own, installation), can=CAN_TASKS) as other:
-            task = begin(lines, FOREVER)
+            task = begin(lines)
             there = problem(other, "tasks/get", task)
             assert there == problem(other, "tasks/get", "x")  # as if there were none
             problem(other, "tasks/update", task, inputResponses={})
@@ -182,7 +205,9 @@ def test_another_owner(make_adder, installation):
             listen = other.start("subscriptions/listen", {"notifications": {"taskIds": [task]}})
             other.told("notifications/subscriptions/acknowledged")
             lines.result("tasks/cancel", {"taskId": task})
-            mine = begin(other)
+            name = unique()
+            mine = begin(other, waiting(name))
+            go_on(name)
             ended(other, mine)
             assert other.notices("notifications/tasks") == []
             other.cancel(listen)
@@ -193,7 +218,7 @@ def test_bounds(make_adder):
     """Where none has ended there is no further task, and the call is answered when it is done."""
     own = make_adder(SOON + "max_tasks_per_owner = 2\n")
     with Asked(own, can=CAN_TASKS) as lines:
-        tasks = [begin(lines, FOREVER) for _ in range(2)]
+        tasks = [begin(lines) for _ in range(2)]
         assert text(lines.run(SLOW)) == "begun\ndone"
         lines.result("tasks/cancel", {"taskId": tasks[0]})
 
@@ -211,21 +236,28 @@ def test_bounds(make_adder):
 def test_forgotten(make_adder):
     own = make_adder(SOON + "task_age_ms = 500ms\n")
     with Asked(own, can=CAN_TASKS) as lines:
-        task = begin(lines)
-        assert ended(lines, task)["ttlMs"] >= 500
+        name = unique()
+        task = begin(lines, waiting(name))
+        assert show(lines, task)["ttlMs"] >= 500
 
         def gone():
             return "error" in lines.ask("tasks/get", {"taskId": task})
 
+        went_on = time.monotonic()
+        go_on(name)
         wait_until(gone, "the task is forgotten")
+        assert time.monotonic() - went_on >= 0.5
 
 
 def test_daemon_is_kept(make_adder):
     """One that would end for having nothing to do waits for the result to be fetched."""
     own = make_adder("[daemon]\nidle_exit_ms = 100ms\n" + SOON + "task_age_ms = 1h\n")
     with Asked(own, can=CAN_TASKS) as lines:
-        task = begin(lines)
-    time.sleep(1)  # twice what the code takes: without the task, nothing would be there any more
+        name = unique()
+        task = begin(lines, waiting(name))
+    go_on(name)
+    wait_until(lambda: not with_name(name), "the code has ended")
+    time.sleep(1)  # without the task, nothing would be there any more
     with Asked(own, can=CAN_TASKS) as later:
         assert text(ended(later, task)["result"]) == "begun\ndone"
 
@@ -245,11 +277,13 @@ def test_many(lines):
 
 @pytest.mark.quick
 def test_told_of_changes(lines):
-    task = begin(lines)
+    name = unique()
+    task = begin(lines, waiting(name))
     wanted = {"taskIds": [task], "toolsListChanged": True}
     listen = lines.start("subscriptions/listen", {"notifications": wanted})
     first = lines.told("notifications/subscriptions/acknowledged")
     assert first["notifications"] == wanted and first["_meta"] == {META + "subscriptionId": listen}
+    go_on(name)
     shown = lines.told("notifications/tasks", taskId=task, status="completed")
     assert text(shown["result"]) == "begun\ndone" and shown["_meta"] == {META + "subscriptionId": listen}
     lines.cancel(listen)
@@ -258,7 +292,7 @@ def test_told_of_changes(lines):
 
 def test_stop_ends_them(lines, soon):
     name = unique()
-    begin(lines, named(name))
+    begin(lines, named(name, SLEEPING))
     wait_until(lambda: with_name(name), "the code runs")
     assert soon.call("stop", "--force").returncode == 0
     wait_until(lambda: not with_name(name), "the code is dead")

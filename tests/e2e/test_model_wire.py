@@ -217,8 +217,11 @@ def test_when_a_server_says_it_can_be_asked_again():
 
 
 def test_when_a_server_says_it_as_a_date():
-    when = email.utils.formatdate(time.time() + 3, usegmt=True)
-    came, _, _ = once(answer("", "503 Busy", "text/plain", f"Retry-After: {when}"), GOOD)
+    def busy(connection):
+        when = email.utils.formatdate(time.time() + 3, usegmt=True)
+        connection.sendall(answer("", "503 Busy", "text/plain", f"Retry-After: {when}"))
+
+    came, _, _ = once(busy, GOOD)
     assert text_of(came) == "Hello" and came["answer"]["took_ms"] >= 1000
 
 
@@ -273,7 +276,7 @@ def test_a_server_that_never_answers():
         server.steps.put(server.hold())
         with Asker(server.url, timeout_ms="300ms", idle_ms="100ms") as asker:
             check_error(asker.ask()[0], "timeout", "did not answer in time", "timeout_ms")
-    assert len(server.asked) == 1
+    assert server.connections <= 1, "nobody asks again"
 
 
 def test_the_deadline_of_a_question():
@@ -297,7 +300,7 @@ def test_cancelled(answered):
             began = time.monotonic()
             os.write(write, b"x")
             check_error(asker.receive()[0], "cancelled")
-            assert time.monotonic() - began < 20, "nothing else would have ended it before"
+            assert time.monotonic() - began < 45, "nothing else would have ended it before"
     os.close(read)
     os.close(write)
 

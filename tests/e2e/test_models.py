@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`adder model`: which models there are to ask, and where their keys come from. docs/models.md"""
+import contextlib
 import http.server
 import json
 import os
@@ -205,7 +206,10 @@ def test_a_key_stands_in_no_command_line(make_adder):
     ) as process:
         process.stdin.write(SECRET[:10].encode())
         harness.wait_until(lambda: (adder.config / "models.conf.lock").exists(), "the key being read")
-        seen = [path.read_bytes() for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+        seen = []
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+                seen.append(path.read_bytes())
         process.stdin.write((SECRET[10:] + "\n").encode())
         process.stdin.close()
         assert process.wait() == 0

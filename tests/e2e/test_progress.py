@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a call is whose work is no run, by each door, and what ends it: a search of one database that answers and one that
+"""How far a call is whose work is no run, by each interface, and what ends it: a search of one database that answers and one that
 holds its second page back until the test says so."""
 import json
 import os

@@ -67,7 +67,7 @@ def refused(adder, *words):
 
 
 def database(adder):
-    """The file itself, as somebody would open it who has it in his hands."""
+    """The file itself, as somebody would open it who has it in their hands."""
     connection = sqlite3.connect(adder.state / "store" / "records.db", timeout=30, isolation_level=None)
     connection.row_factory = sqlite3.Row
     return connection
@@ -201,12 +201,13 @@ def test_what_is_asked_wrong(lite):
     for words, said in (
         (("list", "--since", "someday"), "is no time"),
         (("list", "--since", "5"), "is no time"),
-        (("list", "--limit", "0"), "from 1 to 1000"),
-        (("list", "--limit", "1001"), "from 1 to 1000"),
+        (("list", "--limit", "0"), "limit must be at least 1, not 0"),
+        (("list", "--limit", "1001"), "limit must be at most 1000, not 1001"),
         (("list", "--outcome", "good"), "one of: ok, error,"),
-        (("show", "nobody"), "no record"),
+        (("show", "nobody"), "run must be an id"),
+        (("show", "0123"), "no record"),
         (("show",), "argument is missing"),
-        (("export", "--format", "xml"), "jsonl and csv"),
+        (("export", "--format", "xml"), "format must be jsonl or csv"),
         (("export", "--out", "/nowhere/file"), "No such file"),
         (("verify", "--head", "12"), "SEQ:DIGEST"),
         (("lst",), 'did you mean "list"'),

@@ -36,7 +36,8 @@ def test_usage_is_measured(adder):
 
 def test_usage_follows_the_code(adder):
     small, large = adder.run("pass"), adder.run("b = bytearray(b'x') * 100_000_000\nsum(range(3_000_000))")
-    assert large.usage["peak_memory_bytes"] >= small.usage["peak_memory_bytes"] + 90_000_000
+    # What both have is counted where it was touched first, which may be in either or neither.
+    assert large.usage["peak_memory_bytes"] >= 100_000_000 > 2 * small.usage["peak_memory_bytes"]
     assert large.usage["cpu_ms"] > small.usage["cpu_ms"]
 
 

@@ -127,10 +127,10 @@ def test_decided_as_a_review(adder, folder):
 
 def test_always_in_a_conversation(adder, folder):
     code = "open('a.txt', 'a').write('more\\n')"
-    talk = ["--workdir", folder, "--review", "--conversation", unique()]
-    id = adder.run(code, *talk).approval_id
+    conversation = ["--workdir", folder, "--review", "--conversation", unique()]
+    id = adder.run(code, *conversation).approval_id
     assert adder.call("approval", "approve", id, "--always").returncode == 0
-    result = adder.run(code, *talk)
+    result = adder.run(code, *conversation)
     assert (result.outcome, result.approval_id, len(result.changes)) == ("ok", None, 1)
     assert (folder / "a.txt").read_text() == "a.txt\nmore\nmore\n"
     other = adder.run(code, "--workdir", folder, "--review", "--conversation", unique())
@@ -215,7 +215,7 @@ def test_of_many_conflicts_some_are_named(adder, folder):
 
 
 def test_a_conflict_during_the_run(adder, folder):
-    code = "import time\nprint('begun', flush=True)\ntime.sleep(5)\nopen('a.txt', 'a').write('x')"
+    code = "print('begun', flush=True)\nwhile open('a.txt').read() != 'meanwhile\\n': pass\nopen('a.txt', 'a').write('x')"
     with adder.start(code, "--workdir", folder, "--review") as process:
         assert process.stdout.readline() == b"begun\n"
         (folder / "a.txt").write_text("meanwhile\n")
@@ -367,7 +367,8 @@ def test_hostile_layer(adder, folder):
 
 
 def test_unknown_ids(adder):
-    for id in ("0", "../x", "01a2029e-b7c3-733d-aa66-f687e2034c5b", "." * 36):
+    for id, said in (("0", "must be an id"), ("../x", "must be an id"), ("." * 36, "must be an id"),
+                     ("01a2029e-b7c3-733d-aa66-f687e2034c5b", "there is no such review")):
         for word in ("show", "commit", "undo", "finish", "drop"):
             ended = adder.call("review", word, id)
-            assert ended.returncode != 0 and "there is no such review" in ended.stderr
+            assert ended.returncode != 0 and said in ended.stderr

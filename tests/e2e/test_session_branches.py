@@ -75,8 +75,9 @@ def test_refused_by_the_name_of_a_thread(sessions):
     for command in (("checkpoint", session), ("branch", session)):
         assert "ticker" in sessions.refused(*command, status=75)
     sessions.cell(session, "e.set()")
-    assert sessions.refused("branch", session, "-n", "0").startswith("adder: 0 branches")
-    assert "max_sessions_per_owner" in sessions.refused("branch", session, "-n", "9999")
+    assert sessions.refused("branch", session, "-n", "0").startswith("adder: count must be at least 1")
+    assert "max_sessions_per_owner" in sessions.refused("branch", session, "-n", "4096")
+    assert "at most 4096" in sessions.refused("branch", session, "-n", "4097")
 
 
 def test_nothing_is_left(make_sessions):

@@ -160,7 +160,7 @@ def test_status_counts_sessions(sessions):
 
 @pytest.mark.both_users
 def test_another_user_does_not_see_them(installation, user, make_sessions):
-    """root may talk to everybody's daemon, and has sessions of his own there."""
+    """root may talk to everybody's daemon, and has sessions of their own there."""
     if user.name != "nobody" or os.geteuid() != 0:
         pytest.skip("needs root, who may talk to the daemon of nobody")
     sessions = make_sessions()

@@ -42,7 +42,7 @@ def test_strangers_get_nothing(telegram, server):
 
 
 def test_whoever_says_that_he_is_another(telegram, server):
-    """Who has written is who the update says, and a private chat is one with himself."""
+    """Who has written is who the update says, and a private chat is one with themselves."""
     known, stranger = server.private(), server.private()
     bot = telegram.bot(server, [known])
     odd = [
@@ -190,6 +190,7 @@ def test_where_the_token_is_not(make_adder):
         assert server.secret not in chat.sent[-1].text
         assert adder.daemon() is not None
         bot.check_processes()
+        bot.wait_done()
         modes = {path.name: path.stat().st_mode & 0o777 for path in adder.state.iterdir() if "telegram" in path.name}
         assert modes and all(mode & 0o077 == 0 for mode in modes.values()), modes
         bot.stop()

@@ -152,24 +152,29 @@ def test_a_chat_that_is_closed_to_the_bot(telegram, server):
 # ---- nobody waits for what is another's ----
 
 
-@pytest.mark.parametrize("method", ["sendChatAction", "sendMessage"])
-def test_a_slow_answer_holds_up_its_own_chat_alone(telegram, server, method):
+# Whether a bot says that it types, of what is done at once, is chance.
+@pytest.mark.parametrize("method, code", [("sendChatAction", FOREVER), ("sendMessage", "print(1)")])
+def test_a_slow_answer_holds_up_its_own_chat_alone(telegram, server, method, code):
     slow, other = server.private(), server.private()
     telegram.bot(server, [slow, other])
     gate = server.hold(method, chat=slow.id)
-    slow.run("print(1)")
+    slow.run(code)
     gate.wait_for_one()
     assert other.ask_run("print(2)").parts("pre") == ["2"]
-    assert slow.sent == [] or method == "sendChatAction"
+    assert slow.sent == []
     gate.open()
-    assert slow.next()[0].parts("pre") == ["1"]
+    if code == FOREVER:
+        assert "Stopped." in slow.ask("/stop").text
+    else:
+        assert slow.next()[0].parts("pre") == ["1"]
 
 
 def test_typing_holds_up_nobody(server, chat):
     """Neither where it is slow, nor where the server wants to be left alone."""
     refused = server.refuse("sendChatAction", 429, "Too Many Requests: retry after 500", times=1, retry_after=500)
-    assert chat.ask_run("print(1)").parts("pre") == ["1"]
+    chat.run(FOREVER)
     server.wait(lambda: refused.met, "it to be refused")
+    assert "Stopped." in chat.ask("/stop").text
     assert chat.ask_run("print(2)").parts("pre") == ["2"]
 
 

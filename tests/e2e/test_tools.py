@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tool table from outside: lists and schemas, arguments, switches, roles, and calls that go to the daemon."""
+"""The tool table from outside: lists and schemas, arguments, enablement, roles, and calls that go to the daemon."""
 import json
 import re
 import signal
@@ -228,7 +228,7 @@ def test_checkpoints_and_branches_through_tools(ours, sessions):
         ours.call("session_end", {"session": one})
 
 
-# ---- switches ----
+# ---- enabling and disabling ----
 
 
 def test_a_switch_needs_no_restart(own_adder):
@@ -252,7 +252,7 @@ def test_a_switch_needs_no_restart(own_adder):
     assert own_adder.daemon() == pid
 
 
-def test_a_broken_switch_file_switches_off(own_adder):
+def test_a_broken_tools_conf_disables_all(own_adder):
     path = own_adder.own(own_adder.config) / "tools.conf"
     for text in ("[tools\n", "[tools]\nother = x\n", "[other]\ndisabled = x\n"):
         path.write_text(text)

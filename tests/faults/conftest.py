@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the fault suite."""
-import contextlib
 import pathlib
 import shutil
 
@@ -8,7 +7,7 @@ import pytest
 
 import harness
 from harness import wait_until
-from serving import CALLS, CONFIG, Faults, Served
+from serving import CONFIG, Served, daemon_with_faults
 
 
 @pytest.fixture(scope="session")
@@ -33,21 +32,6 @@ def serve(make_adder):
     yield start
     for served in started:
         served.adder.kill()
-        served.process.wait(harness.DEADLINE)
-
-
-@contextlib.contextmanager
-def daemon_with_faults(installation, user, common_directory, tools, calls=CALLS):
-    adder = harness.Adder(installation, user, harness.new_directory(common_directory, f"faults-{user.name}"), CONFIG)
-    adder.environment = "system"
-    served = Faults(adder, tools, calls)
-    try:
-        yield served
-        served.clear()
-        served.stop()
-    finally:
-        served.clear()
-        adder.kill()
         served.process.wait(harness.DEADLINE)
 
 

@@ -79,7 +79,7 @@ def surplus(now, before):
 class Faults(Served):
     """A daemon whose system calls fail, of those in CALLS, while lines of a file say so (see inject.c)."""
 
-    def __init__(self, adder, tools, calls=CALLS):
+    def __init__(self, adder, tools, calls=CALLS, config=CONFIG):
         self.file, self.hits = adder.directory / "faults", adder.directory / "faults.hits"
         super().__init__(adder, [tools / "inject", self.file, *calls, "--"])
 
@@ -106,6 +106,10 @@ class Faults(Served):
         """The one living process of the daemon that is called NAME."""
         [process] = [process for process in self.family() if process.name == name and process.alive()]
         return process
+
+    def served(self):
+        """How many zygotes have served so far."""
+        return self.log.read_text().count("serves after")
 
     def drop_zygote(self):
         """Has the pool start a new zygote, which then meets the faults of its start."""
@@ -161,3 +165,19 @@ class Faults(Served):
         """Whether a run works: after a fault the pool may still be waiting to try again."""
         result = self.adder.run("print(1)")
         return result.outcome == "ok" and result.stdout == "1\n"
+
+
+@contextlib.contextmanager
+def daemon_with_faults(installation, user, common_directory, tools, calls=CALLS, config=CONFIG):
+    """A daemon of USER's own, whose CALLS can be made to fail; it ends with the block."""
+    adder = harness.Adder(installation, user, harness.new_directory(common_directory, f"faults-{user.name}"), config)
+    adder.environment = "system"
+    served = Faults(adder, tools, calls)
+    try:
+        yield served
+        served.clear()
+        served.stop()
+    finally:
+        served.clear()
+        adder.kill()
+        served.process.wait(harness.DEADLINE)

@@ -9,8 +9,8 @@ import pytest
 
 import docker_world
 import harness
-from contained import PROFILE, native
-from harness import named, wait_until, with_name
+from contained import DEADLINE, ENDED_BY_TIME, PROFILE, SLEEPING, native, wait_until
+from harness import named, with_name
 
 BOTH = pytest.mark.parametrize("kind", docker_world.ENGINES)
 
@@ -61,10 +61,10 @@ def test_daemon_killed_in_mid_run(make_contained, kind):
     label, traces = world.label(), world.traces()
     harness.Process(world.daemon()).signal(signal.SIGKILL)
     for run in runs:
-        _, err = run.process.communicate(timeout=harness.DEADLINE)
+        _, err = run.process.communicate(timeout=DEADLINE)
         assert run.process.returncode == 125
     wait_empty(world, label)
-    traces.wait_gone()
+    traces.wait_gone(DEADLINE)
     assert not [run for run in runs if with_name(run.name)]
     settle(world)
     assert not sockets_left(world)
@@ -81,7 +81,7 @@ def test_daemon_killed_with_all_that_is_its(make_contained):
         process.signal(signal.SIGSTOP)
     for process in mine:
         process.signal(signal.SIGKILL)
-    run.process.communicate(timeout=harness.DEADLINE)
+    run.process.communicate(timeout=DEADLINE)
     wait_until(lambda: not with_name(run.name), "its process to be gone")
     settle(world)
     wait_empty(world, label)
@@ -97,9 +97,9 @@ def test_daemon_killed_while_a_container_starts(make_contained, mortal_engine):
     engine.freeze()
     traces = world.traces()
     harness.Process(world.daemon()).signal(signal.SIGKILL)
-    run.communicate(timeout=harness.DEADLINE)
+    run.communicate(timeout=DEADLINE)
     engine.thaw()
-    traces.wait_gone()
+    traces.wait_gone(DEADLINE)
     wait_empty(world, label)
     settle(world)
 
@@ -107,7 +107,7 @@ def test_daemon_killed_while_a_container_starts(make_contained, mortal_engine):
 def test_launcher_killed_in_mid_run(make_contained):
     """Either the run goes on or it ends; its container does not stay."""
     world = make_contained()
-    run = world.start_named("--timeout", "6s")
+    run = world.start_named(timeout=ENDED_BY_TIME)
     for process in launchers(world.daemon()):
         process.signal(signal.SIGKILL)
     assert run.end().outcome in ("timeout", "failed", "crashed")
@@ -153,7 +153,7 @@ def test_engine_killed_in_mid_run(make_contained, mortal_engine, kind):
     """It is started again later; then nothing is left in it."""
     engine = mortal_engine(kind)
     world = make_contained(kind=kind)
-    run = world.start_named("--timeout", "6s")
+    run = world.start_named(timeout=ENDED_BY_TIME)
     label = world.label()
     engine.kill()
     result = run.end()
@@ -176,10 +176,10 @@ def test_engine_and_daemon_killed(make_contained, mortal_engine):
     label, traces = world.label(), world.traces()
     engine.kill()
     harness.Process(world.daemon()).signal(signal.SIGKILL)
-    run.process.communicate(timeout=harness.DEADLINE)
+    run.process.communicate(timeout=DEADLINE)
     wait_until(lambda: not with_name(run.name), "its process to be gone")
     engine.up()
-    traces.wait_gone()  # a launcher waits for the engine, for some minutes
+    traces.wait_gone(DEADLINE)  # a launcher waits for the engine, for some minutes
     settle(world)
     wait_empty(world, label)
 
@@ -227,13 +227,13 @@ def test_engine_that_hangs_in_mid_run(make_contained, mortal_engine):
     """The run is ended in time, as no engine is needed for that; the container goes when the engine can."""
     engine = mortal_engine()
     world = make_contained()
-    run = world.start_named("--timeout", "6s")
+    run = world.start_named(timeout=ENDED_BY_TIME)
     label = world.label()
     engine.freeze()
     try:
         result = run.end()
         assert result.outcome == "timeout", result
-        assert not with_name(run.name)
+        wait_until(lambda: not with_name(run.name), "its process to be gone")
     finally:
         engine.thaw()
     wait_until(lambda: run.container not in world.containers(label), "its container to be gone")
@@ -283,7 +283,7 @@ def test_first_process_killed_while_parked(make_contained):
     starts = world.pool()["starts"]
     harness.Process(world.engine.inspect(container)["State"]["Pid"]).signal(signal.SIGKILL)
     # A run that comes before the daemon sees the end may have begun in it, so it is told to run again.
-    harness.wait_until(lambda: world.pool()["starts"] > starts, "another container to be started")
+    wait_until(lambda: world.pool()["starts"] > starts, "another container to be started")
     assert world.run("print(1)").stdout == "1\n"
     settle(world)
 
@@ -293,7 +293,7 @@ def test_daemon_that_is_stopped(make_contained):
     world = make_contained()
     run = world.start_named()
     world.stop_and_look()
-    assert run.process.wait(harness.DEADLINE) != 0
+    assert run.process.wait(DEADLINE) != 0
     assert not with_name(run.name)
     assert places(world) == [] and not sockets_left(world)
 
@@ -304,13 +304,13 @@ def test_many_at_once_and_the_daemon_dies(make_contained):
     world = make_contained("[pool]\nmax_running = 10\nmax_memory = 64G\n")
     world.run("print(1)")
     label, name = world.label(), harness.unique()
-    runs = [world.adder.start(named(name), *PROFILE) for _ in range(10)]
+    runs = [world.adder.start(named(name, SLEEPING), *PROFILE, "--timeout", "10min") for _ in range(10)]
     wait_until(lambda: len(with_name(name)) >= 2, "some of the runs to be under way")
     traces = world.traces()
     harness.Process(world.daemon()).signal(signal.SIGKILL)
     for run in runs:
-        run.communicate(timeout=harness.DEADLINE)
-    traces.wait_gone()
+        run.communicate(timeout=DEADLINE)
+    traces.wait_gone(DEADLINE)
     wait_empty(world, label)
     assert not with_name(name)
     settle(world)

@@ -9,9 +9,8 @@ import stat
 
 import pytest
 
-from conftest import daemon_with_faults
 from harness import DEADLINE, wait_until
-from serving import CONFIG, SPARED, Served
+from serving import CONFIG, SPARED, Served, daemon_with_faults
 
 pytestmark = pytest.mark.both_users
 

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from conftest import daemon_with_faults
 from harness import wait_until
+from serving import daemon_with_faults
 
 pytestmark = pytest.mark.both_users
 

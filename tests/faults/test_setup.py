@@ -28,6 +28,7 @@ NUMBERS = {
     "CLOSE_RANGE_CLOEXEC": 4,
     "FSCONFIG_SET_STRING": 1,
     "FSCONFIG_CMD_CREATE": 6,
+    "FSCONFIG_CMD_RECONFIGURE": 7,
     "F_SETFD": 2,
     "F_DUPFD_CLOEXEC": 1030,
     "PR_SET_PDEATHSIG": 1,
@@ -47,7 +48,7 @@ NUMBERS = {
 
 # The call, and the step that the sentence names. In the order in which the steps are taken.
 START = {
-    # The daemon: engine/zygote.c
+    # The daemon: engine/pool/zygote.c
     "socketpair 1&5": "cannot make the control socket of a zygote",
     "pipe2 who=adder-pool": "cannot make the message pipe of a zygote",
     "fcntl 1=F_DUPFD_CLOEXEC 2=10": "cannot hand descriptors to .*adder-zygote",
@@ -78,7 +79,7 @@ START = {
     f"fsmount {LAUNCHER}": "cannot mount a tmpfs",
     f"move_mount {LAUNCHER}": "cannot mount on /",
     f"mkdirat {LAUNCHER}": "cannot make /proc in the new tree",
-    f"symlinkat {LAUNCHER}": "cannot make /workspace in the new tree",
+    f"symlinkat {LAUNCHER}": "cannot make /dev/ptmx in the new tree",
     f"openat2 {LAUNCHER}": "cannot open the parent of /usr in the new tree",
     f"move_mount from=2 {LAUNCHER}": "cannot mount on usr",
     f"fsopen from=2 {LAUNCHER}": "cannot make a procfs|cannot open a tmpfs",
@@ -94,7 +95,7 @@ START = {
 }
 
 SPAWN = {
-    # The daemon: engine/box.c
+    # The daemon: engine/pool/sandbox.c
     "socketpair 1&1 who=adder-pool": "cannot make the socket of a sandbox",
     "pipe2 who=adder-pool": "cannot make the stdout pipe of a sandbox",
     # The zygote: sandbox/mounts.c, runner/spawn.c
@@ -114,13 +115,21 @@ SPAWN = {
     f"unshare 0=CLONE_NEWNS {ZYGOTE}": "cannot make a mount namespace",
     f"prctl 0=PR_SET_PDEATHSIG {ZYGOTE}": "cannot detach from the zygote",
     f"setsid {ZYGOTE}": "cannot start a session",
+    f"move_mount {SANDBOX}": "cannot mount on /work",
     f"fsopen {SANDBOX}": "cannot open a procfs",
-    f"fsconfig 1=FSCONFIG_SET_STRING {SANDBOX}": "cannot limit a procfs to processes",
+    f"fsconfig 1=FSCONFIG_SET_STRING {SANDBOX}": "cannot hide the processes of others in a procfs",
     f"umount2 {SANDBOX}": "cannot unmount the zygote's /proc",
-    f"move_mount {SANDBOX}": "cannot mount on /proc",
+    f"move_mount from=2 {SANDBOX}": "cannot mount on proc",
+    f"open_tree {SANDBOX}": "cannot take work/meminfo for /proc/meminfo",
+    f"mount_setattr {SANDBOX}": "cannot make /proc/meminfo read-only",
+    f"move_mount from=3 {SANDBOX}": "cannot mount on proc/meminfo",
+    f"fsconfig 1=FSCONFIG_SET_STRING from=2 {SANDBOX}": "cannot limit a procfs to processes",
+    f"fsconfig 1=FSCONFIG_CMD_RECONFIGURE {SANDBOX}": "cannot limit a procfs to processes",
     f"fsopen from=2 {SANDBOX}": "cannot open a tmpfs",
-    f"move_mount from=2 {SANDBOX}": "cannot mount on /dev/shm",
-    f"open_tree {SANDBOX}": "cannot take tmp of the workspace",
+    f"move_mount from=6 {SANDBOX}": "cannot mount on /dev/shm",
+    f"fsconfig 1=FSCONFIG_SET_STRING from=6 {SANDBOX}": "cannot set ptmxmode of a devpts",
+    f"move_mount from=7 {SANDBOX}": "cannot mount on /dev/pts",
+    f"open_tree from=4 {SANDBOX}": "cannot take tmp of the workspace",
     f"chdir {SANDBOX}": "cannot change to /work",
     f"fcntl 1=F_DUPFD_CLOEXEC 2=64 {SANDBOX}": "cannot set descriptor 0 aside",
     f"dup3 {SANDBOX}": "cannot settle descriptor 0",
@@ -142,8 +151,8 @@ SPAWN = {
     f"seccomp 0=SECCOMP_SET_MODE_FILTER {SANDBOX}": "cannot install the seccomp filter",
 }
 
-# Steps of a run that has its sandbox: engine/run.c, handout.c, read_input.c.
-HANDOUT = {
+# Steps of a run that has its sandbox: engine/run/run.c, lease.c, read_input.c.
+LEASE = {
     "eventfd2 who=connection": "cannot make an eventfd for a run",
     "prlimit64 who=connection": "cannot set RLIMIT_CPU of a sandbox",
 }
@@ -153,6 +162,7 @@ HANDOUT = {
 PRETENCE = {
     f"setns 1=CLONE_NEWIPC return=0 {ZYGOTE}": "namespace [0-9] is still the zygote's",
     f"unshare 0=CLONE_NEWNS return=0 {ZYGOTE}": "namespace [0-9] is still the zygote's",
+    f"fsconfig 1=FSCONFIG_CMD_RECONFIGURE return=0 {SANDBOX}": "a procfs is not limited to processes",
     f"unshare 0=CLONE_NEWUSER return=0 from=2 {SANDBOX}": "further user namespaces are still allowed",
     f"prctl 0=PR_CAPBSET_DROP return=0 {SANDBOX}": "capability 0 is left in the bounding set",
     f"capset return=0 {SANDBOX}": "capabilities are left after dropping them",
@@ -235,7 +245,7 @@ def test_step_that_only_seems_to_work(faulty, call, step):
 
 
 
-@pytest.mark.parametrize("call, step", chosen(HANDOUT, "prlimit64 who=connection"))
+@pytest.mark.parametrize("call, step", chosen(LEASE, "prlimit64 who=connection"))
 def test_handing_out_of_a_sandbox(faulty, call, step):
     for name, reason in ERRNOS.items():
         faulty.set(f"{call} {name}")

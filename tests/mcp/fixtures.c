@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server of MCP for the conformance suite: what is shipped, with the tools, prompts and resources that the
  * suite expects beside ours. Listens on 127.0.0.1, prints its URL, and ends with its standard input. Nobody
- * is asked who he is: the suite has no token, so that its checks of Host and Origin are about those alone. */
+ * is asked who they are: the suite has no token, so that its checks of Host and Origin are about those. */
 #include "fixtures.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "common/json.h"
 #include "fixtures_data.h"
 #include "fixtures_tools.h"
-#include "frontends/http/http_server.h"
-#include "frontends/mcp/mcp_http.h"
+#include "interfaces/http/http_server.h"
+#include "interfaces/mcp/mcp_http.h"
 
 #define ROUTES_MOST 8
 
@@ -264,6 +264,7 @@ main (int argc, char **argv)
     routes[i].flags |= HTTP_OPEN;
   }
   struct service *service = service_new (engine);
+  service->mcp = mcp_server_new (service);
   mcp_server_add (service->mcp, &fixture_provider);
   struct http_server *server = http_server_new (service, &options, &error);
   if (server == NULL) {
@@ -275,6 +276,7 @@ main (int argc, char **argv)
   while (read (STDIN_FILENO, nothing, sizeof nothing) > 0)
     ;
   http_server_free (server);
+  mcp_server_free (service->mcp);
   service_free (service);
   adder_engine_free (engine);
   return 0;

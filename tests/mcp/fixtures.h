@@ -3,7 +3,7 @@
  * them. */
 #pragma once
 
-#include "frontends/mcp/mcp.h"
+#include "interfaces/mcp/mcp.h"
 
 extern const struct mcp_provider fixture_provider;
 

@@ -6,7 +6,7 @@
 
 #include "common/json.h"
 #include "fixtures_data.h"
-#include "frontends/mcp/mcp_http.h"
+#include "interfaces/mcp/mcp_http.h"
 
 #define ASKS_MOST     3
 #define STEP_MS       50
@@ -308,7 +308,7 @@ static const struct fixture tools[] = {
      .parameters = "\"prompt\": {\"type\": \"string\", \"description\": \"What to ask it\"}",
      .said = "LLM response: ", .asks = {{"sample", "sampling/createMessage", SAMPLE ("{prompt}", "100")}}},
     {"test_elicitation", "Asks the user.",
-     .parameters = "\"message\": {\"type\": \"string\", \"description\": \"What to ask him\"}",
+     .parameters = "\"message\": {\"type\": \"string\", \"description\": \"What to ask the user\"}",
      .said = "User response: ",
      .asks = {{"user", "elicitation/create",
                FORM ("{message}",

@@ -7,7 +7,7 @@
 
 #include "adder.h"
 #include "base/fd.h"
-#include "engine/id.h"
+#include "engine/host/id.h"
 
 /* "generated/UUID_NAME", the caller's. */
 char *

@@ -76,9 +76,9 @@ def work(fds):
     take(sock, 1)
 
 
-def lent(order, mode):
+def bound(order, mode):
     """What the container says that it has for /workspace: what is named in the file "place", writable."""
-    if order["lend"] is None:
+    if order["bind"] is None:
         return []
     return [os.open(HERE if mode == "other-directory" else read("place"), os.O_PATH | os.O_DIRECTORY)]
 
@@ -106,7 +106,7 @@ def serve(control, order, mode):
         os.makedirs(os.path.join(workspace, name))
     place = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
     process = os.pidfd_open(worker)
-    send(control, SPAWNED, fds=[process, process, place, *lent(order, mode)])
+    send(control, SPAWNED, fds=[process, process, place, *bound(order, mode)])
     for fd in fds[:3]:
         os.close(fd)
     _, status = os.waitpid(worker, 0)
@@ -152,8 +152,8 @@ def main():
         note("swept" if sys.argv[1] == "sweep" else f"took away {order['name']}")
         return
     note(f"ordered {order['memory_bytes']}")
-    if order["lend"]:
-        note(f"lent {order['lend']} {order['directory']}")
+    if order["bind"]:
+        note(f"bind {order['bind']} {order['directory']}")
     control = socket.socket(fileno=3)
     if mode == "dies":
         os._exit(1)

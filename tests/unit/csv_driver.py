@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by an environment's interpreter: reads files as src/runner/table_read.py does, and tells what came of it, a line of JSON for
-a line of JSON."""
+"""Run by an environment's interpreter: reads files as src/runner/python/table_read.py does, and tells what came of it, a line of JSON for
+a line of JSON. A file is given as bytes, as an Arrow table, or as a program that writes it."""
 
 import base64
 import json
@@ -27,9 +27,10 @@ class Without:
 
 sys.meta_path.insert(0, Without)
 
-from adder_runner import csv_bytes, csv_read, table_read  # noqa: E402
+from adder_runner import csv_bytes, csv_kinds, csv_read, places, table_read  # noqa: E402
 
-HEAD = csv_bytes.HEAD
+HEAD, JUDGE = csv_bytes.HEAD, csv_kinds.judge_columns
+places.temporary = directory
 
 
 def cell(value):
@@ -42,6 +43,12 @@ def cell(value):
 
 def written(asked):
     """The bytes that are asked about, or the expression of an Arrow table as Parquet."""
+    if "program" in asked:
+        with tempfile.TemporaryDirectory(dir=directory) as folder:
+            path = os.path.join(folder, "made")
+            exec(asked["program"], {"path": path})
+            with open(path, "rb") as file:
+                return file.read()
     if "parquet" not in asked:
         return base64.b64decode(asked["bytes"]) * asked.get("times", 1)
     import decimal
@@ -57,20 +64,38 @@ def written(asked):
     return sink.getvalue().to_pybytes()[: asked.get("cut")]
 
 
+def as_texts(columns, options):
+    """All columns that hold something are texts, as they stand in the file."""
+    kinds = JUDGE(columns, options)
+    for at, kind in enumerate(kinds):
+        if kind.kind != "empty":
+            kinds[at] = csv_kinds.text()
+            kinds[at].keeps = csv_kinds.MISSING_TEXT
+    return kinds
+
+
 def answer(asked):
     csv_bytes.HEAD = asked.get("head", HEAD)
-    with tempfile.NamedTemporaryFile(dir=directory, suffix=".csv") as file:
+    csv_kinds.judge_columns = as_texts if asked.get("texts") else JUDGE
+    with tempfile.NamedTemporaryFile(dir=directory, suffix=".parquet" if "parquet" in asked else ".csv") as file:
         file.write(written(asked))
         file.flush()
+        reading = (file.name, asked.get("options"), csv_read.SAMPLE_ROWS, asked.get("called"))
         try:
             if asked["mode"] == "scan":
-                return {"table": table_read.scan(file.name, asked.get("options"))}
-            frame, table = table_read.load(file.name, asked.get("options"))
+                found = table_read.scan(*reading)
+                return {"table": found[0][1], "tables": dict(found) if len(found) > 1 else {}}
+            found = table_read.load(*reading)
         except csv_read.CannotRead as error:
             return {"refused": str(error)}
         except Exception:
             return {"failed": traceback.format_exc()}
-    shown = frame.head(asked.get("rows", 50))
+    rows = asked.get("rows", 50)
+    return {**told(*found[0][1:], rows), "tables": {name: told(frame, table, rows) for name, frame, table in found if name is not None}}
+
+
+def told(frame, table, rows):
+    shown = frame.head(rows)
     return {
         "table": table,
         "columns": list(frame.columns),

@@ -21,7 +21,9 @@ support_begin (void)
   scratch = g_strdup ("/var/tmp/adder-run-XXXXXX");
   g_assert_nonnull (g_mkdtemp_full (scratch, 0755));
   g_autofree char *state = g_build_filename (scratch, "state", NULL);
-  g_setenv ("ADDER_ENVIRONMENTS_DIR", scratch, TRUE);
+  /* Beside what is bind-mounted into runs, which may not reach environments. */
+  g_autofree char *environments = g_build_filename (scratch, "environments", NULL);
+  g_setenv ("ADDER_ENVIRONMENTS_DIR", environments, TRUE);
   g_setenv ("ADDER_STATE_DIR", state, TRUE);
   return TRUE;
 }
@@ -176,7 +178,7 @@ pool_flag (AdderEngine *engine, const char *key)
 char *
 make_environment (const char *name, const char *module, const char *content)
 {
-  g_autofree char *venv = g_build_filename (scratch, name, "venv", NULL);
+  g_autofree char *venv = g_build_filename (scratch, "environments", name, "venv", NULL);
   const char *const argv[] = {"/usr/bin/python3", "-I",         "-m", "venv",
                               "--without-pip",    "--symlinks", venv, NULL};
   int status = -1;
@@ -189,7 +191,7 @@ make_environment (const char *name, const char *module, const char *content)
   const char *version = g_dir_read_name (lib);
   g_autofree char *file = g_strconcat (module, ".py", NULL);
   g_autofree char *path = g_build_filename (pattern, version, "site-packages", file, NULL);
-  g_autofree char *manifest = g_build_filename (scratch, name, "environment.conf", NULL);
+  g_autofree char *manifest = g_build_filename (scratch, "environments", name, "environment.conf", NULL);
   g_autofree char *text =
       g_strdup_printf ("[environment]\npython=%s/bin/python\nmodules=%s;\n", venv, module);
   g_assert_true (g_file_set_contents (path, content, -1, NULL));
@@ -208,7 +210,7 @@ run_in (AdderEngine *engine, const char *environment, const char *code, const ch
 void
 set_mark (const char *name, const char *mark, gboolean present)
 {
-  g_autofree char *path = g_build_filename (scratch, name, "venv", mark, NULL);
+  g_autofree char *path = g_build_filename (scratch, "environments", name, "venv", mark, NULL);
   if (present)
     g_assert_true (g_file_set_contents (path, "", -1, NULL));
   else

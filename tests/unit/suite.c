@@ -27,6 +27,16 @@ remove_one (const char *path, const struct stat *st, int kind, struct FTW *walk)
   return 0;
 }
 
+int
+suite_descriptors (void)
+{
+  g_autoptr (GDir) directory = g_dir_open ("/proc/self/fd", 0, NULL);
+  int count = 0;
+  while (g_dir_read_name (directory))
+    count++;
+  return count;
+}
+
 void
 suite_remove (const char *folder)
 {

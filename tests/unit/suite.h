@@ -13,6 +13,9 @@ void suite_add (struct suite *suite);
 /* Removes FOLDER and what is in it, as far as this user may. Links are not followed. */
 void suite_remove (const char *folder);
 
+/* How many descriptors this process has open. */
+int suite_descriptors (void);
+
 #define UNIT_SUITE(suite_name)                                                                               \
   static int run_##suite_name (int argc, char **argv);                                                       \
   __attribute__ ((constructor)) static void add_##suite_name (void)                                          \

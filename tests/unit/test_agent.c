@@ -4,15 +4,15 @@
 #include <unistd.h>
 
 #include "adder.h"
+#include "apps/agent/budget.h"
+#include "apps/agent/plain_schema.h"
+#include "apps/agent/prompts.h"
+#include "apps/agent/repeats.h"
+#include "apps/agent/reply.h"
+#include "apps/agent/steps.h"
+#include "apps/agent/toolbox.h"
 #include "common/json.h"
-#include "frontends/agent/budget.h"
-#include "frontends/agent/plain_schema.h"
-#include "frontends/agent/prompts.h"
-#include "frontends/agent/repeats.h"
-#include "frontends/agent/reply.h"
-#include "frontends/agent/steps.h"
-#include "frontends/agent/toolbox.h"
-#include "frontends/terminal_text.h"
+#include "interfaces/cli/view/terminal_text.h"
 #include "models/dialect.h"
 #include "suite.h"
 
@@ -29,12 +29,12 @@ parse (const char *text)
 static json_t *
 list_of (const char *toolset, struct config *config)
 {
-  static const struct surroundings nowhere = SURROUNDINGS_NONE;
+  static const struct caller_context nowhere = CALLER_CONTEXT_NONE;
   const struct toolbox_settings settings = {
       .config = config,
       .toolset = toolset_find (toolset, NULL),
       .reports = TRUE,
-      .surroundings = &nowhere,
+      .context = &nowhere,
       .role = "admin",
       .place = {.out_fd = -1},
   };

@@ -55,14 +55,14 @@ test_heads (void)
   g_autoptr (GError) problem = NULL;
   autoclose int small = file_of (line, 2), large = file_of (line, HEAD_BYTES / 8);
   struct head whole, part;
-  g_assert_true (head_open (small, "small.csv", &whole, &problem));
+  g_assert_true (head_open (small, &whole, &problem));
   g_assert_no_error (problem);
   g_assert_false (whole.is_cut);
   g_assert_cmpstr (whole.ending, ==, "csv");
   autoclose int whole_fd = whole.fd;
   g_assert_cmpint (lseek (whole_fd, 0, SEEK_END), ==, 22);
   off_t before = lseek (large, 0, SEEK_CUR);
-  g_assert_true (head_open (large, "large.csv", &part, &problem));
+  g_assert_true (head_open (large, &part, &problem));
   g_assert_no_error (problem);
   g_assert_true (part.is_cut);
   autoclose int head = part.fd;
@@ -73,32 +73,36 @@ test_heads (void)
   g_assert_cmpint (lseek (large, 0, SEEK_CUR), ==, before);
 }
 
-/* What it is stands at its beginning, and what is in it at its end. */
+/* All of it is needed but for a CSV, and its name does not count. */
 static void
-test_parquet_has_no_head (void)
+test_other_formats_have_no_head (void)
 {
   static const struct {
-    const char *begins, *name, *ending;
+    const char *begins;
+    gsize length; /* 0: that of the text */
+    const char *ending;
   } rows[] = {
-      {"PAR1\x15", "data.parquet", "parquet"},
-      {"PAR1\x15", "data.csv", "parquet"},
-      {"PAR1,", "data.csv", "csv"},
-      {"PAR1\n", "data.csv", "csv"},
-      {"PAR1", "data.csv", "csv"},
-      {"a,b\n", "data.parquet", NULL},
+      {"PAR1\x15", 0, "parquet"},   {"PAR1,", 0, "csv"},
+      {"PAR1\n", 0, "csv"},         {"PAR1", 0, "csv"},
+      {"ARROW1\0\0", 8, "feather"}, {"ARROW1,b\n", 0, "csv"},
+      {"PK\3\4", 0, "xlsx"},        {"SQLite format 3\0", 16, "sqlite"},
+      {"\x1f\x8b\x08", 0, "gz"},    {"\x28\xb5\x2f\xfd", 0, "zst"},
+      {"{\"a\": 1}\n", 0, "json"},  {"\xef\xbb\xbf \n\t[{\"a\": 1}]", 0, "json"},
+      {"a,b\n", 0, "csv"},          {" \n", 0, "csv"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) problem = NULL;
     struct head head = {-1};
-    autoclose int fd = file_of (rows[i].begins, 1);
-    g_assert_cmpint (head_open (fd, rows[i].name, &head, &problem), ==, rows[i].ending != NULL);
+    autoclose int fd = memfd_create ("table", MFD_CLOEXEC);
+    gsize length = rows[i].length > 0 ? rows[i].length : strlen (rows[i].begins);
+    g_assert_cmpint (write (fd, rows[i].begins, length), ==, length);
+    g_assert_true (head_open (fd, &head, &problem));
     g_assert_cmpstr (head.ending, ==, rows[i].ending);
-    g_assert_true (rows[i].ending || g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID));
     fd_close (&head.fd);
   }
   autoclose int large = file_of ("PAR1\x15 and on", HEAD_BYTES / 8);
   struct head head;
-  g_assert_true (head_open (large, "large.parquet", &head, NULL));
+  g_assert_true (head_open (large, &head, NULL));
   g_assert_false (head.is_cut);
   autoclose int whole = head.fd;
   g_assert_cmpint (lseek (whole, 0, SEEK_END), >, HEAD_BYTES);
@@ -111,7 +115,8 @@ test_state_and_back (void)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (analysis_auto) analysis = analysis_new ("why?");
-  g_assert_true (analysis_add_table (analysis, "sales", "csv", "/data/sales.csv", 12, NULL, &problem));
+  g_assert_true (
+      analysis_add_table (analysis, "sales", "csv", "x.csv", "/data/sales.csv", 12, NULL, &problem));
   analysis->code = g_strdup ("result = 1");
   analysis->exit_code = 7;
   analysis->plan = json_pack ("{s:s}", "a", "b");
@@ -152,17 +157,17 @@ test_names_of_tables (void)
   static const char *const bad[] = {"", "sales", "a\nb", "\xff",
                                     "1234567890123456789012345678901234567890123456789012345678901234x"};
   g_autoptr (analysis_auto) analysis = analysis_new ("?");
-  g_assert_true (analysis_add_table (analysis, "sales", "csv", NULL, 1, NULL, NULL));
+  g_assert_true (analysis_add_table (analysis, "sales", "csv", "x.csv", NULL, 1, NULL, NULL));
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) problem = NULL;
-    g_assert_false (analysis_add_table (analysis, bad[i], "csv", NULL, 1, NULL, &problem));
+    g_assert_false (analysis_add_table (analysis, bad[i], "csv", "x.csv", NULL, 1, NULL, &problem));
     g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   }
   for (guint i = 1; i < ANALYSIS_TABLES_MOST; i++) {
     g_autofree char *name = g_strdup_printf ("t%u", i);
-    g_assert_true (analysis_add_table (analysis, name, "csv", NULL, 1, NULL, NULL));
+    g_assert_true (analysis_add_table (analysis, name, "csv", "x.csv", NULL, 1, NULL, NULL));
   }
-  g_assert_false (analysis_add_table (analysis, "more", "csv", NULL, 1, NULL, NULL));
+  g_assert_false (analysis_add_table (analysis, "more", "csv", "x.csv", NULL, 1, NULL, NULL));
 }
 
 /* ---- what a model is told ---- */
@@ -186,9 +191,16 @@ test_wide_tables_are_told_within_bounds (void)
   }
   json_array_append_new (analysis->schema, json_pack ("{s:s, s:I, s:o, s:o}", "name", "wide", "bytes",
                                                       (json_int_t)1, "columns", columns, "sample", sample));
-  g_autofree char *text = describe_tables (analysis);
+  g_autofree char *text = describe_tables (analysis, ANALYSIS_SAMPLE_ROWS);
   g_assert_nonnull (strstr (text, "(and 1300 more columns)"));
   g_assert_cmpuint (strlen (text), <, 45000);
+  g_assert_null (strstr (text, "sql("));
+  json_object_set_new (json_array_get (analysis->schema, 0), "sql", json_true ());
+  g_autofree char *small = describe_tables (analysis, ANALYSIS_SAMPLE_ROWS);
+  g_assert_null (strstr (small, "sql("));
+  json_object_set_new (json_array_get (analysis->schema, 0), "bytes", json_integer (1 << 24));
+  g_autofree char *with_sql = describe_tables (analysis, ANALYSIS_SAMPLE_ROWS);
+  g_assert_nonnull (strstr (with_sql, "sql(\"select ...\") is there"));
 }
 
 static void
@@ -288,7 +300,7 @@ test_code_alone (void)
   g_autoptr (analysis_auto) analysis = analysis_new ("?");
   struct bench bench = {0};
   const struct analysis_means means = {.host = {bench_run, &bench}, .saw = saw, .saw_data = &bench};
-  g_assert_true (analysis_add_table (analysis, "t", "csv", NULL, 1, NULL, NULL));
+  g_assert_true (analysis_add_table (analysis, "t", "csv", "x.csv", NULL, 1, NULL, NULL));
   analysis->code = g_strdup ("right");
   g_assert_true (analysis_solve (analysis, &means, &problem));
   g_assert_true (analysis_is_answered (analysis));
@@ -310,7 +322,7 @@ test_code_alone_is_tried_once (void)
     g_autoptr (analysis_auto) analysis = analysis_new ("?");
     struct bench bench = {0};
     const struct analysis_means means = {.host = {bench_run, &bench}};
-    g_assert_true (analysis_add_table (analysis, "t", "csv", NULL, 1, NULL, NULL));
+    g_assert_true (analysis_add_table (analysis, "t", "csv", "x.csv", NULL, 1, NULL, NULL));
     analysis->code = g_strdup (rows[i].code);
     g_assert_true (analysis_solve (analysis, &means, &problem));
     g_assert_cmpstr (analysis->outcome, ==, rows[i].outcome);
@@ -349,13 +361,13 @@ solve_with (const char *lines, struct analysis *analysis, struct bench *bench, g
   g_autofree char *file = NULL;
   g_autoptr (json_t) tools = prompt_tools ();
   struct model *model = replay (lines, &file);
-  struct talk *talk = talk_new (model, prompt_instructions, tools, -1);
+  struct dialogue *dialogue = dialogue_new (model, prompt_instructions, tools, -1);
   const struct analysis_means means = {
-      .host = {bench_run, bench}, .talk = talk, .saw = saw, .saw_data = bench};
-  g_assert_true (analysis_add_table (analysis, "t", "csv", NULL, 1, NULL, NULL));
+      .host = {bench_run, bench}, .dialogue = dialogue, .saw = saw, .saw_data = bench};
+  g_assert_true (analysis_add_table (analysis, "t", "csv", "x.csv", NULL, 1, NULL, NULL));
   g_assert_cmpint (analysis_solve (analysis, &means, &problem), ==, ok);
   g_assert_cmpint (problem == NULL, ==, ok);
-  talk_free (talk);
+  dialogue_free (dialogue);
   model_free (model);
   unlink (file);
 }
@@ -387,6 +399,33 @@ test_a_missing_plan_ends_nothing (void)
               analysis, &bench, TRUE);
   g_assert_true (analysis_is_answered (analysis));
   g_assert_null (analysis->plan);
+}
+
+/* What all of it is indented by is left out, and so are lines that bring what is there. */
+static void
+test_code_is_tidied (void)
+{
+  static const struct {
+    const char *written, *code;
+  } rows[] = {
+      {"right", "right"},
+      {"\\n    import pandas as pd\\n    import numpy as np \\n    for i in a:\\n        right\\n    ",
+       "\nfor i in a:\n    right\n"},
+      {"if a:\\n    import pandas as pd\\nright", "if a:\n    import pandas as pd\nright"},
+      {"import pandas as pd # it\\ndf = pd.read_csv('a.csv')  # all\\nright", "right"},
+      {"df = pd.read_csv('a.csv', sep=';')\\nx = pd.read_csv('a.csv')\\nright",
+       "df = pd.read_csv('a.csv', sep=';')\nx = pd.read_csv('a.csv')\nright"},
+      {"import pandas as pd, os\\nimport pandas\\nright", "import pandas as pd, os\nimport pandas\nright"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (analysis_auto) analysis = analysis_new ("?");
+    struct bench bench = {0};
+    g_autofree char *lines = g_strconcat (
+        PLAN "{\"answer\": {\"calls\": [{\"name\": \"submit_code\", \"arguments\": {\"code\": \"",
+        rows[i].written, "\"}}]}}\n{\"answer\": {\"text\": \"It is 42\"}}\n", NULL);
+    solve_with (lines, analysis, &bench, TRUE);
+    g_assert_cmpstr (analysis->code, ==, rows[i].code);
+  }
 }
 
 #define FAILED                                                                                               \
@@ -423,6 +462,31 @@ test_code_goes_back_three_times (void)
   g_assert_false (analysis_is_answered (analysis));
   g_assert_cmpuint (json_array_size (analysis->attempts), ==, 4);
   g_assert_true (g_str_has_prefix (analysis->answer, "There is no answer after 4 attempts (tests_failed)"));
+}
+
+/* What ended a run before the code had errors of its own. */
+static void
+test_reasons_of_a_run (void)
+{
+  static const struct {
+    const char *message, *hint, *answer;
+  } rows[] = {
+      {"It ran out of memory", "Use less.",
+       "There is no answer (memory_limit); It ran out of memory. Use less."},
+      {"It is over.", "Use less.", "There is no answer (memory_limit); It is over. Use less."},
+      {"", "Use less.", "There is no answer (memory_limit); MemoryError. Use less."},
+      {"", "", "There is no answer (memory_limit); MemoryError."},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) problem = NULL;
+    g_autoptr (analysis_auto) analysis = analysis_new ("?");
+    const struct analysis_means means = {0};
+    analysis->outcome = g_strdup ("memory_limit");
+    analysis->error = json_pack ("{s:s, s:s, s:s}", "type", "MemoryError", "message", rows[i].message, "hint",
+                                 rows[i].hint);
+    g_assert_true (analysis_answer (analysis, &means, &problem));
+    g_assert_cmpstr (analysis->answer, ==, rows[i].answer);
+  }
 }
 
 #define GREAT "\"usage\": {\"input_tokens\": 9223372036854775807, \"output_tokens\": 9223372036854775807}"
@@ -537,13 +601,14 @@ test_words_go_back (void)
 UNIT_SUITE (analysis)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/analysis/tidied-code", test_code_is_tidied);
   g_test_add_func ("/analysis/no-plan", test_a_missing_plan_ends_nothing);
   g_test_add_func ("/analysis/same-code", test_the_same_code_again);
   g_test_add_func ("/analysis/words-agree", test_words_agree);
   g_test_add_func ("/analysis/words-go-back", test_words_go_back);
   g_test_add_func ("/analysis/whole-lines", test_whole_lines);
   g_test_add_func ("/analysis/heads", test_heads);
-  g_test_add_func ("/analysis/parquet", test_parquet_has_no_head);
+  g_test_add_func ("/analysis/formats", test_other_formats_have_no_head);
   g_test_add_func ("/analysis/state-and-back", test_state_and_back);
   g_test_add_func ("/analysis/states-that-are-none", test_states_that_are_none);
   g_test_add_func ("/analysis/names-of-tables", test_names_of_tables);
@@ -554,6 +619,7 @@ UNIT_SUITE (analysis)
   g_test_add_func ("/analysis/code-alone-is-tried-once", test_code_alone_is_tried_once);
   g_test_add_func ("/analysis/code-goes-back", test_code_goes_back);
   g_test_add_func ("/analysis/code-goes-back-three-times", test_code_goes_back_three_times);
+  g_test_add_func ("/analysis/reasons-of-a-run", test_reasons_of_a_run);
   g_test_add_func ("/analysis/a-server-that-counts-without-end", test_a_server_that_counts_without_end);
   g_test_add_func ("/analysis/a-replay-that-is-over", test_a_replay_that_is_over);
   return g_test_run ();

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner"
+RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner" / "python"
 
 
 @pytest.fixture(scope="module")

@@ -19,16 +19,6 @@ make_pair (int type, int *pair)
   g_assert_cmpint (socketpair (AF_UNIX, type | SOCK_CLOEXEC, 0, pair), ==, 0);
 }
 
-static int
-count_descriptors (void)
-{
-  g_autoptr (GDir) directory = g_dir_open ("/proc/self/fd", 0, NULL);
-  int count = 0;
-  while (g_dir_read_name (directory))
-    count++;
-  return count;
-}
-
 static ino_t
 inode_of (int fd)
 {
@@ -97,12 +87,12 @@ static void
 test_close (void)
 {
   int fd = open ("/dev/null", O_RDONLY | O_CLOEXEC);
-  int before = count_descriptors ();
+  int before = suite_descriptors ();
   errno = 4711;
   fd_close (&fd);
   g_assert_cmpint (errno, ==, 4711);
   g_assert_cmpint (fd, ==, -1);
-  g_assert_cmpint (count_descriptors (), ==, before - 1);
+  g_assert_cmpint (suite_descriptors (), ==, before - 1);
   fd_close (&fd);
 
   {
@@ -157,17 +147,17 @@ test_pass (void)
   close (got[1]);
 
   /* More than were asked for: none is left open. */
-  int before = count_descriptors ();
+  int before = suite_descriptors ();
   g_assert_cmpint (fd_send (pair[0], "two", 3, given, 2), ==, 0);
   g_assert_cmpint (fd_receive (pair[1], text, sizeof text, got, 1, &count), ==, -EMSGSIZE);
   g_assert_cmpint (fd_send (pair[0], "two", 3, given, 2), ==, 0);
   g_assert_cmpint (fd_receive (pair[1], text, sizeof text, NULL, 0, NULL), ==, -EMSGSIZE);
-  g_assert_cmpint (count_descriptors (), ==, before);
+  g_assert_cmpint (suite_descriptors (), ==, before);
 
   /* A packet that is longer than the buffer. */
   g_assert_cmpint (fd_send (pair[0], "0123456789", 10, &null, 1), ==, 0);
   g_assert_cmpint (fd_receive (pair[1], text, 5, got, 4, &count), ==, -EMSGSIZE);
-  g_assert_cmpint (count_descriptors (), ==, before);
+  g_assert_cmpint (suite_descriptors (), ==, before);
 
   int many[FD_MESSAGE_MAX + 1];
   for (size_t i = 0; i < G_N_ELEMENTS (many); i++)
@@ -175,7 +165,7 @@ test_pass (void)
   g_assert_cmpint (fd_send (pair[0], "x", 1, many, FD_MESSAGE_MAX + 1), ==, -EINVAL);
   g_assert_cmpint (fd_send (pair[0], "x", 1, many, FD_MESSAGE_MAX), ==, 0);
   g_assert_cmpint (fd_receive (pair[1], text, sizeof text, got, 4, &count), ==, -EMSGSIZE);
-  g_assert_cmpint (count_descriptors (), ==, before);
+  g_assert_cmpint (suite_descriptors (), ==, before);
 
   close (pair[0]);
   g_assert_cmpint (fd_receive (pair[1], text, sizeof text, got, 4, &count), ==, 0);
@@ -255,10 +245,10 @@ test_frame_hostile (void)
 
   /* Too long: refused before any memory is taken, with its descriptor closed. */
   make_pair (SOCK_STREAM, pair);
-  before = count_descriptors ();
+  before = suite_descriptors ();
   g_assert_cmpint (fd_send (pair[0], &header, sizeof header, &null, 1), ==, 0);
   g_assert_cmpint (frame_receive (pair[1], 100, 1000, &header, &data, got, 2, &count), ==, -EMSGSIZE);
-  g_assert_cmpint (count_descriptors (), ==, before);
+  g_assert_cmpint (suite_descriptors (), ==, before);
   close (pair[0]);
   close (pair[1]);
 
@@ -268,16 +258,16 @@ test_frame_hostile (void)
   g_assert_cmpint (fd_send (pair[0], &header, sizeof header, &null, 1), ==, 0);
   g_assert_cmpint (fd_write_all (pair[0], "abc", 3), ==, 0);
   close (pair[0]);
-  before = count_descriptors ();
+  before = suite_descriptors ();
   g_assert_cmpint (frame_receive (pair[1], 100, 1000, &header, &data, got, 2, &count), ==, -EPIPE);
-  g_assert_cmpint (count_descriptors (), ==, before);
+  g_assert_cmpint (suite_descriptors (), ==, before);
   close (pair[1]);
 
   /* In single bytes, with descriptors on later ones: those are dropped. And slowly: the deadline is for all
    * of it. */
   make_pair (SOCK_STREAM, pair);
   header = (struct frame_header){.kind = 3, .length = 2};
-  before = count_descriptors ();
+  before = suite_descriptors ();
   for (size_t i = 0; i < sizeof header; i++)
     g_assert_cmpint (fd_send (pair[0], (char *)&header + i, 1, &null, 1), ==, 0);
   g_assert_cmpint (fd_send (pair[0], "ab", 2, &null, 1), ==, 0);
@@ -286,7 +276,7 @@ test_frame_hostile (void)
   g_assert_cmpuint (count, ==, 1);
   close (got[0]);
   free (data);
-  g_assert_cmpint (count_descriptors (), ==, before);
+  g_assert_cmpint (suite_descriptors (), ==, before);
   g_assert_cmpint (fd_write_all (pair[0], &header, 4), ==, 0);
   g_assert_cmpint (frame_receive (pair[1], 100, 20, &header, &data, NULL, 0, NULL), ==, -ETIMEDOUT);
   close (pair[0]);

@@ -500,7 +500,7 @@ test_profile_network (struct place *place, G_GNUC_UNUSED gconstpointer data)
   struct network_rules *rules = profile_network_rules (nobody);
   g_assert_cmpuint (rules->hosts->len, ==, 0);
   g_assert_null (rules->secret);
-  g_assert_cmpint (network_rules_shape (rules), ==, NETWORK_NONE);
+  g_assert_cmpint (network_rules_needs (rules), ==, NETWORK_NONE);
   network_rules_unref (rules);
   profile_free (nobody);
 }

@@ -13,18 +13,18 @@
 #include "base/fd.h"
 #include "base/frame.h"
 #include "common/json.h"
-#include "engine/channel.h"
-#include "engine/denial.h"
-#include "engine/explain.h"
-#include "engine/host.h"
-#include "engine/id.h"
-#include "engine/message.h"
-#include "engine/mime.h"
-#include "engine/outcome.h"
-#include "engine/processor.h"
-#include "engine/request.h"
-#include "engine/result.h"
-#include "engine/session.h"
+#include "engine/files/mime.h"
+#include "engine/host/host.h"
+#include "engine/host/id.h"
+#include "engine/host/processor.h"
+#include "engine/pool/channel.h"
+#include "engine/request/denial.h"
+#include "engine/request/explain.h"
+#include "engine/request/message.h"
+#include "engine/request/outcome.h"
+#include "engine/request/request.h"
+#include "engine/request/result.h"
+#include "engine/session/session.h"
 #include "suite.h"
 
 /* ---- outcomes ---- */
@@ -1131,7 +1131,7 @@ test_result_fields (void)
 static void
 test_processor_is_let_go (void)
 {
-  struct processor_hold hold;
+  struct processor_pin pin;
   cpu_set_t before, held, after;
   pid_t child = fork ();
   g_assert_cmpint (child, >=, 0);
@@ -1140,11 +1140,11 @@ test_processor_is_let_go (void)
     _exit (0);
   }
   g_assert_cmpint (sched_getaffinity (child, sizeof before, &before), ==, 0);
-  processor_hold (&hold, child);
-  g_assert_cmpint (hold.pid, ==, child);
+  processor_pin (&pin, child);
+  g_assert_cmpint (pin.pid, ==, child);
   g_assert_cmpint (sched_getaffinity (child, sizeof held, &held), ==, 0);
   g_assert_cmpint (CPU_COUNT (&held), ==, 1);
-  processor_release (&hold);
+  processor_unpin (&pin);
   g_assert_cmpint (sched_getaffinity (child, sizeof after, &after), ==, 0);
   g_assert_true (CPU_EQUAL (&before, &after));
   kill (child, SIGKILL);
@@ -1153,9 +1153,9 @@ test_processor_is_let_go (void)
   /* Nobody, and never this thread. */
   const pid_t others[] = {child, 0, -1};
   for (gsize i = 0; i < G_N_ELEMENTS (others); i++) {
-    processor_hold (&hold, others[i]);
-    g_assert_cmpint (hold.pid, ==, 0);
-    processor_release (&hold);
+    processor_pin (&pin, others[i]);
+    g_assert_cmpint (pin.pid, ==, 0);
+    processor_unpin (&pin);
   }
 }
 

@@ -11,9 +11,10 @@
 
 #include "base/fd.h"
 #include "base/frame.h"
-#include "engine/branch.h"
 #include "engine/engine.h"
-#include "engine/process.h"
+#include "engine/host/process.h"
+#include "engine/pool/pool.h"
+#include "engine/session/branch.h"
 #include "run_support.h"
 #include "suite.h"
 
@@ -30,15 +31,15 @@ deadline (void)
 /* ---- a session ---- */
 
 static char *
-exchange (struct box *box, uint32_t kind, const char *text, uint32_t expected)
+exchange (struct sandbox *sandbox, uint32_t kind, const char *text, uint32_t expected)
 {
   struct frame_header header;
   char *data = NULL;
-  g_assert_cmpint (frame_send (box->socket_fd, kind, text, strlen (text), NULL, 0), ==, 0);
-  int r = frame_receive (box->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data, NULL, 0, NULL);
+  g_assert_cmpint (frame_send (sandbox->socket_fd, kind, text, strlen (text), NULL, 0), ==, 0);
+  int r = frame_receive (sandbox->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data, NULL, 0, NULL);
   if (r < 0) {
     char said[4096];
-    gssize got = read (box->stderr_fd, said, sizeof said);
+    gssize got = read (sandbox->stderr_fd, said, sizeof said);
     g_test_message ("no answer: %s: %.*s", g_strerror (-r), (int)MAX (got, 0), said);
   }
   g_assert_cmpint (r, ==, 0);
@@ -46,35 +47,35 @@ exchange (struct box *box, uint32_t kind, const char *text, uint32_t expected)
   return data;
 }
 
-static struct box *
+static struct sandbox *
 open_session (void)
 {
   g_autoptr (GError) error = NULL;
   struct interrupt interrupt;
-  const struct shape shape = shape_of_kind (SHAPE_SESSION, NETWORK_NONE);
+  const struct sandbox_spec spec = sandbox_spec_of_kind (SANDBOX_SPEC_SESSION, NETWORK_NONE);
   struct pool *pool = pools_get (engine->pools, ENVIRONMENT, ISOLATION_AUTO, NETWORK_NONE, &error);
   g_assert_no_error (error);
   g_assert_true (interrupt_init (&interrupt, -1, NULL));
-  struct box *box = pool_take (pool, "me", &shape, NULL, &interrupt, &error);
+  struct sandbox *sandbox = pool_take (pool, "me", &spec, NULL, &interrupt, &error);
   g_assert_no_error (error);
   interrupt_clear (&interrupt);
   g_free (
-      exchange (box, WIRE_OPEN,
+      exchange (sandbox, WIRE_OPEN,
                 "{\"environment\": \"system\", \"name\": \"main.py\", \"arguments\": [], \"variables\": {}, "
                 "\"value_bytes\": 65536}",
                 WIRE_ANSWER));
-  return box;
+  return sandbox;
 }
 
-/* Executes CODE in BOX. Returns the text of its value, or of its error. The caller's. */
+/* Executes CODE in SANDBOX. Returns the text of its value, or of its error. The caller's. */
 static char *
-cell (struct box *box, const char *code)
+cell (struct sandbox *sandbox, const char *code)
 {
   static int cells;
   g_autoptr (json_t) request =
       json_pack ("{s:s, s:i, s:i}", "code", code, "cell", ++cells, "value_bytes", 65536);
   g_autofree char *text = json_to_text (request);
-  g_autofree char *answer = exchange (box, WIRE_CELL, text, WIRE_RESULT);
+  g_autofree char *answer = exchange (sandbox, WIRE_CELL, text, WIRE_RESULT);
   g_autoptr (json_t) result = json_parse_object (answer, strlen (answer), "the result", NULL);
   const char *value = string_at (json_object_get (result, "value"), "text/plain");
   const char *failure = error_at (result, "traceback");
@@ -82,31 +83,31 @@ cell (struct box *box, const char *code)
 }
 
 static void
-expect_cell (struct box *box, const char *code, const char *expected)
+expect_cell (struct sandbox *sandbox, const char *code, const char *expected)
 {
-  g_autofree char *value = cell (box, code);
+  g_autofree char *value = cell (sandbox, code);
   g_assert_cmpstr (value, ==, expected);
 }
 
-static struct box *
-branch (struct box *from)
+static struct sandbox *
+branch (struct sandbox *from)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
-  struct box *box = branch_make (from, engine->host, deadline (), warnings, &error);
+  struct sandbox *sandbox = branch_make (from, engine->host, deadline (), warnings, &error);
   for (guint i = 0; i < warnings->len; i++)
     g_test_message ("warning: %s", (char *)warnings->pdata[i]);
   g_assert_no_error (error);
   g_assert_cmpuint (warnings->len, ==, 0);
-  return box;
+  return sandbox;
 }
 
-/* Discards BOX and waits until its process is dead. */
+/* Discards SANDBOX and waits until its process is dead. */
 static void
-discard (struct box *box)
+discard (struct sandbox *sandbox)
 {
-  autoclose int worker = fcntl (box->worker_fd, F_DUPFD_CLOEXEC, 0);
-  pool_discard (box);
+  autoclose int worker = fcntl (sandbox->worker_fd, F_DUPFD_CLOEXEC, 0);
+  pool_discard (sandbox);
   struct pollfd dead = {.fd = worker, .events = POLLIN};
   g_assert_cmpint (poll (&dead, 1, TIMEOUT_MS), ==, 1);
 }
@@ -124,7 +125,7 @@ wait_for_end (int fd)
 static void
 test_memory (void)
 {
-  struct box *session = open_session ();
+  struct sandbox *session = open_session ();
   expect_cell (session,
                "import re, threading, random\n"
                "def numbers():\n"
@@ -138,10 +139,10 @@ test_memory (void)
                "open('/work/effect', 'a').write('once')\n"
                "first",
                "(0, 1)");
-  struct box *one = branch (session), *two = branch (session);
-  struct box *boxes[] = {one, session, two};
-  for (gsize i = 0; i < G_N_ELEMENTS (boxes); i++)
-    expect_cell (boxes[i],
+  struct sandbox *one = branch (session), *two = branch (session);
+  struct sandbox *sandboxes[] = {one, session, two};
+  for (gsize i = 0; i < G_N_ELEMENTS (sandboxes); i++)
+    expect_cell (sandboxes[i],
                  "next(g), square(7), lock.locked(), word.findall('a b'), done, open('/work/effect').read()",
                  "(2, 49, True, ['a', 'b'], ['effect'], 'once')");
   expect_cell (one, "x = 1; lock.release(); next(g); done.append('one'); lock.locked()", "False");
@@ -150,13 +151,13 @@ test_memory (void)
   expect_cell (one, "next(g)", "4");
 
   /* A branch of a branch; the first of all ends before them. */
-  struct box *three = branch (one);
+  struct sandbox *three = branch (one);
   discard (session);
   expect_cell (three, "x, next(g)", "(1, 5)");
   expect_cell (one, "x, next(g)", "(1, 5)");
   discard (one);
   expect_cell (three, "next(g)", "6");
-  struct box *four = branch (three);
+  struct sandbox *four = branch (three);
   expect_cell (four, "next(g), open('/work/effect').read()", "(7, 'once')");
   discard (two);
   discard (three);
@@ -169,7 +170,7 @@ test_memory (void)
 static void
 test_files (void)
 {
-  struct box *session = open_session ();
+  struct sandbox *session = open_session ();
   g_free (cell (
       session,
       "import os\n"
@@ -184,7 +185,7 @@ test_files (void)
       "system = open('/etc/passwd', 'rb', 0); n = system.read(3)\n"
       "with open('/work/sparse', 'wb') as f: f.truncate(10 << 30)\n"
       "os.chdir('/work/deep')\n"));
-  struct box *one = branch (session);
+  struct sandbox *one = branch (session);
   expect_cell (one,
                "os.getcwd().startswith('/session/branches/') and os.getcwd().endswith('/work/deep'), "
                "os.listdir('.')[0] != ''",
@@ -231,10 +232,10 @@ test_files (void)
 static void
 test_room (void)
 {
-  struct box *session = open_session ();
+  struct sandbox *session = open_session ();
   g_free (cell (session, "open('/work/big', 'wb').write(bytes(100 << 20))"));
   for (int i = 0; i < 4; i++) {
-    struct box *one = branch (session);
+    struct sandbox *one = branch (session);
     expect_cell (one, "len(open('/work/big', 'rb').read()) >> 20", "100");
     struct workspace_mark before, now;
     g_assert_true (workspace_measure (session->workspace_fd, &before));
@@ -244,7 +245,7 @@ test_room (void)
       g_thread_yield ();
     } while (now.blocks + (90 << 20) / 4096 > before.blocks);
   }
-  struct box *one = branch (session);
+  struct sandbox *one = branch (session);
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   g_assert_null (branch_make (session, engine->host, deadline (), warnings, &error));
@@ -258,39 +259,39 @@ test_room (void)
 static void
 test_ten (void)
 {
-  struct box *session = open_session (), *boxes[10];
+  struct sandbox *session = open_session (), *sandboxes[10];
   expect_cell (session, "import random, os, uuid, tempfile; random.seed(1); x = []", "");
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (int i = 0; i < 10; i++)
-    boxes[i] = branch (session);
+    sandboxes[i] = branch (session);
   for (int i = 0; i < 10; i++) {
     g_autofree char *code = g_strdup_printf ("x.append(%d); open('/work/own', 'w').write('%d')", i, i);
-    g_free (cell (boxes[i], code));
+    g_free (cell (sandboxes[i], code));
   }
   for (int i = 0; i < 10; i++) {
     g_autofree char *expected = g_strdup_printf ("([%d], '%d')", i, i);
-    expect_cell (boxes[i], "x, open('/work/own').read()", expected);
+    expect_cell (sandboxes[i], "x, open('/work/own').read()", expected);
     static const char *const own[] = {"random.random()", "os.path.basename(tempfile.mktemp())",
                                       "os.getpid()"};
     for (gsize j = 0; j < G_N_ELEMENTS (own); j++)
-      g_assert_true (g_hash_table_add (seen, cell (boxes[i], own[j])));
+      g_assert_true (g_hash_table_add (seen, cell (sandboxes[i], own[j])));
   }
   expect_cell (session, "x, os.path.exists('/work/own')", "([], False)");
   for (int i = 0; i < 10; i++)
-    g_assert_false (box_read_exit (boxes[i]));
+    g_assert_false (sandbox_read_exit (sandboxes[i]));
   /* One that is killed takes nobody along. */
-  g_free (cell (boxes[3], "os.getppid()"));
-  g_assert_cmpint (pidfd_send_signal (boxes[3]->worker_fd, SIGSEGV, NULL, 0), ==, 0);
-  wait_for_end (fcntl (boxes[3]->exit_fd, F_DUPFD_CLOEXEC, 0));
-  g_assert_true (box_read_exit (boxes[3]));
-  g_assert_true (boxes[3]->has_exit);
-  g_assert_cmpint (boxes[3]->exit.status, ==, SIGSEGV);
+  g_free (cell (sandboxes[3], "os.getppid()"));
+  g_assert_cmpint (pidfd_send_signal (sandboxes[3]->worker_fd, SIGSEGV, NULL, 0), ==, 0);
+  wait_for_end (fcntl (sandboxes[3]->exit_fd, F_DUPFD_CLOEXEC, 0));
+  g_assert_true (sandbox_read_exit (sandboxes[3]));
+  g_assert_true (sandboxes[3]->has_exit);
+  g_assert_cmpint (sandboxes[3]->exit.status, ==, SIGSEGV);
   for (int i = 0; i < 10; i++)
     if (i != 3)
-      expect_cell (boxes[i], "len(x)", "1");
+      expect_cell (sandboxes[i], "len(x)", "1");
   autoclose int init = fcntl (session->init_fd, F_DUPFD_CLOEXEC, 0);
   for (int i = 9; i >= 0; i--)
-    discard (boxes[i]);
+    discard (sandboxes[i]);
   struct pollfd alive = {.fd = init, .events = POLLIN};
   g_assert_cmpint (poll (&alive, 1, 0), ==, 0);
   discard (session);
@@ -308,7 +309,7 @@ test_refused (void)
       {"import _thread, time; _thread.start_new_thread(e.wait, ())", "without a name"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
-    struct box *session = open_session ();
+    struct sandbox *session = open_session ();
     g_autoptr (GError) error = NULL;
     g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
     g_free (cell (session, "import threading; e = threading.Event()"));
@@ -327,7 +328,7 @@ test_refused (void)
 static void
 test_libraries (void)
 {
-  struct box *session = open_session ();
+  struct sandbox *session = open_session ();
   expect_cell (session,
                "import asyncio, multiprocessing, os\n"
                "async def count(to):\n"
@@ -335,7 +336,7 @@ test_libraries (void)
                "    return to\n"
                "task = asyncio.create_task(count(20)); await asyncio.sleep(0.002); n = 1\n",
                "");
-  struct box *one = branch (session);
+  struct sandbox *one = branch (session);
   expect_cell (session, "await task, await asyncio.to_thread(os.getpid) == os.getpid()", "(20, True)");
   expect_cell (one, "await task, await asyncio.to_thread(os.getpid) == os.getpid()", "(20, True)");
   expect_cell (one,
@@ -390,7 +391,7 @@ static void
 test_hostile (void)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (hostile); i++) {
-    struct box *session = open_session ();
+    struct sandbox *session = open_session ();
     g_autofree char *code =
         g_strdup_printf ("import sys, os, time, struct\n"
                          "version = %u\n"
@@ -404,10 +405,10 @@ test_hostile (void)
     autoclose int init = fcntl (session->init_fd, F_DUPFD_CLOEXEC, 0);
     /* Where nothing else ends it, it is waited for to its end. */
     gboolean late = strstr (hostile[i].message, "in time") != NULL;
-    struct box *box = branch_make (
+    struct sandbox *sandbox = branch_make (
         session, engine->host, late ? g_get_monotonic_time () + 500 * 1000 : deadline (), warnings, &error);
     g_test_message ("%s: %s", hostile[i].answer, error ? error->message : "no error");
-    g_assert_null (box);
+    g_assert_null (sandbox);
     g_assert_error (error, ADDER_ERROR, (int)hostile[i].error);
     g_assert_nonnull (strstr (error->message, hostile[i].message));
     discard (session);
@@ -418,12 +419,12 @@ test_hostile (void)
 static void
 test_cost (void)
 {
-  struct box *session = open_session ();
+  struct sandbox *session = open_session ();
   g_free (cell (session, "import pickle, time; data = [b'x' * (1 << 20) for _ in range(200)]"));
   gint64 times[10], start;
   for (int i = 0; i < 10; i++) {
     start = g_get_monotonic_time ();
-    struct box *one = branch (session);
+    struct sandbox *one = branch (session);
     times[i] = g_get_monotonic_time () - start;
     g_test_message ("branch of 200 MB: %" G_GINT64_FORMAT " us; private %" G_GUINT64_FORMAT " kB", times[i],
                     process_private (one->worker_pid) / 1024);

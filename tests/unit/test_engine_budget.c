@@ -2,7 +2,7 @@
 /* What may run at once, by number and by memory, and who may overtake whom. */
 #include <glib.h>
 
-#include "engine/budget.h"
+#include "engine/pool/budget.h"
 #include "suite.h"
 
 #define MIB    ((guint64)1 << 20)
@@ -27,20 +27,20 @@ static void
 test_memory (void)
 {
   struct budget budget = {.max_running = 100, .max_bytes = 1000 * MIB};
-  g_assert_true (budget_can_hold (&budget, 1000 * MIB));
-  g_assert_false (budget_can_hold (&budget, 1000 * MIB + 1));
+  g_assert_true (budget_fits_alone (&budget, 1000 * MIB));
+  g_assert_false (budget_fits_alone (&budget, 1000 * MIB + 1));
   park (&budget, 2);
-  /* The share of the box that is taken is part of the run's. */
-  g_assert_cmpint (ask (&budget, 1000 * MIB - PARKED, PARKED), ==, BUDGET_ROOM);
+  /* The share of the sandbox that is taken is part of the run's. */
+  g_assert_cmpint (ask (&budget, 1000 * MIB - PARKED, PARKED), ==, BUDGET_FITS);
   g_assert_cmpint (ask (&budget, 1000 * MIB - PARKED + 1, PARKED), ==, BUDGET_SHORT);
   g_assert_cmpint (ask (&budget, 1000 * MIB - PARKED, 0), ==, BUDGET_SHORT);
-  g_assert_cmpint (ask (&budget, 1, 2 * PARKED), ==, BUDGET_ROOM);
+  g_assert_cmpint (ask (&budget, 1, 2 * PARKED), ==, BUDGET_FITS);
 
   budget_run (&budget, PARKED, 600 * MIB);
-  g_assert_cmpint (ask (&budget, 400 * MIB, PARKED), ==, BUDGET_ROOM);
+  g_assert_cmpint (ask (&budget, 400 * MIB, PARKED), ==, BUDGET_FITS);
   g_assert_cmpint (ask (&budget, 400 * MIB + 1, PARKED), ==, BUDGET_SHORT);
   budget_release (&budget, 1, 600 * MIB, PARKED);
-  g_assert_cmpint (ask (&budget, 1000 * MIB, 0), ==, BUDGET_ROOM);
+  g_assert_cmpint (ask (&budget, 1000 * MIB, 0), ==, BUDGET_FITS);
   g_assert_cmpuint (budget.running + budget.running_bytes + budget.parked_bytes, ==, 0);
 }
 
@@ -50,7 +50,7 @@ test_number (void)
   struct budget budget = {.max_running = 2, .max_bytes = 1000 * MIB};
   park (&budget, 3);
   budget_run (&budget, PARKED, MIB);
-  g_assert_cmpint (ask (&budget, MIB, PARKED), ==, BUDGET_ROOM);
+  g_assert_cmpint (ask (&budget, MIB, PARKED), ==, BUDGET_FITS);
   budget_run (&budget, PARKED, MIB);
   g_assert_cmpint (ask (&budget, MIB, PARKED), ==, BUDGET_END);
 }
@@ -85,7 +85,7 @@ test_overtaking (void)
     struct budget_round round = {.budget = &budget};
     g_assert_cmpint (budget_ask (&round, &large, PARKED), ==, BUDGET_SHORT);
     g_assert_cmpint (budget_ask (&round, &larger, PARKED), ==, BUDGET_SHORT);
-    g_assert_cmpint (budget_ask (&round, &small, PARKED), ==, BUDGET_ROOM);
+    g_assert_cmpint (budget_ask (&round, &small, PARKED), ==, BUDGET_FITS);
     budget_note_served (&round);
     budget_run (&budget, PARKED, small.bytes);
     budget_release (&budget, 1, small.bytes, 0);
@@ -95,15 +95,15 @@ test_overtaking (void)
   struct budget_round round = {.budget = &budget};
   g_assert_cmpint (budget_ask (&round, &large, PARKED), ==, BUDGET_END);
 
-  /* Room now, but no box yet: those behind do not take it away. */
+  /* Room now, but no sandbox yet: those behind do not take it away. */
   budget_release (&budget, 1, 200 * MIB, budget.parked_bytes);
   round = (struct budget_round){.budget = &budget};
-  g_assert_cmpint (budget_ask (&round, &large, 0), ==, BUDGET_ROOM);
+  g_assert_cmpint (budget_ask (&round, &large, 0), ==, BUDGET_FITS);
   g_assert_true (budget_is_due (&budget, &large));
-  budget_hold (&round, &large);
+  budget_reserve (&round, &large);
   g_assert_cmpint (budget_ask (&round, &larger, 0), ==, BUDGET_SHORT);
-  g_assert_cmpint (budget_ask (&round, &small, 0), ==, BUDGET_ROOM);
-  budget_hold (&round, &small);
+  g_assert_cmpint (budget_ask (&round, &small, 0), ==, BUDGET_FITS);
+  budget_reserve (&round, &small);
   g_assert_cmpint (budget_ask (&round, &small, 0), ==, BUDGET_SHORT);
 }
 

@@ -3,7 +3,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "engine/capture.h"
+#include "engine/request/capture.h"
 #include "suite.h"
 
 #define REPLACED "\xEF\xBF\xBD"

@@ -11,7 +11,7 @@
 
 #include "base/fd.h"
 #include "common/json.h"
-#include "engine/changes.h"
+#include "engine/files/changes.h"
 #include "suite.h"
 
 struct world {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "run_support.h"
+#include "session_calls.h"
 #include "suite.h"
 
 #define SETTINGS                                                                                             \
@@ -40,7 +41,7 @@ static void
 end (const char *name)
 {
   g_autoptr (GError) error = NULL;
-  adder_session_end (engine, NULL, name, &error);
+  called_session_end (engine, NULL, name, &error);
   g_assert_no_error (error);
 }
 
@@ -63,7 +64,7 @@ static json_t *
 show (const char *session)
 {
   GError *error = NULL;
-  char *text = adder_session_show (engine, NULL, session, &error);
+  char *text = called_session_show (engine, NULL, session, &error);
   return to_json (text, error);
 }
 
@@ -71,7 +72,7 @@ static char *
 checkpoint (const char *session, const char *name)
 {
   GError *error = NULL;
-  char *text = adder_session_checkpoint (engine, NULL, session, name, &error);
+  char *text = called_session_checkpoint (engine, NULL, session, name, &error);
   g_autoptr (json_t) made = to_json (text, error);
   g_assert_cmpstr (string_at (made, "name"), ==, name);
   return g_strdup (string_at (made, "checkpoint_id"));
@@ -81,7 +82,7 @@ static void
 roll_back (const char *session, const char *to)
 {
   g_autoptr (GError) error = NULL;
-  adder_session_rollback (engine, NULL, session, to, &error);
+  called_session_rollback (engine, NULL, session, to, &error);
   g_assert_no_error (error);
 }
 
@@ -91,7 +92,7 @@ branch (const char *session, const char *from, guint count)
 {
   GError *error = NULL;
   GPtrArray *ids = g_ptr_array_new_with_free_func (g_free);
-  char *text = adder_session_branch (engine, NULL, session, from, count, &error);
+  char *text = called_session_branch (engine, NULL, session, from, count, &error);
   g_autoptr (json_t) made = to_json (text, error);
   g_autoptr (json_t) parent = show (session);
   json_t *list = json_object_get (made, "sessions"), *one;
@@ -135,7 +136,7 @@ test_rollback (void)
   json_t *checkpoints = json_object_get (shown, "checkpoints");
   g_assert_cmpuint (json_array_size (checkpoints), ==, 1);
   g_assert_cmpstr (string_at (json_array_get (checkpoints, 0), "checkpoint_id"), ==, id);
-  g_autofree char *history = adder_session_history (engine, NULL, "a", NULL);
+  g_autofree char *history = called_session_history (engine, NULL, "a", NULL);
   g_assert_null (strstr (history, "append"));
 
   /* Files that were there are not a cell's own. */
@@ -145,12 +146,12 @@ test_rollback (void)
   g_assert_cmpstr (string_at (json_array_get (files, 0), "name"), ==, "h");
 
   g_autoptr (GError) error = NULL;
-  g_assert_false (adder_session_rollback (engine, NULL, "a", "after", &error));
+  g_assert_false (called_session_rollback (engine, NULL, "a", "after", &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
   g_clear_error (&error);
-  adder_session_forget (engine, NULL, "a", "before", &error);
+  called_session_forget (engine, NULL, "a", "before", &error);
   g_assert_no_error (error);
-  g_assert_false (adder_session_rollback (engine, NULL, "a", id, &error));
+  g_assert_false (called_session_rollback (engine, NULL, "a", id, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
   cell ("a", "print(x)", "[1]\n");
   end ("a");
@@ -184,7 +185,7 @@ test_branches (void)
   /* An eleventh and twelfth and thirteenth would be too many: none of them is made, and nobody ends for them.
    */
   g_autoptr (GError) error = NULL;
-  g_assert_null (adder_session_branch (engine, NULL, "a", NULL, 2, &error));
+  g_assert_null (called_session_branch (engine, NULL, "a", NULL, 2, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
   g_assert_nonnull (strstr (error->message, "max_sessions_per_owner"));
   g_assert_cmpuint (living (), ==, 11);
@@ -216,30 +217,30 @@ test_refused (void)
         "import threading; e = threading.Event(); t = threading.Thread(target=e.wait, name='ticker'); "
         "t.start()",
         "");
-  g_assert_null (adder_session_checkpoint (engine, NULL, "a", NULL, &error));
+  g_assert_null (called_session_checkpoint (engine, NULL, "a", NULL, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
   g_assert_nonnull (strstr (error->message, "ticker"));
   g_clear_error (&error);
   cell ("a", "e.set(); t.join()", "");
   for (int i = 0; i < 3; i++)
     g_free (checkpoint ("a", NULL));
-  g_assert_null (adder_session_checkpoint (engine, NULL, "a", NULL, &error));
+  g_assert_null (called_session_checkpoint (engine, NULL, "a", NULL, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
   g_assert_nonnull (strstr (error->message, "max_checkpoints"));
   g_clear_error (&error);
-  g_assert_null (adder_session_checkpoint (engine, NULL, "a", "no name", &error));
+  g_assert_null (called_session_checkpoint (engine, NULL, "a", "no name", &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
   g_clear_error (&error);
-  g_assert_null (adder_session_checkpoint (engine, "somebody", "a", NULL, &error));
+  g_assert_null (called_session_checkpoint (engine, "somebody", "a", NULL, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
   g_clear_error (&error);
-  g_assert_null (adder_session_branch (engine, NULL, "a", NULL, 0, &error));
+  g_assert_null (called_session_branch (engine, NULL, "a", NULL, 0, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
   g_clear_error (&error);
 
   /* One that breaks the protocol ends, and says so. */
   cell ("a", "import sys; sys.modules['adder_runner.branches'].branch = lambda *a: [1]", "");
-  g_assert_null (adder_session_branch (engine, NULL, "a", NULL, 1, &error));
+  g_assert_null (called_session_branch (engine, NULL, "a", NULL, 1, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_ENDED);
   g_assert_nonnull (strstr (error->message, "it did not answer as it should"));
   g_assert_cmpuint (living (), ==, 0);
@@ -259,7 +260,7 @@ test_idle_branch (void)
     g_autoptr (GError) error = NULL;
     /* Longer than the first look needs, which comes after this budget on all processors. */
     g_usleep (200000);
-    g_free (adder_session_variables (other, NULL, ids->pdata[i], NULL, &error));
+    g_free (called_session_variables (other, NULL, ids->pdata[i], NULL, &error));
     g_assert_no_error (error);
     cell (ids->pdata[i], "print(2)", "2\n");
     end (ids->pdata[i]);
@@ -292,7 +293,7 @@ test_names_that_are_no_text (void)
     g_autoptr (GError) error = NULL;
     begin ("a");
     cell ("a", rows[i].code, "");
-    g_autofree char *made = adder_session_checkpoint (engine, NULL, "a", NULL, &error);
+    g_autofree char *made = called_session_checkpoint (engine, NULL, "a", NULL, &error);
     g_assert_cmpint (rows[i].refused, ==, made == NULL);
     if (!rows[i].refused)
       g_assert_no_error (error);
@@ -319,7 +320,7 @@ test_without_namespaces (void)
     return;
   }
   g_assert_no_error (error);
-  g_assert_null (adder_session_branch (other, NULL, "a", NULL, 1, &error));
+  g_assert_null (called_session_branch (other, NULL, "a", NULL, 1, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   g_assert_nonnull (strstr (error->message, "namespaces"));
   json_decref (cell_in (other, "a", "print(1)", "ok", 0));

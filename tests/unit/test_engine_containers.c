@@ -198,13 +198,15 @@ test_timeout (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
   AdderRequest *request =
       ask ("import os, time; print(os.getppid(), flush=True); time.sleep(60)", "container", "container");
   set_limit (request, "wall_ms", 1500);
+  guint removed = count_noted (bed, "removed ", NULL);
   g_autoptr (json_t) result = run (bed->engine, request, "timeout", 124);
+  await_noted (bed, "removed ", removed + 1);
   g_assert_false (is_alive (atoi (string_at (result, "stdout"))));
 }
 
 /* What was asked for last is what is kept ready. */
 static void
-test_shapes (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
+test_specs (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
 {
   json_decref (run_contained (bed, "1", "ok", 0));
   await_parked (bed, 2);
@@ -270,32 +272,32 @@ make_place (const struct bed *bed)
 
 /* One container for one directory: it is not kept for anybody, and others are as they were. */
 static void
-test_lent (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
+test_bind_mounted (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
 {
   g_autofree char *place = make_place (bed);
   g_autoptr (json_t) result = run (bed->engine, ask_in (place, "rw", "container"), "ok", 0);
   g_assert_cmpstr (string_at (result, "stdout"), ==, "42\n");
   g_assert_cmpstr (backend_of (result), ==, "container");
-  g_autofree char *bound = g_strconcat ("lent write ", place, NULL);
-  g_assert_cmpuint (count_noted (bed, geteuid () == 0 ? "lent mount None" : bound, NULL), ==, 1);
+  g_autofree char *bound = g_strconcat ("bind write ", place, NULL);
+  g_assert_cmpuint (count_noted (bed, geteuid () == 0 ? "bind mount None" : bound, NULL), ==, 1);
   await_noted (bed, "removed ", 1);
   g_assert_cmpint (pool_number (bed->engine, "parked"), ==, 0);
   json_decref (run_contained (bed, "1", "ok", 0));
   await_parked (bed, 2);
-  g_assert_cmpuint (count_noted (bed, "lent ", NULL), ==, 1);
+  g_assert_cmpuint (count_noted (bed, "bind ", NULL), ==, 1);
 }
 
 /* No code is handed to a container that has another directory, or that could write to what it may read. A run
  * that insists on none is in a sandbox of the host's, which needs no path. */
 static void
-test_lent_wrongly (struct bed *bed, gconstpointer mode)
+test_bind_mounted_wrongly (struct bed *bed, gconstpointer mode)
 {
   gboolean other = g_str_equal (mode, "other-directory");
   const char *wanted = other ? "rw" : "read";
   g_autofree char *place = make_place (bed);
   g_autoptr (json_t) result = run (bed->engine, ask_in (place, wanted, "container"), "failed", 125);
   g_assert_nonnull (
-      strstr (error_at (result, "message"), other ? "another directory than" : "lent to be read"));
+      strstr (error_at (result, "message"), other ? "another directory than" : "bind-mounted read-only"));
   g_assert_cmpstr (string_at (result, "stdout"), ==, "");
   g_autoptr (json_t) native = run (bed->engine, ask_in (place, wanted, NULL), "ok", 0);
   g_assert_cmpstr (backend_of (native), ==, "native");
@@ -304,7 +306,7 @@ test_lent_wrongly (struct bed *bed, gconstpointer mode)
 
 /* What needs mounts of a sandbox's own, and what no engine shall bind. */
 static void
-test_lent_beyond (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
+test_bind_mounted_beyond (struct bed *bed, G_GNUC_UNUSED gconstpointer mode)
 {
   g_autofree char *place = make_place (bed);
   g_autoptr (json_t) review = run (bed->engine, ask_in (place, "review", "container"), "refused", 126);
@@ -398,14 +400,14 @@ static const struct {
     {"replaced", "good", test_replaced},
     {"removed-in-a-run", "good", test_removed_in_a_run},
     {"timeout", "good", test_timeout},
-    {"shapes", "good", test_shapes},
+    {"specs", "good", test_specs},
     {"new-image", "good", test_new_image},
     {"warning", "old", test_warning},
     {"beyond", "good", test_beyond},
-    {"lent", "good", test_lent},
-    {"lent/another", "other-directory", test_lent_wrongly},
-    {"lent/writable", "good", test_lent_wrongly},
-    {"lent/beyond", "good", test_lent_beyond},
+    {"bind", "good", test_bind_mounted},
+    {"bind/another", "other-directory", test_bind_mounted_wrongly},
+    {"bind/writable", "good", test_bind_mounted_wrongly},
+    {"bind/beyond", "good", test_bind_mounted_beyond},
     {"comes-back/has-none", "has-none", test_comes_back},
     {"launcher-killed", "killed", test_launcher_killed},
     {"comes-back/fails", "fails", test_comes_back},

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "engine/message.h"
-#include "engine/request.h"
+#include "engine/request/message.h"
+#include "engine/request/request.h"
 #include "suite.h"
 
 #define ERROR_PART                                                                                           \
@@ -47,6 +47,10 @@ test_violations_are_checked (void)
       {REPLY ("[" VIOLATION ("\"a\"", "1", "null", "\"t\"", "null") "]"), -1},
       {REPLY ("[" VIOLATION ("\"a\"", "1", "0", "[]", "null") "]"), -1},
       {REPLY ("[" VIOLATION ("\"a\"", "1", "0", "\"t\"", "3") "]"), -1},
+      {"{\"exit_code\":126,\"value\":null,\"error\":{\"type\":\"Refused\",\"message\":\"m\",\"traceback\":"
+       "null,\"line\":3.0,"
+       "\"hint\":null},\"out_of_memory\":false,\"warnings\":[],\"violations\":[" GOOD "]}",
+       -1},
       /* What was refused has an error that says so. */
       {"{\"exit_code\":126,\"value\":null,\"error\":null,\"out_of_memory\":false,\"warnings\":[],"
        "\"violations\":[" GOOD "]}",

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "engine/run.h"
+#include "engine/run/run.h"
 #include "library/library.h"
 #include "run_support.h"
 #include "suite.h"
@@ -65,7 +65,7 @@ stored_clear (struct stored *stored)
 
 /* REQUEST gets STORED as PLACE/NAME. */
 static void
-lend_to (struct run_request *request, const struct stored *stored, enum input_place place, const char *name)
+bind_to (struct run_request *request, const struct stored *stored, enum input_place place, const char *name)
 {
   g_autofree char *path = g_build_filename (stored->links, name, NULL);
   struct input input = {
@@ -134,7 +134,7 @@ test_read (void)
                            input_place_name (where[i]));
       struct run_request *request = resolved_new (code);
       request->isolation = kinds[kind];
-      lend_to (request, &stored, where[i], "data.csv");
+      bind_to (request, &stored, where[i], "data.csv");
       g_autoptr (json_t) result = run_resolved (request, "ok");
       g_assert_cmpstr (string_at (result, "stdout"), ==, "a,b\n1,2\n 8 True\n");
       g_assert_cmpuint (files_of (result), ==, 0);
@@ -155,8 +155,8 @@ test_beside (void)
                     "print(sorted(os.listdir('/work')), sorted(os.listdir('/tmp')))\n"
                     "open('/tmp/output/made.txt', 'w').write('x')\n"
                     "open('/work/made.txt', 'w').write('y')\n");
-  lend_to (request, &work, INPUT_WORK, "w.bin");
-  lend_to (request, &tmp, INPUT_TMP, "t.bin");
+  bind_to (request, &work, INPUT_WORK, "w.bin");
+  bind_to (request, &tmp, INPUT_TMP, "t.bin");
   int ends[2];
   g_assert_cmpint (pipe (ends), ==, 0);
   g_assert_cmpint (fd_write_all (ends[1], "few", 3), ==, 0);
@@ -197,7 +197,7 @@ test_changed (void)
     struct stored stored;
     stored_init (&stored, "data", "content\n", 8);
     struct run_request *request = resolved_new (rows[i].code);
-    lend_to (request, &stored, INPUT_WORK, "data");
+    bind_to (request, &stored, INPUT_WORK, "data");
     g_autoptr (json_t) result = run_resolved (request, "ok");
     if (files_of (result) != rows[i].files)
       g_error ("%s: %s", rows[i].code, json_dumps (result, 0));
@@ -222,14 +222,14 @@ test_room (void)
                                               "    print(error.strerror)\n"
                                               "os.remove('large')\n");
   request->limits.value[LIMIT_WORKSPACE] = 4 * MIB;
-  lend_to (request, &stored, INPUT_WORK, "large");
+  bind_to (request, &stored, INPUT_WORK, "large");
   g_autoptr (json_t) result = run_resolved (request, "ok");
   g_assert_cmpstr (string_at (result, "stdout"), ==, "8388608\nNo space left on device\n");
   g_assert_cmpuint (files_of (result), ==, 1);
   /* Where it must be copied, the limit is named. */
   request = resolved_new ("1");
   request->limits.value[LIMIT_WORKSPACE] = 4 * MIB;
-  lend_to (request, &stored, INPUT_TMP, "large");
+  bind_to (request, &stored, INPUT_TMP, "large");
   fd_close (&request->links.directory_fd[INPUT_TMP]);
   g_autoptr (json_t) copied = run_resolved (request, "failed");
   g_assert_nonnull (strstr (error_at (copied, "message"), "workspace_bytes"));
@@ -253,9 +253,9 @@ test_bad_names (void)
     struct stored stored;
     stored_init (&stored, rows[i].first, "x", 1);
     struct run_request *request = resolved_new ("1");
-    lend_to (request, &stored, rows[i].place, rows[i].first);
+    bind_to (request, &stored, rows[i].place, rows[i].first);
     if (rows[i].second)
-      lend_to (request, &stored, rows[i].place, rows[i].second);
+      bind_to (request, &stored, rows[i].place, rows[i].second);
     g_autoptr (json_t) result = run_resolved (request, "failed");
     g_assert_nonnull (strstr (error_at (result, "message"), rows[i].message));
     stored_clear (&stored);
@@ -337,7 +337,7 @@ test_attacks (void)
       g_autofree char *code =
           g_strdup_printf (PRELUDE "D, P = '/%s', '/%s/data'\n%s", name, name, attacks[i]);
       struct run_request *request = resolved_new (code);
-      lend_to (request, &stored, (enum input_place)place, "data");
+      bind_to (request, &stored, (enum input_place)place, "data");
       AdderRun *run = run_start (engine->engine, request);
       g_autoptr (AdderResult) result = pull (run);
       g_test_message ("%s: %s", attacks[i], adder_result_json (result));
@@ -365,7 +365,7 @@ test_seen (void)
       "print('home-' in text, 'links-' in text, os.stat('/work/data').st_uid == os.getuid())\n"
       "for way in ('/work/../secret', '/work/./../links/data', '/proc/self/cwd/../secret'):\n"
       "    print(os.path.exists(way))\n");
-  lend_to (request, &stored, INPUT_WORK, "data");
+  bind_to (request, &stored, INPUT_WORK, "data");
   g_autoptr (json_t) result = run_resolved (request, "ok");
   g_assert_cmpstr (string_at (result, "stdout"), ==, "False False True\nFalse\nFalse\nFalse\n");
   stored_clear (&stored);
@@ -386,7 +386,7 @@ test_release (void)
   int released = 0;
   stored_init (&stored, "data", "content\n", 8);
   struct run_request *request = resolved_new ("open('/work/data').read()");
-  lend_to (request, &stored, INPUT_WORK, "data");
+  bind_to (request, &stored, INPUT_WORK, "data");
   request->links.release = note_release;
   request->links.data = &released;
   json_decref (run_resolved (request, "ok"));

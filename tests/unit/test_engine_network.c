@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "adder.h"
-#include "engine/network_rules.h"
-#include "engine/proxy_request.h"
+#include "engine/network/network_rules.h"
+#include "engine/network/proxy_request.h"
 #include "suite.h"
 
 static struct address

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the proxy counts and refuses of a run (gates), and how it carries bytes between a sandbox and a host.
+/* What the proxy counts and refuses of a run (egress), and how it carries bytes between a sandbox and a host.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 
 #include "base/fd.h"
 #include "common/json.h"
-#include "engine/gate.h"
-#include "engine/proxy_answer.h"
-#include "engine/proxy_private.h"
-#include "engine/proxy_request.h"
+#include "engine/network/egress.h"
+#include "engine/network/proxy_answer.h"
+#include "engine/network/proxy_private.h"
+#include "engine/network/proxy_request.h"
 #include "suite.h"
 
-/* ---- gates ---- */
+/* ---- egress ---- */
 
-static struct gate *
-make_gate (guint64 connections, guint64 in, guint64 out)
+static struct egress *
+make_egress (guint64 connections, guint64 in, guint64 out)
 {
   g_autoptr (GError) error = NULL;
   struct limits limits = limits_default ();
@@ -29,113 +29,113 @@ make_gate (guint64 connections, guint64 in, guint64 out)
   rules->profile = g_strdup ("mine");
   int fds[2];
   g_assert_cmpint (pipe2 (fds, O_CLOEXEC), ==, 0);
-  struct gate *gate = gate_new (7, fds[0], rules, &limits, &error);
+  struct egress *egress = egress_new (7, fds[0], rules, &limits, &error);
   g_assert_no_error (error);
   close (fds[0]);
   close (fds[1]);
   network_rules_unref (rules);
-  return gate;
+  return egress;
 }
 
 static void
-test_gate_counts (void)
+test_egress_counts (void)
 {
-  struct gate *gate = make_gate (2, 10, 5);
-  json_t *visits, *denials;
+  struct egress *egress = make_egress (2, 10, 5);
+  json_t *destinations, *denials;
   guint32 met;
-  g_assert_true (gate_enter (gate));
-  g_assert_true (gate_enter (gate));
-  g_assert_false (gate_enter (gate));
-  guint a = gate_visit (gate, "a.org", 80), b = gate_visit (gate, "a.org", 443);
+  g_assert_true (egress_enter (egress));
+  g_assert_true (egress_enter (egress));
+  g_assert_false (egress_enter (egress));
+  guint a = egress_connected (egress, "a.org", 80), b = egress_connected (egress, "a.org", 443);
   g_assert_cmpuint (a, !=, b);
-  g_assert_cmpuint (gate_visit (gate, "a.org", 80), ==, a);
-  g_assert_cmpuint (gate_count_in (gate, a, 8), ==, 8);
+  g_assert_cmpuint (egress_connected (egress, "a.org", 80), ==, a);
+  g_assert_cmpuint (egress_count_in (egress, a, 8), ==, 8);
   /* All connections of a run have one limit together. */
-  g_assert_cmpuint (gate_count_in (gate, b, 8), ==, 2);
-  g_assert_cmpuint (gate_count_in (gate, b, 1), ==, 0);
-  g_assert_cmpuint (gate_count_out (gate, a, 5), ==, 5);
-  gate_report (gate, &visits, &denials, &met);
+  g_assert_cmpuint (egress_count_in (egress, b, 8), ==, 2);
+  g_assert_cmpuint (egress_count_in (egress, b, 1), ==, 0);
+  g_assert_cmpuint (egress_count_out (egress, a, 5), ==, 5);
+  egress_report (egress, &destinations, &denials, &met);
   g_autoptr (json_t) wanted =
       json_pack ("[{s:s, s:i, s:i, s:i, s:i}, {s:s, s:i, s:i, s:i, s:i}]", "host", "a.org", "port", 80,
                  "connections", 2, "in_bytes", 8, "out_bytes", 5, "host", "a.org", "port", 443, "connections",
                  1, "in_bytes", 2, "out_bytes", 0);
-  g_assert_true (json_equal (visits, wanted));
+  g_assert_true (json_equal (destinations, wanted));
   g_assert_cmpuint (json_array_size (denials), ==, 0);
   g_assert_cmpuint (met, ==, 1u << LIMIT_NETWORK_CONNECTIONS | 1u << LIMIT_NETWORK_IN);
-  json_decref (visits);
+  json_decref (destinations);
   json_decref (denials);
   /* A connection that lives on is told of again only when something passes. */
-  g_assert_cmpuint (gate_count_out (gate, b, 1), ==, 1);
-  gate_report (gate, &visits, &denials, &met);
-  g_assert_cmpuint (json_array_size (visits), ==, 1);
-  g_assert_cmpint (json_integer_value (json_object_get (json_array_get (visits, 0), "port")), ==, 443);
+  g_assert_cmpuint (egress_count_out (egress, b, 1), ==, 1);
+  egress_report (egress, &destinations, &denials, &met);
+  g_assert_cmpuint (json_array_size (destinations), ==, 1);
+  g_assert_cmpint (json_integer_value (json_object_get (json_array_get (destinations, 0), "port")), ==, 443);
   g_assert_cmpuint (met, ==, 0);
-  json_decref (visits);
+  json_decref (destinations);
   json_decref (denials);
-  g_assert_cmpint (gate_time_us (gate), ==, 1500000);
-  gate_close (gate);
-  g_assert_cmpuint (gate_count_in (gate, a, 1), ==, 0);
-  g_assert_cmpuint (gate_count_out (gate, a, 1), ==, 0);
-  gate_unref (gate);
+  g_assert_cmpint (egress_time_us (egress), ==, 1500000);
+  egress_close (egress);
+  g_assert_cmpuint (egress_count_in (egress, a, 1), ==, 0);
+  g_assert_cmpuint (egress_count_out (egress, a, 1), ==, 0);
+  egress_unref (egress);
 }
 
 /* Who goes to many hosts fills no memory with that. */
 static void
-test_gate_bounds (void)
+test_egress_bounds (void)
 {
-  struct gate *gate = make_gate (2, 10, 10);
-  json_t *visits, *denials;
+  struct egress *egress = make_egress (2, 10, 10);
+  json_t *destinations, *denials;
   guint32 met;
   for (int i = 0; i < 100; i++) {
     g_autofree char *host = g_strdup_printf ("h%d.org", i);
-    gate_visit (gate, host, 80);
-    gate_deny (gate, GATE_HOST, host);
+    egress_connected (egress, host, 80);
+    egress_deny (egress, EGRESS_HOST, host);
   }
-  gate_deny (gate, GATE_HOST, "h0.org");
-  gate_meet (gate, LIMIT_NETWORK_TIME);
-  gate_report (gate, &visits, &denials, &met);
-  g_assert_cmpuint (json_array_size (visits), ==, 64);
-  const json_t *last = json_array_get (visits, 63);
+  egress_deny (egress, EGRESS_HOST, "h0.org");
+  egress_meet (egress, LIMIT_NETWORK_TIME);
+  egress_report (egress, &destinations, &denials, &met);
+  g_assert_cmpuint (json_array_size (destinations), ==, 64);
+  const json_t *last = json_array_get (destinations, 63);
   g_assert_cmpstr (json_string_value (json_object_get (last, "host")), ==, "others");
   g_assert_cmpint (json_integer_value (json_object_get (last, "port")), ==, 0);
   g_assert_cmpint (json_integer_value (json_object_get (last, "connections")), ==, 37);
   g_assert_cmpuint (json_array_size (denials), ==, 16);
   g_assert_cmpuint (met, ==, 1u << LIMIT_NETWORK_TIME);
-  json_decref (visits);
+  json_decref (destinations);
   json_decref (denials);
-  gate_unref (gate);
+  egress_unref (egress);
 }
 
 static void
-test_gate_hints (void)
+test_egress_hints (void)
 {
   static const struct {
-    enum gate_refusal refusal;
+    enum egress_refusal refusal;
     const char *list, *hint;
   } rows[] = {
-      {GATE_HOST, "", "The profile mine allows no host, ports 80 and 443"},
-      {GATE_HOST, "a.org", "The profile mine allows only a.org, ports 80 and 443"},
-      {GATE_ADDRESS, "", "[network] private_networks"},
-      {GATE_REQUEST, "", "CONNECT and plain requests"},
-      {GATE_KEY, "", "The key that the profile mine names"},
+      {EGRESS_HOST, "", "The profile mine allows no host, ports 80 and 443"},
+      {EGRESS_HOST, "a.org", "The profile mine allows only a.org, ports 80 and 443"},
+      {EGRESS_ADDRESS, "", "[network] private_networks"},
+      {EGRESS_REQUEST, "", "CONNECT and plain requests"},
+      {EGRESS_KEY, "", "The key that the profile mine names"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
-    struct gate *gate = make_gate (2, 10, 10);
-    json_t *visits, *denials;
+    struct egress *egress = make_egress (2, 10, 10);
+    json_t *destinations, *denials;
     guint32 met;
     if (rows[i].list[0])
-      g_assert_true (network_rules_add (gate->rules, rows[i].list, NULL));
-    gate_deny (gate, rows[i].refusal, "connect\nb.org");
-    gate_deny (gate, rows[i].refusal, "connect\nb.org");
-    gate_report (gate, &visits, &denials, &met);
+      g_assert_true (network_rules_add (egress->rules, rows[i].list, NULL));
+    egress_deny (egress, rows[i].refusal, "connect\nb.org");
+    egress_deny (egress, rows[i].refusal, "connect\nb.org");
+    egress_report (egress, &destinations, &denials, &met);
     g_assert_cmpuint (json_array_size (denials), ==, 1);
     const json_t *denial = json_array_get (denials, 0);
     g_assert_cmpstr (json_string_value (json_object_get (denial, "kind")), ==, "network");
     g_assert_null (strchr (json_string_value (json_object_get (denial, "detail")), '\n'));
     g_assert_nonnull (strstr (json_string_value (json_object_get (denial, "hint")), rows[i].hint));
-    json_decref (visits);
+    json_decref (destinations);
     json_decref (denials);
-    gate_unref (gate);
+    egress_unref (egress);
   }
 }
 
@@ -208,7 +208,7 @@ test_carried (void)
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     struct ends ends;
-    struct gate *gate = make_gate (2, rows[i].in, rows[i].out);
+    struct egress *egress = make_egress (2, rows[i].in, rows[i].out);
     const struct proxy_request request = {.body = rows[i].body, .length = rows[i].length};
     struct proxy_body body;
     struct proxy_answer answer;
@@ -221,25 +221,25 @@ test_carried (void)
     say (ends.host[1], rows[i].host, rows[i].host_ends);
     const struct carried carried = {.client_fd = ends.client[0],
                                     .host_fd = ends.host[0],
-                                    .visit = gate_visit (gate, "a.org", 80),
+                                    .destination = egress_connected (egress, "a.org", 80),
                                     .deadline_us = g_get_monotonic_time () + G_TIME_SPAN_MINUTE,
                                     .first = first,
                                     .body = rows[i].body == PROXY_BODY_NONE ? NULL : &body,
                                     .answer = rows[i].body == PROXY_BODY_NONE ? NULL : &answer};
-    g_assert_cmpint (proxy_carry (gate, &carried), ==, rows[i].whole);
+    g_assert_cmpint (proxy_carry (egress, &carried), ==, rows[i].whole);
     if (rows[i].to_host)
       assert_heard (ends.host[1], rows[i].to_host);
     if (rows[i].to_client)
       assert_heard (ends.client[1], rows[i].to_client);
-    json_t *visits, *denials;
+    json_t *destinations, *denials;
     guint32 met;
-    gate_report (gate, &visits, &denials, &met);
+    egress_report (egress, &destinations, &denials, &met);
     g_assert_cmpuint (met, ==, rows[i].met);
-    json_decref (visits);
+    json_decref (destinations);
     json_decref (denials);
     ends_close (&ends);
     proxy_answer_clear (&answer);
-    gate_unref (gate);
+    egress_unref (egress);
   }
 }
 
@@ -315,26 +315,26 @@ test_carried_too_long (void)
 {
   for (int closed = 0; closed < 2; closed++) {
     struct ends ends;
-    struct gate *gate = make_gate (2, 99, 99);
+    struct egress *egress = make_egress (2, 99, 99);
     g_autoptr (GString) first = g_string_new ("HEAD");
     ends_begin (&ends);
     if (closed)
-      gate_close (gate);
+      egress_close (egress);
     const struct carried carried = {.client_fd = ends.client[0],
                                     .host_fd = ends.host[0],
-                                    .visit = gate_visit (gate, "a.org", 80),
+                                    .destination = egress_connected (egress, "a.org", 80),
                                     .deadline_us =
                                         g_get_monotonic_time () + (closed ? G_TIME_SPAN_MINUTE : 1000),
                                     .first = first};
-    g_assert_false (proxy_carry (gate, &carried));
-    json_t *visits, *denials;
+    g_assert_false (proxy_carry (egress, &carried));
+    json_t *destinations, *denials;
     guint32 met;
-    gate_report (gate, &visits, &denials, &met);
+    egress_report (egress, &destinations, &denials, &met);
     g_assert_cmpuint (met, ==, closed ? 0 : 1u << LIMIT_NETWORK_TIME);
-    json_decref (visits);
+    json_decref (destinations);
     json_decref (denials);
     ends_close (&ends);
-    gate_unref (gate);
+    egress_unref (egress);
   }
 }
 
@@ -357,11 +357,11 @@ static gpointer
 carry (gpointer data)
 {
   const struct carried *carried = data;
-  struct gate *gate = make_gate (2, 2 * MUCH, 2 * MUCH);
-  gate_visit (gate, "a.org", 80);
-  gboolean whole = proxy_carry (gate, carried);
+  struct egress *egress = make_egress (2, 2 * MUCH, 2 * MUCH);
+  egress_connected (egress, "a.org", 80);
+  gboolean whole = proxy_carry (egress, carried);
   g_assert_cmpint (shutdown (carried->client_fd, SHUT_WR), ==, 0);
-  gate_unref (gate);
+  egress_unref (egress);
   return GINT_TO_POINTER (whole);
 }
 
@@ -397,9 +397,9 @@ test_carried_much (void)
 UNIT_SUITE (engine_proxy)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/engine/proxy/gate-counts", test_gate_counts);
-  g_test_add_func ("/engine/proxy/gate-bounds", test_gate_bounds);
-  g_test_add_func ("/engine/proxy/gate-hints", test_gate_hints);
+  g_test_add_func ("/engine/proxy/egress-counts", test_egress_counts);
+  g_test_add_func ("/engine/proxy/egress-bounds", test_egress_bounds);
+  g_test_add_func ("/engine/proxy/egress-hints", test_egress_hints);
   g_test_add_func ("/engine/proxy/carried", test_carried);
   g_test_add_func ("/engine/proxy/answers", test_answers);
   g_test_add_func ("/engine/proxy/carried-too-long", test_carried_too_long);

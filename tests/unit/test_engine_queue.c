@@ -2,7 +2,7 @@
 /* Who is served next, and who may wait at all. */
 #include <glib.h>
 
-#include "engine/queue.h"
+#include "engine/pool/queue.h"
 #include "suite.h"
 
 static gboolean
@@ -88,7 +88,7 @@ test_newcomer (void)
   queue_free (queue);
 }
 
-/* Who gives up has not used his turn. */
+/* Who gives up has not used their turn. */
 static void
 test_turns_that_were_not_taken (void)
 {

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "library/library.h"
 #include "run_support.h"
+#include "session_calls.h"
 #include "suite.h"
 
 /* Three parked, a short grace, nobody ends for idleness. */
@@ -48,9 +50,9 @@ shared (void)
 static void
 make_kept_environment (void)
 {
-  g_autofree char *directory = g_build_filename (scratch, KEPT, NULL);
+  g_autofree char *directory = g_build_filename (scratch, "environments", KEPT, NULL);
   g_autofree char *manifest = g_build_filename (directory, "environment.conf", NULL);
-  g_assert_cmpint (g_mkdir (directory, 0755), ==, 0);
+  g_assert_cmpint (g_mkdir_with_parents (directory, 0755), ==, 0);
   g_assert_true (
       g_file_set_contents (manifest, "[environment]\npython=/usr/bin/python3\nmodules=json;\n", -1, NULL));
 }
@@ -93,7 +95,7 @@ static void
 end (AdderEngine *engine, const char *name)
 {
   g_autoptr (GError) error = NULL;
-  adder_session_end (engine, NULL, name, &error);
+  called_session_end (engine, NULL, name, &error);
   g_assert_no_error (error);
 }
 
@@ -122,7 +124,7 @@ static json_t *
 show (AdderEngine *engine, const char *session)
 {
   g_autoptr (GError) error = NULL;
-  char *text = adder_session_show (engine, NULL, session, &error);
+  char *text = called_session_show (engine, NULL, session, &error);
   g_assert_no_error (error);
   return to_json (text);
 }
@@ -139,7 +141,7 @@ check_ended (AdderEngine *engine, const char *session, const char *reason)
   g_autoptr (json_t) result = cell (engine, session, "1", "failed", 125);
   g_assert_cmpstr (error_at (result, "type"), ==, "SessionEnded");
   g_assert_nonnull (strstr (error_at (result, "message"), reason));
-  g_assert_null (adder_session_variables (engine, NULL, session, NULL, &error));
+  g_assert_null (called_session_variables (engine, NULL, session, NULL, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_ENDED);
   g_assert_nonnull (strstr (error->message, reason));
 }
@@ -216,7 +218,7 @@ test_turns (void)
   g_assert_cmpstr (error_at (busy, "type"), ==, "Busy");
 
   GThread *patient = g_thread_new ("patient", run_in_turn, (gpointer)(guintptr) "order.append(1)");
-  g_assert_true (adder_session_interrupt (engine, NULL, "turns", NULL));
+  g_assert_true (called_session_interrupt (engine, NULL, "turns", NULL));
   json_decref (finish (first));
   json_decref (g_thread_join (patient));
   quick_cell (engine, "turns", "print(order)", "[1]\n");
@@ -244,6 +246,34 @@ test_end_while_waiting (void)
   check_ended (engine, "turns", "it was told to");
 }
 
+/* A cell that finds the session at work waits so long, and no more than so many do. */
+static void
+test_turns_that_do_not_come (void)
+{
+  static const struct {
+    guint64 wait_ms, most;
+    const char *says;
+  } rows[] = {
+      {50, 1, "the session was at work for all of 50 ms (queue_wait_ms)"},
+      {60000, 0, "too many cells wait for the session already (max_queued = 0)"},
+  };
+  AdderEngine *engine = new_engine (SETTINGS);
+  struct config *config = (struct config *)(guintptr)engine->engine->host->config;
+  begin (engine, "waits");
+  g_autoptr (AdderRequest) request = new_cell ("waits", "print('s', flush=True)\nwhile True: pass");
+  AdderRun *first = adder_run_start (engine, request);
+  wait_for_output (first);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    config->queue_wait_ms = rows[i].wait_ms;
+    config->max_queued = rows[i].most;
+    g_autoptr (json_t) busy = cell (engine, "waits", "1", "busy", 75);
+    g_assert_cmpstr (error_at (busy, "message"), ==, rows[i].says);
+  }
+  end (engine, "waits");
+  json_decref (finish (first));
+  adder_engine_free (engine);
+}
+
 /* ---- interrupting ---- */
 
 static void
@@ -251,12 +281,12 @@ test_interrupt (void)
 {
   AdderEngine *engine = shared ();
   begin (engine, "interrupt");
-  g_assert_true (adder_session_interrupt (engine, NULL, "interrupt", NULL));
+  g_assert_true (called_session_interrupt (engine, NULL, "interrupt", NULL));
   g_autoptr (AdderRequest) request =
       new_cell ("interrupt", "x = 7\nprint('s', flush=True)\nwhile True: pass");
   AdderRun *run = adder_run_start (engine, request);
   wait_for_output (run);
-  g_assert_true (adder_session_interrupt (engine, NULL, "interrupt", NULL));
+  g_assert_true (called_session_interrupt (engine, NULL, "interrupt", NULL));
   g_autoptr (json_t) result = finish (run);
   g_assert_cmpstr (string_at (result, "outcome"), ==, "error");
   g_assert_cmpstr (error_at (result, "type"), ==, "KeyboardInterrupt");
@@ -349,7 +379,7 @@ test_deaf_to_interrupt (void)
   g_autoptr (AdderRequest) request = new_cell ("deaf", DEAF "print('s', flush=True)\nwhile True: pass");
   AdderRun *run = adder_run_start (engine, request);
   wait_for_output (run);
-  g_assert_true (adder_session_interrupt (engine, NULL, "deaf", NULL));
+  g_assert_true (called_session_interrupt (engine, NULL, "deaf", NULL));
   g_autoptr (json_t) result = finish (run);
   g_assert_cmpstr (string_at (result, "outcome"), ==, "cancelled");
   check_ended (engine, "deaf", "did not stop when it was interrupted in cell 1");
@@ -459,7 +489,7 @@ test_eleventh (void)
   check_ended (engine, "s1",
                "another one was made, and of 10 this one was idle longest (max_sessions_per_owner = 10)");
   quick_cell (engine, "s0", "print(x)", "1\n");
-  g_autoptr (json_t) list = to_json (adder_session_list (engine, NULL, NULL));
+  g_autoptr (json_t) list = to_json (called_session_list (engine, NULL, NULL));
   g_assert_cmpuint (json_array_size (json_object_get (list, "sessions")), ==, 11);
   adder_engine_free (engine);
 }
@@ -539,17 +569,46 @@ test_owners (void)
   const char *const names[] = {"mine", string_at (opened, "session_id")};
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
     g_autoptr (GError) error = NULL;
-    g_assert_null (adder_session_show (engine, "anna", names[i], &error));
+    g_assert_null (called_session_show (engine, "anna", names[i], &error));
     g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
-    g_assert_false (adder_session_end (engine, "anna", names[i], NULL));
-    g_assert_false (adder_session_interrupt (engine, "anna", names[i], NULL));
+    g_assert_false (called_session_end (engine, "anna", names[i], NULL));
+    g_assert_false (called_session_interrupt (engine, "anna", names[i], NULL));
     AdderRequest *request = new_cell (names[i], "1");
     adder_request_set_owner (request, "anna", NULL);
     expect (engine, request, "failed", 125);
   }
-  g_autoptr (json_t) list = to_json (adder_session_list (engine, "anna", NULL));
+  g_autoptr (json_t) list = to_json (called_session_list (engine, "anna", NULL));
   g_assert_cmpuint (json_array_size (json_object_get (list, "sessions")), ==, 0);
   end (engine, "mine");
+}
+
+/* What neither a session nor a run can have. */
+static void
+test_refused (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = g_strnfill ((gsize)9 << 20, 'x');
+  const char *const arguments[] = {text, NULL};
+  AdderRequest *options = new_options ();
+  adder_request_set_arguments (options, arguments);
+  g_assert_null (adder_session_new (shared (), options, NULL, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_assert_nonnull (strstr (error->message, "longer than a request may be"));
+  g_clear_error (&error);
+  adder_request_free (options);
+
+  autoclose int fd = open (scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  options = new_options ();
+  g_assert_true (adder_request_set_workdir (options, fd, scratch, "read", &error));
+  g_assert_null (adder_session_new (shared (), options, NULL, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
+  g_assert_cmpstr (error->message, ==, "a session cannot have a work directory");
+  adder_request_free (options);
+
+  AdderRequest *request = new_request ("1");
+  adder_request_set_arguments (request, arguments);
+  g_autoptr (json_t) result = run (shared (), request, "failed", 125);
+  g_assert_nonnull (strstr (error_at (result, "message"), "longer than a request may be"));
 }
 
 static void
@@ -581,7 +640,7 @@ test_names (void)
   g_clear_error (&error);
   g_assert_null (adder_session_new (engine, options, "nowhere", &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
-  g_assert_null (adder_session_show (engine, NULL, "nowhere", NULL));
+  g_assert_null (called_session_show (engine, NULL, "nowhere", NULL));
 }
 
 /* ---- questions ---- */
@@ -605,21 +664,21 @@ test_questions (void)
   AdderEngine *engine = shared ();
   begin (engine, "ask");
   quick_cell (engine, "ask", "x = 42\ns = 'secret'\n_hidden = 1", "");
-  g_autoptr (json_t) all = to_json (adder_session_variables (engine, NULL, "ask", NULL, NULL));
+  g_autoptr (json_t) all = to_json (called_session_variables (engine, NULL, "ask", NULL, NULL));
   g_assert_cmpint (json_integer_value (json_object_get (all, "count")), ==, 2);
   g_assert_cmpstr (string_at (variable (all, "x"), "type"), ==, "int");
   g_assert_null (json_object_get (variable (all, "s"), "value"));
   static const char *const names[] = {"x", NULL};
-  g_autoptr (json_t) one = to_json (adder_session_variables (engine, NULL, "ask", names, NULL));
+  g_autoptr (json_t) one = to_json (called_session_variables (engine, NULL, "ask", names, NULL));
   g_assert_cmpstr (string_at (variable (one, "x"), "value"), ==, "42");
   g_assert_null (variable (one, "s"));
 
-  g_assert_true (adder_session_reset (engine, NULL, "ask", NULL));
+  g_assert_true (called_session_reset (engine, NULL, "ask", NULL));
   AdderRequest *gone = new_cell ("ask", "x");
   g_autoptr (json_t) error = run (engine, gone, "error", 1);
   g_assert_cmpstr (error_at (error, "type"), ==, "NameError");
 
-  g_autoptr (json_t) history = to_json (adder_session_history (engine, NULL, "ask", NULL));
+  g_autoptr (json_t) history = to_json (called_session_history (engine, NULL, "ask", NULL));
   json_t *cells = json_object_get (history, "cells");
   g_assert_cmpuint (json_array_size (cells), ==, 1); /* what was before the reset is no more */
   g_assert_cmpstr (string_at (json_array_get (cells, 0), "code"), ==, "x");
@@ -782,7 +841,7 @@ test_shown_between_cells (void)
   g_autofree char *variables = NULL;
   do {
     g_free (variables);
-    variables = adder_session_variables (engine, NULL, "shows", NULL, &error);
+    variables = called_session_variables (engine, NULL, "shows", NULL, &error);
     g_assert_no_error (error);
     g_assert_nonnull (strstr (variables, "begun"));
   } while (!strstr (variables, "shown_late"));
@@ -867,6 +926,7 @@ UNIT_SUITE (engine_session)
   } tests[] = {
       {"/session/variables-live", test_variables_live},
       {"/session/turns", test_turns},
+      {"/session/turns-that-do-not-come", test_turns_that_do_not_come},
       {"/session/end-while-waiting", test_end_while_waiting},
       {"/session/interrupt", test_interrupt},
       {"/session/cancel", test_cancel},
@@ -879,6 +939,7 @@ UNIT_SUITE (engine_session)
       {"/session/memory-of-all", test_memory_of_all},
       {"/session/hundred", test_hundred},
       {"/session/owners", test_owners},
+      {"/session/refused", test_refused},
       {"/session/names", test_names},
       {"/session/questions", test_questions},
       {"/session/files", test_files},

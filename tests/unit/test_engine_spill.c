@@ -10,8 +10,8 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
-#include "engine/request.h"
-#include "engine/spill.h"
+#include "engine/request/request.h"
+#include "engine/request/spill.h"
 #include "suite.h"
 
 #define CAP 64
@@ -19,7 +19,7 @@
 struct stream {
   struct capture capture;
   struct spill spill;
-  struct request_keeper keeper;
+  struct request_recorder recorder;
   GPtrArray *warnings;
 };
 
@@ -46,7 +46,7 @@ create_full (G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED GError **error)
 static void
 stream_init (struct stream *stream, guint64 over, guint64 most, int (*create) (gpointer, GError **))
 {
-  *stream = (struct stream){.keeper.create = create};
+  *stream = (struct stream){.recorder.create = create};
   capture_init (&stream->capture, CAP);
   spill_init (&stream->spill, over, most);
   stream->warnings = g_ptr_array_new_with_free_func (g_free);
@@ -65,11 +65,11 @@ feed (struct stream *stream, const char *data, gsize length, gsize step)
 {
   for (gsize at = 0; at < length; at += step) {
     gsize some = MIN (step, length - at);
-    spill_add (&stream->spill, &stream->capture, data + at, some, &stream->keeper, "stdout",
+    spill_add (&stream->spill, &stream->capture, data + at, some, &stream->recorder, "stdout",
                stream->warnings);
     capture_add (&stream->capture, data + at, some);
   }
-  spill_end (&stream->spill, &stream->capture, &stream->keeper, "stdout", stream->warnings);
+  spill_end (&stream->spill, &stream->capture, &stream->recorder, "stdout", stream->warnings);
 }
 
 /* What the file holds; the caller's. */

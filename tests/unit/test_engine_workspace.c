@@ -14,12 +14,14 @@
 
 #include "adder.h"
 #include "base/fd.h"
+#include "base/frame.h"
 #include "common/json.h"
-#include "engine/artifact.h"
-#include "engine/ferry.h"
-#include "engine/read_input.h"
-#include "engine/save.h"
-#include "engine/workspace.h"
+#include "engine/files/artifact.h"
+#include "engine/files/read_input.h"
+#include "engine/files/save.h"
+#include "engine/files/workspace.h"
+#include "engine/request/ferry.h"
+#include "runner/wire.h"
 #include "suite.h"
 
 struct fixture {
@@ -583,20 +585,33 @@ test_save_full (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   suite_remove (path);
 }
 
-/* A file that is lent is a mount in the sandbox, which the daemon does not see: what it sees is an empty
- * file, and that is no artifact, wherever the code has taken its directory. */
+/* The file system of this fixture is everybody's: somebody else may write to it between the two looks. */
+static gboolean
+is_untouched (const struct fixture *fixture)
+{
+  gint64 end_us = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
+  struct workspace_mark mark;
+  gboolean untouched;
+  do {
+    g_assert_true (workspace_measure (fixture->root_fd, &mark));
+    untouched = workspace_is_untouched (fixture->root_fd, &mark, fixture->files);
+  } while (!untouched && g_get_monotonic_time () < end_us);
+  return untouched;
+}
+
+/* A file that is bind-mounted is a mount in the sandbox, which the daemon does not see: what it sees is an
+ * empty file, and that is no artifact, wherever the code has taken its directory. */
 static void
-test_lent (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+test_bind_mounted (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
-  struct workspace_mark mark;
   make (fixture, "work/sub/data.csv", "");
   make (fixture, "work/empty.csv", "");
-  struct workspace_file *lent = workspace_file_lent (fixture->root_fd, "work", "sub/data.csv", &error);
+  struct workspace_file *bound =
+      workspace_file_bind_mounted (fixture->root_fd, "work", "sub/data.csv", &error);
   g_assert_no_error (error);
-  workspace_files_add (fixture->files, lent);
-  g_assert_true (workspace_measure (fixture->root_fd, &mark));
-  g_assert_true (workspace_is_untouched (fixture->root_fd, &mark, fixture->files));
+  workspace_files_add (fixture->files, bound);
+  g_assert_true (is_untouched (fixture));
 
   g_autofree char *sub = g_build_filename (fixture->path, "work", "sub", NULL);
   g_autofree char *other = g_build_filename (fixture->path, "work", "other", NULL);
@@ -605,8 +620,54 @@ test_lent (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_cmpuint (artifacts->len, ==, 1);
   g_assert_nonnull (find (artifacts, "empty.csv"));
 
-  g_assert_null (workspace_file_lent (fixture->root_fd, "work", "sub/data.csv", &error));
+  g_assert_null (workspace_file_bind_mounted (fixture->root_fd, "work", "sub/data.csv", &error));
   g_assert_nonnull (strstr (error->message, "cannot find the place of the file sub/data.csv"));
+}
+
+/* Into a sandbox with a kernel of its own: each file as a frame with its path and descriptor. */
+static void
+test_ferry_put (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = NULL;
+  struct sandbox sandbox = {.apart = TRUE, .workspace_fd = fixture->root_fd};
+  struct frame_header header;
+  char text[8] = "";
+  size_t count = 0;
+  int ends[2], fd = -1;
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ==, 0);
+  channel_init (&sandbox.channel, ends[0]);
+  autoclose int source = source_file (fixture, "abc");
+  put (fixture, "a", source);
+  g_assert_true (ferry_put (&sandbox, fixture->files, &fixture->limits, 0, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (frame_receive (ends[1], 100, 1000, &header, &path, &fd, 1, &count), ==, 0);
+  g_assert_cmpuint (header.kind, ==, WIRE_PUT);
+  g_assert_cmpstr (path, ==, "work/a");
+  g_assert_cmpint (fd_read_all (fd, text, 3), ==, 0);
+  g_assert_cmpstr (text, ==, "abc");
+  fd_close (&fd);
+
+  fixture->limits.value[LIMIT_WORKSPACE] = 2;
+  g_assert_false (ferry_put (&sandbox, fixture->files, &fixture->limits, 0, &error));
+  g_assert_nonnull (strstr (error->message, "cannot put the file work/a"));
+  g_clear_error (&error);
+
+  /* Nobody reads. */
+  fixture->limits.value[LIMIT_WORKSPACE] = 3;
+  while (send (ends[0], text, sizeof text, MSG_DONTWAIT) > 0)
+    ;
+  g_assert_false (
+      ferry_put (&sandbox, fixture->files, &fixture->limits, g_get_monotonic_time () + 10000, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
+  g_clear_error (&error);
+
+  g_assert_cmpint (unlinkat (fixture->root_fd, "work/a", 0), ==, 0);
+  g_assert_false (ferry_put (&sandbox, fixture->files, &fixture->limits, 0, &error));
+  g_assert_nonnull (strstr (error->message, "cannot read the file work/a"));
+  channel_clear (&sandbox.channel);
+  close (ends[0]);
+  close (ends[1]);
 }
 
 /* What code sends of a kernel of its own: paths that are none, files without a beginning, more than there is
@@ -645,7 +706,7 @@ test_ferry (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       {"work/1/2/3/4/5/6\0x", 18, TRUE, 8},
       {"work/d\0", 7, TRUE, 9},
   };
-  struct box box = {.apart = TRUE, .workspace_fd = fixture->root_fd};
+  struct sandbox sandbox = {.apart = TRUE, .workspace_fd = fixture->root_fd};
   struct ferry ferry = {.fd = -1};
   make (fixture, "outside/kept", "kept");
   g_autofree char *link = g_build_filename (fixture->path, "work", "link", NULL);
@@ -654,8 +715,8 @@ test_ferry (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   fixture->limits.value[LIMIT_WORKSPACE_FILES] = 9;
   for (gsize i = 0; i < G_N_ELEMENTS (frames); i++) {
     g_assert_cmpint (
-        ferry_take (&ferry, &box, &fixture->owner, &fixture->limits, frames[i].bytes, frames[i].length), ==,
-        frames[i].good);
+        ferry_take (&ferry, &sandbox, &fixture->owner, &fixture->limits, frames[i].bytes, frames[i].length),
+        ==, frames[i].good);
     g_assert_cmpuint (ferry.left, ==, frames[i].left);
   }
   fd_close (&ferry.fd);
@@ -667,8 +728,8 @@ test_ferry (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *outside = g_build_filename (fixture->path, "outside", "c", NULL);
   g_assert_false (g_file_test (outside, G_FILE_TEST_EXISTS));
 
-  box.apart = FALSE;
-  g_assert_false (ferry_take (&ferry, &box, &fixture->owner, &fixture->limits, "work/z\0", 7));
+  sandbox.apart = FALSE;
+  g_assert_false (ferry_take (&ferry, &sandbox, &fixture->owner, &fixture->limits, "work/z\0", 7));
 }
 
 static const struct {
@@ -680,7 +741,8 @@ static const struct {
     {"/workspace/put-refuses", test_put_refuses},
     {"/workspace/input-bound", test_input_bound},
     {"/workspace/untouched", test_untouched},
-    {"/workspace/lent", test_lent},
+    {"/workspace/bind-mounted", test_bind_mounted},
+    {"/workspace/ferry-put", test_ferry_put},
     {"/workspace/ferry", test_ferry},
     {"/artifact/take", test_take},
     {"/artifact/hostile", test_take_hostile},

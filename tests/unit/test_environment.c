@@ -9,8 +9,8 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "engine/environment.h"
-#include "engine/environment_private.h"
+#include "engine/host/environment.h"
+#include "engine/host/environment_private.h"
 #include "environment_place.h"
 #include "suite.h"
 
@@ -90,40 +90,33 @@ test_system (struct place *place, gconstpointer data)
   environment_free (environment);
 }
 
-/* What an interpreter says when it is asked for its packages, and what is made of that. */
+/* By the names of what installers leave: nothing is run, and what is no such name is no package. */
 static void
 test_packages (struct place *place, gconstpointer data)
 {
   (void)data;
-  static const struct {
-    const char *arm, *says; /* SAYS: NULL, it is a list */
-    gboolean ipython;
-  } rows[] = {
-      {"echo noise; echo '{}' >&2; echo '{\"packages\": [{\"name\": \"IPython\"}, 1, {}]}'", NULL, TRUE},
-      {"echo '{\"packages\": [{\"name\": \"ipython2\"}]}'", NULL, FALSE},
-      {"echo '{\"packages\": {}}'", "lists no packages", FALSE},
-      {"echo '{'", "the list of packages", FALSE},
-      {"echo 'no list'", "cannot list its packages", FALSE},
-      {"echo '{\"packages\": []}'; exit 1", "cannot list its packages", FALSE},
-      {"echo '{}' >&2", "cannot list its packages", FALSE},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (GError) error = NULL;
-    g_autofree char *script = g_strdup_printf ("#!/bin/sh\n%s\n", rows[i].arm);
-    g_autofree char *name = g_strdup_printf ("python-%zu", i);
-    g_autofree char *python = write_file (place->root, name, script, 0755);
-    char *none[] = {NULL};
-    const struct environment environment = {
-        .name = (char *)"own", .python = python, .version = (char *)"3.12.1", .modules = none, .roots = none};
-    g_autoptr (json_t) described = environment_describe (&environment, &error);
-    g_test_message ("%s", rows[i].arm);
-    g_assert_cmpint (described != NULL, ==, rows[i].says == NULL);
-    if (rows[i].says)
-      g_assert_nonnull (strstr (error->message, rows[i].says));
-    else
-      g_assert_cmpint (json_is_true (json_object_get (described, "ipython")), ==, rows[i].ipython);
-  }
+  static const char *const entries[] = {"IPython-8.5.0.dist-info/METADATA",
+                                        "PyYAML-6.0-py3.12.egg-info/PKG-INFO", "pip-23.0.dist-info/METADATA",
+                                        "an order to you-1.dist-info/METADATA", "module.py"};
+  for (gsize i = 0; i < G_N_ELEMENTS (entries); i++)
+    g_free (write_file (place->root, entries[i], "", 0644));
+  char *none[] = {NULL}, *packages[] = {place->root, (char *)"/nowhere", NULL};
+  g_autofree char *python = write_file (place->root, "python", "#!/bin/sh\nexit 1\n", 0755);
+  const struct environment environment = {.name = (char *)"own",
+                                          .python = python,
+                                          .version = (char *)"3.12.1",
+                                          .modules = none,
+                                          .roots = none,
+                                          .packages = packages};
   g_autoptr (GError) error = NULL;
+  g_autoptr (json_t) described = environment_describe (&environment, &error);
+  g_assert_no_error (error);
+  g_assert_true (json_is_true (json_object_get (described, "ipython")));
+  g_autofree char *text = json_dumps (json_object_get (described, "packages"), JSON_COMPACT);
+  g_assert_cmpstr (text, ==,
+                   "[{\"name\":\"ipython\",\"version\":\"8.5.0\"},"
+                   "{\"name\":\"pyyaml\",\"version\":\"6.0\"}]");
+
   const struct environment shell = {.name = (char *)"shell", .shell = TRUE};
   g_assert_null (environment_describe (&shell, &error));
   assert_error (&error, ADDER_ERROR_UNSUPPORTED, "the environment shell is no Python");
@@ -166,7 +159,7 @@ test_manifest (struct place *place, gconstpointer data)
       {"[environment]\npython=/nowhere/python\n", "cannot run /nowhere/python"},
       {"[environment]\npython=/usr/bin/python3\nmodule=json\n", "unknown key, module"},
       {"[environment]\npython=/usr/bin/python3\nmodules=json;a b;\n", "\"a b\" in modules"},
-      {"[environment]\npython=/bin/false\n", "does not answer as Python 3.9"},
+      {"[environment]\npython=/bin/false\n", "leads to no CPython 3.9 or later"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
     write_manifest (place, "bad", bad[i].text);
@@ -213,7 +206,7 @@ test_unusable (struct place *place, gconstpointer data)
     json_object_update (answer, change);
     g_autofree char *changed = json_dumps (answer, 0);
     g_autofree char *python = write_interpreter (place, name, changed);
-    g_assert_null (facts_of (python, &error));
+    g_assert_null (facts_ask (python, &error));
     assert_error (&error, ADDER_ERROR_UNSUPPORTED, rows[i].says);
     json_decref (answer);
     json_decref (change);
@@ -231,7 +224,7 @@ test_roots (struct place *place, gconstpointer data)
   g_assert_cmpint (symlink (prefix, link), ==, 0);
   g_autofree char *answer = answer_for ("/usr/bin/python3", link, "");
   g_autofree char *python = write_interpreter (place, "python", answer);
-  struct facts *facts = facts_of (python, &error);
+  struct facts *facts = facts_ask (python, &error);
   g_assert_no_error (error);
   /* Shown by the name that the interpreter knows and by the one that it leads to; "/" is never shown. */
   g_assert_true (g_strv_contains ((const char *const *)facts->roots, link));
@@ -239,7 +232,7 @@ test_roots (struct place *place, gconstpointer data)
   g_assert_cmpstr (facts->roots[0], ==, "/usr");
   for (gsize i = 0; facts->roots[i]; i++)
     g_assert_cmpstr (facts->roots[i], !=, "/");
-  facts_unref (facts);
+  facts_free (facts);
 }
 
 /* What holds others stands for them; what is no path is nothing. */
@@ -256,12 +249,12 @@ test_wider_root (struct place *place, gconstpointer data)
   json_object_set_new (answer, "wanted", json_pack ("[i, s, n, s]", 1, "relative", wide));
   g_autofree char *text = json_to_text (answer);
   g_autofree char *python = write_interpreter (place, "python", text);
-  struct facts *facts = facts_of (python, &error);
+  struct facts *facts = facts_ask (python, &error);
   g_assert_no_error (error);
   g_assert_true (g_strv_contains ((const char *const *)facts->roots, wide));
   g_assert_false (g_strv_contains ((const char *const *)facts->roots, prefix));
   g_assert_false (g_strv_contains ((const char *const *)facts->roots, "relative"));
-  facts_unref (facts);
+  facts_free (facts);
 }
 
 static void
@@ -280,9 +273,8 @@ test_other_programs (struct place *place, gconstpointer data)
     g_autofree char *name = g_strdup_printf ("python%zu", i);
     g_autofree char *script = g_strdup_printf ("#!/bin/sh\n%s\n", rows[i].script);
     g_autofree char *python = write_file (place->root, name, script, 0755);
-    g_assert_null (facts_of (python, &error));
+    g_assert_null (facts_ask (python, &error));
     assert_error (&error, ADDER_ERROR_UNSUPPORTED, rows[i].says);
-    g_assert_null (facts_packages (python));
   }
 }
 
@@ -297,12 +289,12 @@ test_home_prefix (struct place *place, gconstpointer data)
   g_autofree char *answer = answer_for ("/usr/bin/python3", place->root, "");
   g_autofree char *python = write_interpreter (place, "python", answer);
   if (g_test_subprocess ()) {
-    struct facts *facts = facts_of (g_getenv ("TEST_PYTHON"), &error);
+    struct facts *facts = facts_ask (g_getenv ("TEST_PYTHON"), &error);
     g_assert_no_error (error);
     g_assert_false (g_strv_contains ((const char *const *)facts->roots, g_get_home_dir ()));
     g_autofree char *library = g_build_filename (g_get_home_dir (), "lib/python3.12", NULL);
     g_assert_true (g_strv_contains ((const char *const *)facts->roots, library));
-    facts_unref (facts);
+    facts_free (facts);
     return;
   }
   /* GLib remembers the home directory, so another process has to ask. */
@@ -313,29 +305,120 @@ test_home_prefix (struct place *place, gconstpointer data)
   g_test_trap_assert_passed ();
 }
 
+/* A manifest with what PYTHON, of VERSION, said of itself when the environment was made. */
 static void
-test_remembered (struct place *place, gconstpointer data)
+write_told (const struct place *place, const char *name, const char *python, const char *version,
+            const char *prefix)
+{
+  g_autofree char *text =
+      g_strdup_printf ("[environment]\npython=%s\nversion=%s\nroots=/usr;%s;\n"
+                       "packages=%s/lib/python3.12/site-packages;\nstamp=0123456789abcdef\n",
+                       python, version, prefix, prefix);
+  write_manifest (place, name, text);
+}
+
+/* What was told once holds, whatever the interpreter would say now: it is not run. */
+static void
+test_told_once (struct place *place, gconstpointer data)
 {
   (void)data;
   g_autoptr (GError) error = NULL;
   g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
-  g_free (write_file (prefix, "lib/python3.12/site-packages/one.py", "", 0644));
-  g_autofree char *answer = answer_for ("/usr/bin/python3", prefix, "");
-  g_autofree char *count = g_build_filename (place->root, "count", NULL);
-  g_autofree char *script = g_strdup_printf ("#!/bin/sh\necho x >>%s\ncat <<'END'\n%s\nEND\n", count, answer);
-  g_autofree char *python = write_file (place->root, "python", script, 0755);
-  for (int i = 0; i < 3; i++)
-    facts_unref (facts_of (python, &error));
-  g_assert_no_error (error);
-  g_autofree char *asked = NULL;
-  g_assert_true (g_file_get_contents (count, &asked, NULL, NULL));
-  g_assert_cmpstr (asked, ==, "x\n");
+  g_autofree char *mark = g_build_filename (place->root, "mark", NULL);
+  g_autofree char *script = g_strdup_printf ("#!/bin/sh\ntouch %s\n", mark);
+  g_autofree char *python = write_file (prefix, "bin/python", script, 0755);
+  g_free (write_file (prefix, "lib/python3.12/site-packages/one-1.0.dist-info/METADATA", "", 0644));
+  write_told (place, "told", python, "3.12.1", prefix);
+  for (int i = 0; i < 3; i++) {
+    struct environment *environment = environment_find ("told", &error);
+    g_assert_no_error (error);
+    g_assert_cmpstr (environment->python, ==, python);
+    g_assert_cmpstr (environment->version, ==, "3.12.1");
+    g_assert_cmpstr (environment->roots[1], ==, prefix);
+    g_autoptr (json_t) described = environment_describe (environment, &error);
+    g_assert_cmpuint (json_array_size (json_object_get (described, "packages")), ==, 1);
+    g_autofree char *before = environment_fingerprint (environment);
+    g_autofree char *name = g_strdup_printf ("lib/python3.12/site-packages/more%d.py", i);
+    g_free (write_file (prefix, name, "", 0644));
+    g_autofree char *after = environment_fingerprint (environment);
+    g_assert_cmpstr (before, !=, after);
+    environment_free (environment);
+  }
+  g_autoptr (GPtrArray) all = environment_list ();
+  g_assert_cmpuint (all->len, ==, 2);
+  g_assert_false (g_file_test (mark, G_FILE_TEST_EXISTS));
+}
 
-  g_free (write_file (prefix, "lib/python3.12/site-packages/two.py", "", 0644));
-  facts_unref (facts_of (python, &error));
-  g_autofree char *asked_again = NULL;
-  g_assert_true (g_file_get_contents (count, &asked_again, NULL, NULL));
-  g_assert_cmpstr (asked_again, ==, "x\nx\n");
+/* It holds for the interpreter that told it. Of another one, names say what it needs. */
+static void
+test_told_of_another (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
+  g_autofree char *elsewhere = g_build_filename (place->root, "elsewhere", NULL);
+  g_autofree char *newer = write_file (prefix, "bin/python3.13", "", 0755);
+  g_autofree char *moved = write_file (elsewhere, "bin/python3.12", "", 0755);
+  g_free (write_file (prefix, "lib/python3.13/site-packages/one.py", "", 0644));
+  g_free (write_file (elsewhere, "lib/python3.12/os.py", "", 0644));
+  const struct {
+    const char *python, *version, *root;
+  } rows[] = {{newer, "3.13", prefix}, {moved, "3.12", elsewhere}};
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    write_told (place, "told", rows[i].python, "3.12.1", prefix);
+    struct environment *environment = environment_find ("told", &error);
+    g_assert_no_error (error);
+    g_assert_cmpstr (environment->version, ==, rows[i].version);
+    g_assert_cmpstr (environment->roots[g_strv_length (environment->roots) - 1], ==, rows[i].root);
+    environment_free (environment);
+  }
+}
+
+/* A root that has become a link to somewhere else is not followed. */
+static void
+test_root_that_leads_elsewhere (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
+  g_free (write_file (place->root, "secret/bin/python3.12", "", 0755));
+  g_autofree char *python = g_build_filename (prefix, "bin/python3.12", NULL);
+  g_autofree char *home = g_build_filename (place->root, "secret", NULL);
+  g_assert_cmpint (symlink (home, prefix), ==, 0);
+  write_told (place, "told", python, "3.12.1", prefix);
+  g_assert_null (environment_find ("told", &error));
+  assert_error (&error, ADDER_ERROR_UNSUPPORTED, "which it did not when it was made");
+}
+
+static gboolean
+is_place (GPtrArray *places, const char *environment, const char *path)
+{
+  for (guint i = 0; i < places->len; i++) {
+    const struct environment_place *place = places->pdata[i];
+    if (g_strcmp0 (place->environment, environment) == 0 && strcmp (place->path, path) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Also of an environment whose interpreter is not there now. What all Pythons share is the system's. */
+static void
+test_places (struct place *place, gconstpointer data)
+{
+  (void)data;
+  g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
+  g_autofree char *python = g_build_filename (place->root, "elsewhere/bin/python", NULL);
+  g_autofree char *elsewhere = g_build_filename (place->root, "elsewhere", NULL);
+  g_autofree char *packages = g_build_filename (prefix, "lib/python3.12/site-packages", NULL);
+  write_told (place, "told", python, "3.12.1", prefix);
+  write_manifest (place, "broken", "no key file");
+  g_autoptr (GPtrArray) places = environment_places ();
+  g_assert_true (is_place (places, NULL, place->environments));
+  g_assert_true (is_place (places, "told", prefix));
+  g_assert_false (is_place (places, "told", packages)); /* it is below the other */
+  g_assert_true (is_place (places, "told", elsewhere));
+  g_assert_true (is_place (places, "system", "/usr/local/lib"));
+  g_assert_false (is_place (places, "told", "/usr"));
 }
 
 static gpointer
@@ -359,9 +442,7 @@ test_threads (struct place *place, gconstpointer data)
   (void)data;
   g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
   g_free (write_file (prefix, "lib/python3.12/site-packages/one.py", "", 0644));
-  g_autofree char *python = g_build_filename (place->root, "python", NULL);
-  g_autofree char *answer = answer_for (python, prefix, "");
-  g_free (write_interpreter (place, "python", answer));
+  g_autofree char *python = write_file (prefix, "bin/python3.12", "", 0755);
   g_autofree char *manifest = g_strdup_printf ("[environment]\npython=%s\n", python);
   write_manifest (place, "many", manifest);
   GThread *threads[4];
@@ -440,7 +521,10 @@ UNIT_SUITE (environment)
   ADD ("wider-root", test_wider_root);
   ADD ("other-programs", test_other_programs);
   ADD ("home-prefix", test_home_prefix);
-  ADD ("remembered", test_remembered);
+  ADD ("told-once", test_told_once);
+  ADD ("told-of-another", test_told_of_another);
+  ADD ("root-that-leads-elsewhere", test_root_that_leads_elsewhere);
+  ADD ("places", test_places);
   ADD ("threads", test_threads);
   ADD ("deadline", test_deadline);
   ADD ("command-environment", test_command_environment);

@@ -10,11 +10,19 @@
 
 #define TABLES "\"tables\": [{\"name\": \"a\", \"file\": \"a.csv\"}]"
 
+/* TEXT as an analysis; the caller's, or NULL with ERROR. */
+static json_t *
+read_form (const char *text, GError **error)
+{
+  g_autoptr (json_t) form = json_parse_object (text, strlen (text), "the analysis", error);
+  return form && analysis_form_check (form, error) ? g_steal_pointer (&form) : NULL;
+}
+
 static void
 check_good (const char *text)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (json_t) analysis = analysis_form_read (text, &error);
+  g_autoptr (json_t) analysis = read_form (text, &error);
   g_assert_no_error (error);
   g_assert_true (json_is_object (analysis));
 }
@@ -24,7 +32,7 @@ static void
 check_bad (const char *text, const char *words)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (analysis_form_read (text, &error));
+  g_assert_null (read_form (text, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
   if (!strstr (error->message, words))
     g_error ("\"%s\" is not in \"%s\"", words, error->message);
@@ -77,7 +85,7 @@ static void
 test_faults_are_printable (void)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (analysis_form_read ("{\"mode\": \"run\", \"x\\u001b[2J\\n\": 1, " TABLES "}", &error));
+  g_assert_null (read_form ("{\"mode\": \"run\", \"x\\u001b[2J\\n\": 1, " TABLES "}", &error));
   for (const char *at = error->message; *at; at++)
     g_assert_false (g_ascii_iscntrl (*at));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stored files in runs and cells: found by their owner's id, copied when they are small, lent when they are
- * large. */
+/* Stored files in runs and cells: found by their owner's id, copied when they are small, bind-mounted when
+ * they are large. */
 #include <fcntl.h>
 #include <glib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "library/library.h"
 #include "run_support.h"
+#include "session_calls.h"
 #include "store/blobs.h"
 #include "store/datasets.h"
 #include "store/files.h"
@@ -133,7 +134,7 @@ test_found (gconstpointer kind)
         g_strdup_printf ("%zu %s True\n", rows[i].length, rows[i].length > 0 ? "True" : "False");
     AdderRequest *request = request_with (code, id, rows[i].name, rows[i].place);
     adder_request_set_isolation (request, rows[i].isolation);
-    /* What is lent takes nothing of it. */
+    /* What is bind-mounted takes nothing of it. */
     if (!rows[i].isolation)
       set_limit (request, "workspace_bytes", 4 * MIB);
     assert_says (request, text);
@@ -187,10 +188,10 @@ test_session (gconstpointer kind)
   adder_request_set_session (cell, "one", TRUE);
   g_autoptr (json_t) result = run (engine, cell, "ok", 0);
   g_assert_cmpuint (json_array_size (json_object_get (result, "files")), ==, 1);
-  g_assert_true (adder_session_end (engine, OWNER, "one", &error));
+  g_assert_true (called_session_end (engine, OWNER, "one", &error));
 }
 
-/* What the code makes of one that was lent comes back; the stored file stays what it was. */
+/* What the code makes of one that was bind-mounted comes back; the stored file stays what it was. */
 static void
 test_changed (gconstpointer kind)
 {
@@ -310,8 +311,9 @@ test_datasets_by_name (gconstpointer kind)
     g_assert_nonnull (strstr (message, bad[i].text));
   }
 
-  g_autofree char *text = NULL;
-  autoclose int fd = adder_file_open (engine, OWNER, "@tio2", &text, NULL);
+  autoclose int fd = -1;
+  const AdderCaller caller = {OWNER, NULL, -1, -1, &fd};
+  g_autofree char *text = adder_call (engine, &caller, "file.open", "{\"file\": \"@tio2\"}", NULL);
   g_assert_cmpint (fd, >=, 0);
   g_assert_nonnull (strstr (text, second));
   /* The database is that of the next kind as well. */

@@ -4,7 +4,7 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "frontends/mcp/form.h"
+#include "interfaces/mcp/form.h"
 #include "suite.h"
 
 static json_t *

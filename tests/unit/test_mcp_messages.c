@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "frontends/mcp/era.h"
-#include "frontends/mcp/inflight.h"
-#include "frontends/mcp/request.h"
+#include "interfaces/mcp/era.h"
+#include "interfaces/mcp/inflight.h"
+#include "interfaces/mcp/request.h"
 #include "suite.h"
 
 /* ---- messages ---- */
@@ -110,6 +110,7 @@ test_eras (void)
     struct mcp_session *session = mcp_session_new (NULL, "uid:1", NULL, NULL);
     struct mcp_request request = {.id = id, .meta = meta, .session = session};
     struct mcp_reply reply = {0};
+    UNSHARED (mcp_session);
     session->version = eras[i].session;
     g_test_message ("%s %s header %s", eras[i].method, text, eras[i].header);
     gboolean ok = era_decide (&request, eras[i].method, eras[i].header, &reply);

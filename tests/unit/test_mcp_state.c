@@ -7,7 +7,7 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "frontends/mcp/state.h"
+#include "interfaces/mcp/state.h"
 #include "suite.h"
 
 #define MINUTE_MS 60000

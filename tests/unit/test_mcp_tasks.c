@@ -6,7 +6,7 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "frontends/mcp/task_table.h"
+#include "interfaces/mcp/task_table.h"
 #include "suite.h"
 
 static struct config config;

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "models/reading.h"
+#include "models/response_parser.h"
 #include "suite.h"
 
 struct row {
   const char *name;
   enum dialect dialect;
-  enum reading_end end;
+  enum response_end end;
   const char *sent;
   /* The parts of the message, the stop and the tokens (input, cached, output); of an error: what it is. */
   const char *expected;
@@ -24,14 +24,14 @@ struct row {
 #define NO_TOKENS            "\"tokens\": [-1, -1, -1]"
 
 static const struct row rows[] = {
-    {"chat/text", DIALECT_CHAT, READING_WHOLE,
+    {"chat/text", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"role\":\"assistant\",\"content\":\"\"}") CHUNK ("{\"content\":\"Hel\"}")
          CHUNK ("{\"content\":\"lo \xc3\xa9\"}")
              FINISH ("stop") "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4,"
                              "\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\n" DONE,
      "{\"content\": [{\"type\": \"text\", \"text\": \"Hello é\"}], \"stop\": \"end\", \"tokens\": [9, 3, "
      "4]}"},
-    {"chat/calls in pieces, in turns", DIALECT_CHAT, READING_WHOLE,
+    {"chat/calls in pieces, in turns", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"content\":null,\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"type\":\"function\",\"function\":{"
             "\"name\":\"f\","
             "\"arguments\":\"\"}}]}")
@@ -42,27 +42,27 @@ static const struct row rows[] = {
      "{\"content\": [{\"type\": \"call\", \"id\": \"a\", \"name\": \"f\", \"arguments\": {\"x\": 1}},"
      "{\"type\": \"call\", \"id\": \"b\", \"name\": \"g\", \"arguments\": {}}], \"stop\": "
      "\"calls\", " NO_TOKENS "}"},
-    {"chat/no [DONE], and stop with calls", DIALECT_CHAT, READING_WHOLE,
+    {"chat/no [DONE], and stop with calls", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{"
             "\\\"x\\\":1}\"}}]}") FINISH ("stop"),
      "{\"content\": [{\"type\": \"call\", \"id\": \"a\", \"name\": \"f\", \"arguments\": {\"x\": 1}}], "
      "\"stop\": \"calls\", " NO_TOKENS "}"},
-    {"chat/[DONE] and no reason", DIALECT_CHAT, READING_WHOLE, CHUNK ("{\"content\":\"x\"}") DONE,
+    {"chat/[DONE] and no reason", DIALECT_CHAT, RESPONSE_WHOLE, CHUNK ("{\"content\":\"x\"}") DONE,
      "{\"content\": [{\"type\": \"text\", \"text\": \"x\"}], \"stop\": \"end\", " NO_TOKENS "}"},
-    {"chat/calls without id and index", DIALECT_CHAT, READING_WHOLE,
+    {"chat/calls without id and index", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"tool_calls\":[{\"id\":\"\",\"function\":{\"name\":\"f\",\"arguments\":{\"x\":1}}},"
             "{\"function\":{\"name\":\"f\",\"arguments\":null}}]}") FINISH ("tool_calls"),
      "{\"content\": [{\"type\": \"call\", \"id\": \"call_1_0\", \"name\": \"f\", \"arguments\": {\"x\": 1}},"
      "{\"type\": \"call\", \"id\": \"call_1_1\", \"name\": \"f\", \"arguments\": {}}], \"stop\": "
      "\"calls\", " NO_TOKENS "}"},
-    {"chat/whole calls that all have the first index", DIALECT_CHAT, READING_WHOLE,
+    {"chat/whole calls that all have the first index", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{"
             "\\\"x\\\":1}\"}}]}") CHUNK ("{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":"
                                          "\"f\",\"arguments\":\"{\\\"x\\\":2}\"}}]}") FINISH ("tool_calls"),
      "{\"content\": [{\"type\": \"call\", \"id\": \"a\", \"name\": \"f\", \"arguments\": {\"x\": 1}},"
      "{\"type\": \"call\", \"id\": \"b\", \"name\": \"f\", \"arguments\": {\"x\": 2}}], \"stop\": "
      "\"calls\", " NO_TOKENS "}"},
-    {"chat/two calls with one id", DIALECT_CHAT, READING_WHOLE,
+    {"chat/two calls with one id", DIALECT_CHAT, RESPONSE_WHOLE,
      "{\"choices\":[{\"message\":{\"content\":null,\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":"
      "\"f\",\"arguments\":\"{}\"}},"
      "{\"id\":\"a\",\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]"
@@ -70,33 +70,33 @@ static const struct row rows[] = {
      "{\"content\": [{\"type\": \"call\", \"id\": \"a\", \"name\": \"f\", \"arguments\": {}},"
      "{\"type\": \"call\", \"id\": \"call_1_1\", \"name\": \"g\", \"arguments\": {}}], \"stop\": "
      "\"calls\", " NO_TOKENS "}"},
-    {"chat/more tokens than there are", DIALECT_CHAT, READING_WHOLE,
+    {"chat/more tokens than there are", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"content\":\"x\"}")
          FINISH ("stop") "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9223372036854775807,"
                          "\"completion_tokens\":-4,\"prompt_tokens_details\":{\"cached_tokens\":"
                          "1000000000001}}}\n\n" DONE,
      "{\"content\": [{\"type\": \"text\", \"text\": \"x\"}], \"stop\": \"end\", \"tokens\": [1000000000000, "
      "1000000000000, -1]}"},
-    {"chat/arguments that are none", DIALECT_CHAT, READING_WHOLE,
+    {"chat/arguments that are none", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{"
             "\\\"x\\\":\"}}]}") FINISH ("length"),
      "{\"content\": [{\"type\": \"call\", \"id\": \"a\", \"name\": \"f\", \"arguments\": null, \"raw\": "
      "\"{\\\"x\\\":\"}], "
      "\"stop\": \"length\", " NO_TOKENS "}"},
-    {"chat/reasoning under another name, and a stream that is one object", DIALECT_CHAT, READING_WHOLE,
+    {"chat/reasoning under another name, and a stream that is one object", DIALECT_CHAT, RESPONSE_WHOLE,
      "\n {\"choices\":[{\"message\":{\"role\":\"assistant\",\"reasoning\":\"I "
      "think\",\"content\":\"4\"},\"finish_reason\":\"stop\"}],"
      "\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2}}\n",
      "{\"content\": [{\"type\": \"opaque\", \"dialect\": \"chat\", \"data\": {\"reasoning\": \"I think\"}},"
      "{\"type\": \"text\", \"text\": \"4\"}], \"stop\": \"end\", \"tokens\": [1, -1, 2]}"},
-    {"chat/reasoning in pieces, under both names", DIALECT_CHAT, READING_WHOLE,
+    {"chat/reasoning in pieces, under both names", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"reasoning_content\":\"a\",\"reasoning\":\"a\"}")
          CHUNK ("{\"reasoning_content\":\"b\",\"reasoning\":\"b\"}") CHUNK ("{\"content\":\"c\"}")
              FINISH ("stop") DONE,
      "{\"content\": [{\"type\": \"opaque\", \"dialect\": \"chat\", \"data\": {\"reasoning_content\": "
      "\"ab\"}},"
      "{\"type\": \"text\", \"text\": \"c\"}], \"stop\": \"end\", " NO_TOKENS "}"},
-    {"chat/what a server hangs on a call", DIALECT_CHAT, READING_WHOLE,
+    {"chat/what a server hangs on a call", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"extra_content\":{\"google\":{\"thought_signature\":"
             "\"s\"}},"
             "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}") FINISH ("tool_calls") DONE,
@@ -105,50 +105,51 @@ static const struct row rows[] = {
      "{\"thought_signature\": \"s\"}}}}}}, {\"type\": \"call\", \"id\": \"a\", \"name\": \"f\", "
      "\"arguments\": {}}], "
      "\"stop\": \"calls\", " NO_TOKENS "}"},
-    {"chat/content in parts", DIALECT_CHAT, READING_WHOLE,
+    {"chat/content in parts", DIALECT_CHAT, RESPONSE_WHOLE,
      "{\"choices\":[{\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\","
      "\"text\":\"b\"}]},"
      "\"finish_reason\":\"stop\"}]}",
      "{\"content\": [{\"type\": \"text\", \"text\": \"ab\"}], \"stop\": \"end\", " NO_TOKENS "}"},
-    {"chat/refused", DIALECT_CHAT, READING_WHOLE,
+    {"chat/refused", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"refusal\":\"I can\"}") CHUNK ("{\"refusal\":\"not.\"}") FINISH ("stop") DONE,
      "{\"content\": [{\"type\": \"text\", \"text\": \"I cannot.\"}], \"stop\": \"refusal\", " NO_TOKENS "}"},
-    {"chat/filtered", DIALECT_CHAT, READING_WHOLE,
+    {"chat/filtered", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"content\":\"x\"}") FINISH ("content_filter") DONE,
      "{\"content\": [{\"type\": \"text\", \"text\": \"x\"}], \"stop\": \"refusal\", " NO_TOKENS "}"},
-    {"chat/nothing was said", DIALECT_CHAT, READING_WHOLE, FINISH ("stop") DONE,
+    {"chat/nothing was said", DIALECT_CHAT, RESPONSE_WHOLE, FINISH ("stop") DONE,
      "{\"content\": [], \"stop\": \"end\", " NO_TOKENS "}"},
-    {"chat/half a character and NUL", DIALECT_CHAT, READING_WHOLE,
+    {"chat/half a character and NUL", DIALECT_CHAT, RESPONSE_WHOLE,
      CHUNK ("{\"content\":\"a\\ud83d\"}") CHUNK ("{\"content\":\"b\\u0000\"}") FINISH ("stop") DONE,
      "{\"content\": [{\"type\": \"text\", \"text\": \"a\\ufffdb\\ufffd\"}], \"stop\": \"end\", " NO_TOKENS
      "}"},
-    {"chat/comments, other fields and words between events", DIALECT_CHAT, READING_WHOLE,
+    {"chat/comments, other fields and words between events", DIALECT_CHAT, RESPONSE_WHOLE,
      ": ping\n\nretry: 10\nid: 7\ndata: ping\n\ndata:\n\n" CHUNK ("{\"content\":\"x\"}") ": x\n" FINISH (
          "stop") "data:[DONE]\n\n",
      "{\"content\": [{\"type\": \"text\", \"text\": \"x\"}], \"stop\": \"end\", " NO_TOKENS "}"},
-    {"chat/cut", DIALECT_CHAT, READING_CUT, CHUNK ("{\"content\":\"x\"}") "data: {\"choices\":[{\"del", NULL},
-    {"chat/nothing at all", DIALECT_CHAT, READING_CUT, "", NULL},
-    {"chat/[DONE] at once", DIALECT_CHAT, READING_CUT, DONE, NULL},
-    {"chat/an error as a string", DIALECT_CHAT, READING_ERROR,
+    {"chat/cut", DIALECT_CHAT, RESPONSE_CUT, CHUNK ("{\"content\":\"x\"}") "data: {\"choices\":[{\"del",
+     NULL},
+    {"chat/nothing at all", DIALECT_CHAT, RESPONSE_CUT, "", NULL},
+    {"chat/[DONE] at once", DIALECT_CHAT, RESPONSE_CUT, DONE, NULL},
+    {"chat/an error as a string", DIALECT_CHAT, RESPONSE_ERROR,
      CHUNK ("{\"content\":\"x\"}") "{\"error\":\"model runner has crashed\"}\n",
      "\"model runner has crashed\""},
-    {"chat/an error as an event", DIALECT_CHAT, READING_ERROR,
+    {"chat/an error as an event", DIALECT_CHAT, RESPONSE_ERROR,
      CHUNK ("{\"content\":\"x\"}") "data: {\"error\":{\"message\":\"m\",\"code\":429}}\n\n",
      "{\"message\": \"m\", \"code\": 429}"},
-    {"chat/an error as the whole", DIALECT_CHAT, READING_ERROR, "{\"error\":{\"message\":\"m\"}}",
+    {"chat/an error as the whole", DIALECT_CHAT, RESPONSE_ERROR, "{\"error\":{\"message\":\"m\"}}",
      "{\"message\": \"m\"}"},
-    {"chat/an error in a list", DIALECT_CHAT, READING_ERROR, "[{\"error\":{\"message\":\"m\"}}]",
+    {"chat/an error in a list", DIALECT_CHAT, RESPONSE_ERROR, "[{\"error\":{\"message\":\"m\"}}]",
      "{\"message\": \"m\"}"},
-    {"chat/an error of vLLM's", DIALECT_CHAT, READING_ERROR, "{\"object\":\"error\",\"message\":\"m\"}",
+    {"chat/an error of vLLM's", DIALECT_CHAT, RESPONSE_ERROR, "{\"object\":\"error\",\"message\":\"m\"}",
      "{\"object\": \"error\", \"message\": \"m\"}"},
-    {"chat/a page", DIALECT_CHAT, READING_MALFORMED, "<!doctype html><p>502", "\"it is a page for people\""},
-    {"chat/no JSON", DIALECT_CHAT, READING_MALFORMED, "{\"choices\": [", "\"it is no JSON\""},
-    {"chat/no answer", DIALECT_CHAT, READING_MALFORMED, "{\"hello\": 1}",
+    {"chat/a page", DIALECT_CHAT, RESPONSE_MALFORMED, "<!doctype html><p>502", "\"it is a page for people\""},
+    {"chat/no JSON", DIALECT_CHAT, RESPONSE_MALFORMED, "{\"choices\": [", "\"it is no JSON\""},
+    {"chat/no answer", DIALECT_CHAT, RESPONSE_MALFORMED, "{\"hello\": 1}",
      "\"it has nothing of an answer in it\""},
-    {"chat/an event that is no JSON", DIALECT_CHAT, READING_MALFORMED, "data: {\"a\"\n\n" DONE,
+    {"chat/an event that is no JSON", DIALECT_CHAT, RESPONSE_MALFORMED, "data: {\"a\"\n\n" DONE,
      "\"an event of it is no JSON\""},
 
-    {"responses/text", DIALECT_RESPONSES, READING_WHOLE,
+    {"responses/text", DIALECT_RESPONSES, RESPONSE_WHOLE,
      EVENT ("response.created",
             "\"response\":{\"id\":\"r\",\"status\":\"in_progress\",\"error\":null,\"output\":[]}")
          EVENT ("response.output_item.added",
@@ -172,7 +173,7 @@ static const struct row rows[] = {
                                         "\"input_tokens\":5,\"output_tokens\":2,"
                                         "\"input_tokens_details\":{\"cached_tokens\":1}}}"),
      "{\"content\": [{\"type\": \"text\", \"text\": \"Hello\"}], \"stop\": \"end\", \"tokens\": [5, 1, 2]}"},
-    {"responses/reasoning and a call", DIALECT_RESPONSES, READING_WHOLE,
+    {"responses/reasoning and a call", DIALECT_RESPONSES, RESPONSE_WHOLE,
      EVENT ("response.output_item.added",
             "\"output_index\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"rs\",\"summary\":[]}")
          EVENT ("response.reasoning_summary_text.delta",
@@ -195,7 +196,7 @@ static const struct row rows[] = {
      "\"encrypted_content\": \"E\"}}, {\"type\": \"call\", \"id\": \"c\", \"name\": \"f\", \"arguments\": "
      "{\"x\": 1}}], "
      "\"stop\": \"calls\", " NO_TOKENS "}"},
-    {"responses/ids and no indices", DIALECT_RESPONSES, READING_WHOLE,
+    {"responses/ids and no indices", DIALECT_RESPONSES, RESPONSE_WHOLE,
      EVENT ("response.output_item.added", "\"item\":{\"type\":\"message\",\"id\":\"m\",\"content\":[]}")
          EVENT ("response.output_text.delta", "\"item_id\":\"m\",\"delta\":\"a\"")
              EVENT ("response.output_item.added",
@@ -206,7 +207,7 @@ static const struct row rows[] = {
      "{\"content\": [{\"type\": \"text\", \"text\": \"ab\"}, {\"type\": \"call\", \"id\": \"c\", \"name\": "
      "\"f\", \"arguments\": {}}], "
      "\"stop\": \"calls\", " NO_TOKENS "}"},
-    {"responses/the end alone", DIALECT_RESPONSES, READING_WHOLE,
+    {"responses/the end alone", DIALECT_RESPONSES, RESPONSE_WHOLE,
      EVENT ("response.completed",
             "\"response\":{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":"
             "\"output_text\",\"text\":\"x\"}]},"
@@ -214,35 +215,35 @@ static const struct row rows[] = {
      "{\"content\": [{\"type\": \"text\", \"text\": \"x\"}, {\"type\": \"call\", \"id\": \"c\", \"name\": "
      "\"f\", \"arguments\": {}}], "
      "\"stop\": \"calls\", " NO_TOKENS "}"},
-    {"responses/one object, its calls without call_id", DIALECT_RESPONSES, READING_WHOLE,
+    {"responses/one object, its calls without call_id", DIALECT_RESPONSES, RESPONSE_WHOLE,
      "{\"object\":\"response\",\"status\":\"completed\",\"error\":null,\"output\":[{\"type\":\"function_"
      "call\",\"id\":\"fc_1\",\"name\":\"f\","
      "\"arguments\":\"\"}],\"usage\":{\"input_tokens\":5,\"output_tokens\":2}}",
      "{\"content\": [{\"type\": \"call\", \"id\": \"fc_1\", \"name\": \"f\", \"arguments\": {}}], \"stop\": "
      "\"calls\", "
      "\"tokens\": [5, -1, 2]}"},
-    {"responses/refused", DIALECT_RESPONSES, READING_WHOLE,
+    {"responses/refused", DIALECT_RESPONSES, RESPONSE_WHOLE,
      EVENT ("response.refusal.delta",
             "\"item_id\":\"m\",\"output_index\":0,\"content_index\":0,\"delta\":\"No.\"")
          EVENT ("response.completed", "\"response\":{\"status\":\"completed\"}"),
      "{\"content\": [{\"type\": \"text\", \"text\": \"No.\"}], \"stop\": \"refusal\", " NO_TOKENS "}"},
-    {"responses/too long", DIALECT_RESPONSES, READING_WHOLE,
+    {"responses/too long", DIALECT_RESPONSES, RESPONSE_WHOLE,
      EVENT ("response.output_text.delta",
             "\"item_id\":\"m\",\"output_index\":0,\"content_index\":0,\"delta\":\"x\"")
          EVENT ("response.incomplete", "\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{"
                                        "\"reason\":\"max_output_tokens\"}}"),
      "{\"content\": [{\"type\": \"text\", \"text\": \"x\"}], \"stop\": \"length\", " NO_TOKENS "}"},
-    {"responses/failed", DIALECT_RESPONSES, READING_ERROR,
+    {"responses/failed", DIALECT_RESPONSES, RESPONSE_ERROR,
      EVENT ("response.failed",
             "\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"m\"}}"),
      "{\"code\": \"server_error\", \"message\": \"m\"}"},
-    {"responses/an error by itself", DIALECT_RESPONSES, READING_ERROR,
+    {"responses/an error by itself", DIALECT_RESPONSES, RESPONSE_ERROR,
      EVENT ("error", "\"code\":\"c\",\"message\":\"m\""),
      "{\"type\": \"error\", \"code\": \"c\", \"message\": \"m\"}"},
-    {"responses/cut", DIALECT_RESPONSES, READING_CUT,
+    {"responses/cut", DIALECT_RESPONSES, RESPONSE_CUT,
      EVENT ("response.output_text.delta", "\"item_id\":\"m\",\"delta\":\"x\""), NULL},
 
-    {"messages/thinking, text and a call", DIALECT_MESSAGES, READING_WHOLE,
+    {"messages/thinking, text and a call", DIALECT_MESSAGES, RESPONSE_WHOLE,
      EVENT ("message_start", "\"message\":{\"usage\":{\"input_tokens\":10,\"cache_read_input_tokens\":5,"
                              "\"cache_creation_input_tokens\":2,\"output_tokens\":1}}")
          EVENT ("content_block_start",
@@ -278,7 +279,7 @@ static const struct row rows[] = {
      "\"signature\": \"S==\"}}, {\"type\": \"text\", \"text\": \"Hi\"}, {\"type\": \"call\", \"id\": "
      "\"toolu_1\", \"name\": \"f\", "
      "\"arguments\": {\"x\": 1}}], \"stop\": \"calls\", \"tokens\": [17, 5, 20]}"},
-    {"messages/a call that came whole", DIALECT_MESSAGES, READING_WHOLE,
+    {"messages/a call that came whole", DIALECT_MESSAGES, RESPONSE_WHOLE,
      EVENT ("content_block_start", "\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\","
                                    "\"name\":\"f\",\"input\":{\"x\":1}}")
          EVENT (
@@ -287,7 +288,7 @@ static const struct row rows[] = {
      "{\"content\": [{\"type\": \"call\", \"id\": \"t\", \"name\": \"f\", \"arguments\": {\"x\": 1}}], "
      "\"stop\": \"calls\", "
      "\"tokens\": [3, 0, 4]}"},
-    {"messages/one object, with what nobody knows", DIALECT_MESSAGES, READING_WHOLE,
+    {"messages/one object, with what nobody knows", DIALECT_MESSAGES, RESPONSE_WHOLE,
      "{\"type\":\"message\",\"content\":[{\"type\":\"redacted_thinking\",\"data\":\"D\"},{\"type\":\"text\","
      "\"text\":\"x\"},"
      "{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{\"x\":1}}],\"stop_reason\":\"tool_use\","
@@ -297,26 +298,26 @@ static const struct row rows[] = {
      "{\"type\": \"text\", \"text\": \"x\"}, {\"type\": \"call\", \"id\": \"t\", \"name\": \"f\", "
      "\"arguments\": {\"x\": 1}}], "
      "\"stop\": \"calls\", \"tokens\": [3, 0, 4]}"},
-    {"messages/refused", DIALECT_MESSAGES, READING_WHOLE,
+    {"messages/refused", DIALECT_MESSAGES, RESPONSE_WHOLE,
      "{\"content\":[],\"stop_reason\":\"refusal\",\"usage\":{\"input_tokens\":3,\"output_tokens\":4}}",
      "{\"content\": [], \"stop\": \"refusal\", \"tokens\": [3, 0, 4]}"},
-    {"messages/the window is full", DIALECT_MESSAGES, READING_WHOLE,
+    {"messages/the window is full", DIALECT_MESSAGES, RESPONSE_WHOLE,
      "{\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"stop_reason\":\"model_context_window_exceeded\"}",
      "{\"content\": [{\"type\": \"text\", \"text\": \"x\"}], \"stop\": \"length\", " NO_TOKENS "}"},
-    {"messages/tokens that are forgotten at the end", DIALECT_MESSAGES, READING_WHOLE,
+    {"messages/tokens that are forgotten at the end", DIALECT_MESSAGES, RESPONSE_WHOLE,
      EVENT ("message_start", "\"message\":{\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}") EVENT (
          "message_delta",
          "\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"input_tokens\":0,\"output_tokens\":2}"),
      "{\"content\": [], \"stop\": \"end\", \"tokens\": [10, 0, 2]}"},
-    {"messages/an error in the midst", DIALECT_MESSAGES, READING_ERROR,
+    {"messages/an error in the midst", DIALECT_MESSAGES, RESPONSE_ERROR,
      EVENT ("content_block_delta", "\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}")
          EVENT ("error", "\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}"),
      "{\"type\": \"overloaded_error\", \"message\": \"Overloaded\"}"},
-    {"messages/cut", DIALECT_MESSAGES, READING_CUT,
+    {"messages/cut", DIALECT_MESSAGES, RESPONSE_CUT,
      EVENT ("content_block_delta", "\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}"), NULL},
 };
 
-/* ---- reading them ---- */
+/* ---- parsing them ---- */
 
 static void
 see (gpointer data, const char *text, gsize length)
@@ -334,10 +335,11 @@ check_seen (const struct model_answer *answer, const GString *seen)
 }
 
 static json_t *
-what_came (enum reading_end end, struct reading *reading, struct model_answer *answer, const GString *seen)
+what_came (enum response_end end, struct response_parser *parser, struct model_answer *answer,
+           const GString *seen)
 {
-  if (end != READING_WHOLE)
-    return json_incref ((json_t *)reading_error (reading));
+  if (end != RESPONSE_WHOLE)
+    return json_incref ((json_t *)response_parser_error (parser));
   check_seen (answer, seen);
   json_t *came =
       json_pack ("{s:O, s:s, s:[I, I, I]}", "content", json_object_get (answer->message, "content"), "stop",
@@ -355,19 +357,20 @@ check_in_steps (const struct row *row, const char *sent, gsize length, gsize ste
   GString *seen = g_string_new (NULL);
   g_autoptr (json_t) messages = json_pack ("[{s:s}]", "role", "user");
   const struct model_question question = {.messages = messages, .saw = see, .saw_data = seen};
-  struct reading *reading = reading_new (row->dialect, &question);
+  struct response_parser *parser = response_parser_new (row->dialect, &question);
   struct model_answer answer = {0};
-  for (gsize at = 0; at < length && reading_take (reading, sent + at, MIN (step, length - at)); at += step)
+  for (gsize at = 0; at < length && response_parser_feed (parser, sent + at, MIN (step, length - at));
+       at += step)
     ;
-  enum reading_end end = reading_end (reading, &answer);
+  enum response_end end = response_parser_end (parser, &answer);
   g_assert_cmpint (end, ==, row->end);
-  g_autoptr (json_t) came = what_came (end, reading, &answer, seen);
+  g_autoptr (json_t) came = what_came (end, parser, &answer, seen);
   g_autoptr (json_t) expected = row->expected ? json_loads (row->expected, JSON_DECODE_ANY, NULL) : NULL;
   g_assert_true (!row->expected || expected);
   g_autofree char *shown = came ? json_to_text (came) : g_strdup ("nothing");
   if (came != expected && !json_equal (came, expected))
     g_error ("%s: %s", row->name, shown);
-  reading_free (reading);
+  response_parser_free (parser);
   g_string_free (seen, TRUE);
 }
 
@@ -394,7 +397,8 @@ test_crowded (void)
     g_string_append_printf (
         sent, CHUNK ("{\"tool_calls\":[{\"index\":%d,\"id\":\"c%d\",\"function\":{\"name\":\"f\"}}]}"), i, i);
   g_string_append (sent, DONE);
-  const struct row row = {"crowded", DIALECT_CHAT, READING_MALFORMED, sent->str, "\"it has too many parts\""};
+  const struct row row = {"crowded", DIALECT_CHAT, RESPONSE_MALFORMED, sent->str,
+                          "\"it has too many parts\""};
   check_in_steps (&row, sent->str, sent->len, 100000);
   g_string_free (sent, TRUE);
 }

@@ -92,13 +92,14 @@ static guint
 refuse (const struct api_server *server, long status, const char *body, GError **error)
 {
   if (status > 0) {
-    struct transport_reply reply = {.status = status, .refusal = g_string_new (body), .reason = "No error"};
-    guint again = api_error_of_transport (server, TRANSPORT_ARRIVED, &reply, error);
-    transport_reply_clear (&reply);
+    struct http_response response = {
+        .end = HTTP_ARRIVED, .status = status, .body = g_string_new (body), .reason = "No error"};
+    guint again = api_error_of_response (server, &response, error);
+    http_response_clear (&response);
     return again;
   }
   json_t *object = json_loads (body, 0, NULL);
-  guint again = api_error_of_reading (server, READING_ERROR, json_object_get (object, "error"), error);
+  guint again = api_error_of_answer (server, RESPONSE_ERROR, json_object_get (object, "error"), error);
   json_decref (object);
   return again;
 }
@@ -167,26 +168,26 @@ test_wild (void)
 }
 
 static const struct {
-  enum transport_end end;
+  enum http_end end;
   long status;
   enum model_error code;
   guint again;
   const char *told;
 } ends[] = {
-    {TRANSPORT_UNREACHABLE, 0, MODEL_ERROR_UNAVAILABLE, API_SELDOM, "cannot be reached"},
-    {TRANSPORT_UNTRUSTED, 0, MODEL_ERROR_UNAVAILABLE, API_NEVER, "ca_file"},
-    {TRANSPORT_BROKEN, 0, MODEL_ERROR_UNAVAILABLE, API_ALWAYS, "broke off"},
-    {TRANSPORT_BROKEN, 200, MODEL_ERROR_CUT, API_ALWAYS, "the answer of host:1 broke off"},
-    {TRANSPORT_BROKEN, 500, MODEL_ERROR_UNAVAILABLE, API_ALWAYS, "fails"},
-    {TRANSPORT_IDLE, 200, MODEL_ERROR_TIMEOUT, API_ALWAYS, "said nothing for 2 s"},
-    {TRANSPORT_LATE, 200, MODEL_ERROR_TIMEOUT, API_NEVER, "did not answer in time (3 s)"},
-    {TRANSPORT_LATE, 429, MODEL_ERROR_TIMEOUT, API_NEVER, "did not answer in time (3 s)"},
-    {TRANSPORT_CANCELLED, 0, MODEL_ERROR_CANCELLED, API_NEVER, "cancelled"},
-    {TRANSPORT_CANCELLED, 500, MODEL_ERROR_CANCELLED, API_NEVER, "cancelled"},
-    {TRANSPORT_LONG, 200, MODEL_ERROR_MALFORMED, API_NEVER, "longer than 1 KiB"},
-    {TRANSPORT_PACKED, 200, MODEL_ERROR_MALFORMED, API_NEVER, "compressed"},
-    {TRANSPORT_UNFIT, 0, MODEL_ERROR_INVALID, API_NEVER, "look at base_url"},
-    {TRANSPORT_ARRIVED, 302, MODEL_ERROR_INVALID, API_NEVER,
+    {HTTP_UNREACHABLE, 0, MODEL_ERROR_UNAVAILABLE, API_SELDOM, "cannot be reached"},
+    {HTTP_UNTRUSTED, 0, MODEL_ERROR_UNAVAILABLE, API_NEVER, "ca_file"},
+    {HTTP_BROKEN, 0, MODEL_ERROR_UNAVAILABLE, API_ALWAYS, "broke off"},
+    {HTTP_BROKEN, 200, MODEL_ERROR_CUT, API_ALWAYS, "the answer of host:1 broke off"},
+    {HTTP_BROKEN, 500, MODEL_ERROR_UNAVAILABLE, API_ALWAYS, "fails"},
+    {HTTP_IDLE, 200, MODEL_ERROR_TIMEOUT, API_ALWAYS, "said nothing for 2 s"},
+    {HTTP_LATE, 200, MODEL_ERROR_TIMEOUT, API_NEVER, "did not answer in time (3 s)"},
+    {HTTP_LATE, 429, MODEL_ERROR_TIMEOUT, API_NEVER, "did not answer in time (3 s)"},
+    {HTTP_CANCELLED, 0, MODEL_ERROR_CANCELLED, API_NEVER, "cancelled"},
+    {HTTP_CANCELLED, 500, MODEL_ERROR_CANCELLED, API_NEVER, "cancelled"},
+    {HTTP_LONG, 200, MODEL_ERROR_MALFORMED, API_NEVER, "longer than 1 KiB"},
+    {HTTP_PACKED, 200, MODEL_ERROR_MALFORMED, API_NEVER, "compressed"},
+    {HTTP_UNFIT, 0, MODEL_ERROR_INVALID, API_NEVER, "look at base_url"},
+    {HTTP_ARRIVED, 302, MODEL_ERROR_INVALID, API_NEVER,
      "put the right base_url into the model gpt (http://u:***@other/)"},
 };
 
@@ -201,18 +202,19 @@ test_ends (void)
                                     .answer_bytes = 1024};
   const struct api_server server = {&settings, "host:1"};
   for (gsize i = 0; i < G_N_ELEMENTS (ends); i++) {
-    struct transport_reply reply = {.status = ends[i].status,
-                                    .refusal = g_string_new (NULL),
-                                    .reason = "Failed",
-                                    .location =
-                                        ends[i].status == 302 ? g_strdup ("http://u:secret@other/") : NULL};
+    struct http_response response = {.end = ends[i].end,
+                                     .status = ends[i].status,
+                                     .body = g_string_new (NULL),
+                                     .reason = "Failed",
+                                     .location =
+                                         ends[i].status == 302 ? g_strdup ("http://u:secret@other/") : NULL};
     g_autoptr (GError) error = NULL;
-    g_assert_cmpuint (api_error_of_transport (&server, ends[i].end, &reply, &error), ==, ends[i].again);
+    g_assert_cmpuint (api_error_of_response (&server, &response, &error), ==, ends[i].again);
     g_test_message ("%s", error->message);
     g_assert_error (error, MODEL_ERROR, (int)ends[i].code);
     g_assert_nonnull (strstr (error->message, ends[i].told));
     check_sentence (error->message);
-    transport_reply_clear (&reply);
+    http_response_clear (&response);
   }
 }
 

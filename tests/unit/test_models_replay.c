@@ -144,7 +144,7 @@ test_what_changes_by_itself (void)
     g_assert_nonnull (difference);
     g_assert_nonnull (strstr (difference, different[i][2]));
   }
-  /* A person means the durations that he writes. */
+  /* A person means the durations that they write. */
   g_autofree char *said = replay_settle ("wait 5 s", FALSE);
   g_assert_cmpstr (said, ==, "wait 5 s");
 }

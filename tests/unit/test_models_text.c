@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "models/mend.h"
+#include "models/json_repair.h"
 #include "models/sse.h"
 #include "suite.h"
 
@@ -73,6 +73,8 @@ static const struct {
     {"```\n{\"a\": 1}```", "{\"a\":1}"},
     {"{\"code\": \"a = 1\nprint(a)\t\"}", "{\"code\":\"a = 1\\nprint(a)\\t\"}"},
     {"{\"code\": \"print(\\'a\\')\"}", "{\"code\":\"print('a')\"}"},
+    {"{\"code\": \"\"\"\nprint(\"a\\n\")\n\"\"\"}", "{\"code\":\"\\nprint(\\\"a\\\\n\\\")\\n\"}"},
+    {"{\"a\": \"\"\"\"\"\", \"b\": \"\"}", "{\"a\":\"\",\"b\":\"\"}"},
     {"{\"a\": \"\\ud83d\\udc0d\"}", "{\"a\":\"🐍\"}"},
     {"{\"a\": \"\\ud83d\", \"b\": \"\\udc0d\\u0000\\ud83dx\"}",
      "{\"a\":\"\xef\xbf\xbd\",\"b\":\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdx\"}"},
@@ -81,6 +83,8 @@ static const struct {
     {"{\"a\": 1", NULL},
     {"{\"a\": 1,}", NULL},
     {"{'a': 1}", NULL},
+    {"{\"a\": \"\"\"b\"}", NULL},
+    {"{\"a\": \"\"\"b\"\"}", NULL},
     {"{\"a\": 1}}", NULL},
     {"{\"a\": \"\\d+\"}", NULL},
     {"{\"a\": \"\\u12\"}", NULL},
@@ -99,7 +103,7 @@ static void
 test_arguments (void)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (arguments); i++) {
-    g_autoptr (json_t) value = mend_arguments (arguments[i].written, strlen (arguments[i].written));
+    g_autoptr (json_t) value = json_repair_arguments (arguments[i].written, strlen (arguments[i].written));
     g_autofree char *text = value ? json_to_text (value) : NULL;
     g_autofree char *shown = g_strescape (arguments[i].written, NULL);
     g_test_message ("%s", shown);
@@ -111,10 +115,10 @@ static void
 test_values (void)
 {
   static const char with_nul[] = "{\"a\": \"x\0y\"}";
-  g_autoptr (json_t) value = mend_json (with_nul, sizeof with_nul - 1), list = mend_json ("[1]", 3);
+  g_autoptr (json_t) value = json_repair (with_nul, sizeof with_nul - 1), list = json_repair ("[1]", 3);
   g_assert_cmpstr (json_member_text (value, "a"), ==, "x\xef\xbf\xbdy");
   g_assert_true (json_is_array (list));
-  g_assert_null (mend_json ("", 0));
+  g_assert_null (json_repair ("", 0));
 }
 
 /* [[...]] of DEPTH levels in an object: as what a model writes, whether it is taken. */
@@ -127,7 +131,7 @@ is_taken (gsize depth)
   for (gsize i = 0; i < depth - 1; i++)
     g_string_append_c (text, ']');
   g_string_append_c (text, '}');
-  g_autoptr (json_t) value = mend_arguments (text->str, text->len);
+  g_autoptr (json_t) value = json_repair_arguments (text->str, text->len);
   g_string_free (text, TRUE);
   return value != NULL;
 }

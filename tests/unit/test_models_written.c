@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "models/reading.h"
+#include "models/response_parser.h"
 #include "models/written.h"
 #include "suite.h"
 
@@ -36,6 +36,8 @@ static const struct row {
     {"among words", "I call " F " now.", NULL, NULL, "I call|f{\"x\":1}"},
     {"line ends in strings", "{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb}\"}}", NULL, NULL,
      "|f{\"x\":\"a\\nb}\"}"},
+    {"a string of Python's", BLOCK ("{\"name\": \"f\", \"arguments\": {\"x\": \"\"\"\na = \"}\"\n\"\"\"}}"),
+     NULL, NULL, "|f{\"x\":\"\\na = \\\"}\\\"\\n\"}"},
     {"after thoughts", "<think>Not " G ".</think>\n" F, NULL, NULL, "<think>Not " G ".</think>|f{\"x\":1}"},
     {"what follows does not count", F "\nIt returned 3. So " G, NULL, NULL, "|f{\"x\":1}"},
     {"nor a quotation of a result", TAGGED (F) "\n<tool_response>3</tool_response>\n" TAGGED (G), NULL, NULL,
@@ -58,6 +60,8 @@ static const struct row {
     {"a definition", "{\"name\": \"f\", \"arguments\": {}, \"description\": \"d\"}", NULL, NULL, NULL},
     {"no arguments", "{\"name\": \"f\"}", NULL, NULL, NULL},
     {"arguments that are none", "{\"name\": \"f\", \"arguments\": \"x = 1\"}", NULL, NULL, NULL},
+    {"a string of Python's that is not complete", "{\"name\": \"f\", \"arguments\": {\"x\": \"\"\"a\"}}",
+     NULL, NULL, NULL},
     {"not complete", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}", NULL, NULL, NULL},
     {"words where one must be called", "I would call it with {\"x\": 2}.", "f", NULL, NULL},
     /* Quotations. */
@@ -176,16 +180,61 @@ test_enough (void)
   g_assert_true (written_is_over (&question, endless));
 }
 
+/* Blanks without end are read on only where no call is due. */
+static void
+test_blanks (void)
+{
+  g_autoptr (json_t) messages = messages_of (NULL), tools = json_loads (TOOLS, 0, NULL);
+  struct model_question question = {.messages = messages, .tools = tools, .tool = "f"};
+  g_autofree char *blanks = g_strnfill (65, '\n'), *endless = g_strconcat ("Words", blanks, NULL);
+  g_assert_true (written_is_over (&question, endless));
+  g_assert_true (written_is_over (&question, blanks));
+  g_assert_false (written_is_over (&question, blanks + 1));
+  question.tool = NULL;
+  g_assert_false (written_is_over (&question, endless));
+}
+
+/* The block that is code. */
+static void
+test_blocks_of_code (void)
+{
+  static const struct {
+    const char *text, *code;
+  } texts[] = {
+      {"```\na = 1\n```", "a = 1\n"},
+      {"So:\n```python\na = {\n}\n```\n```\nb\n```", "a = {\n}\n"},
+      {"```json\n {\"name\": \"h\"}\n```\nor\n```python\nb\n```", "b\n"},
+      {"```json\n{\"name\": \"h\"\n```", NULL},
+      {"```python\na = 1", NULL},
+      {"a = 1", NULL},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autofree char *code = written_block (texts[i].text);
+    g_assert_cmpstr (code, ==, texts[i].code);
+  }
+}
+
+/* The address sanitizer's strstr() measures all of the text in each call. */
+#if defined __clang__
+#if __has_feature(address_sanitizer)
+#define LONG (1 << 18)
+#endif
+#endif
+#ifndef LONG
+#define LONG (1 << 20)
+#endif
+
 /* However deep and however often something is opened, it is looked at once. */
 static void
 test_long (void)
 {
-  static const char *const pieces[] = {"{", "{\"", "`", "<tool_call>", "{\"a\":{", "```\n", "\\", F " and "};
+  static const char *const pieces[] = {"{",        "{\"",   "`",  "<tool_call>", "{\"\"\"",
+                                       "{\"a\":{", "```\n", "\\", F " and "};
   g_autoptr (json_t) messages = messages_of (NULL), tools = json_loads (TOOLS, 0, NULL);
   const struct model_question question = {.messages = messages, .tools = tools};
   for (gsize i = 0; i < G_N_ELEMENTS (pieces); i++) {
     g_autoptr (GString) text = g_string_new ("So: ");
-    while (text->len < 1 << 20)
+    while (text->len < LONG)
       g_string_append (text, pieces[i]);
     g_autoptr (json_t) message =
         json_pack ("{s:s, s:[o]}", "role", "assistant", "content", message_text (text->str));
@@ -202,6 +251,8 @@ UNIT_SUITE (models_written)
   }
   g_test_add_func ("/models/written/other parts", test_other_parts);
   g_test_add_func ("/models/written/enough", test_enough);
+  g_test_add_func ("/models/written/blanks", test_blanks);
+  g_test_add_func ("/models/written/blocks of code", test_blocks_of_code);
   g_test_add_func ("/models/written/long", test_long);
   return g_test_run ();
 }

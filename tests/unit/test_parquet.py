@@ -122,8 +122,8 @@ def test_options_are_of_no_account(reader):
 def test_broken_files_are_refused_in_a_sentence(reader):
     rows = {"a": list(range(1000))}
     for cut in (5, 20, 500, -1, -9):
-        assert "the Parquet file cannot be read" in ask(reader, rows, cut=cut)["refused"]
-    assert "the Parquet file cannot be read" in reader.ask(b"PAR1\x15" + b"\xff" * 4000 + b"\x40\0\0\0PAR1")["refused"]
+        assert "is a Parquet file that cannot be read" in ask(reader, rows, cut=cut)["refused"]
+    assert "is a Parquet file that cannot be read" in reader.ask(b"PAR1\x15" + b"\xff" * 4000 + b"\x40\0\0\0PAR1")["refused"]
 
 
 def test_a_csv_may_begin_like_one(reader):

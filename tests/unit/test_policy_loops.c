@@ -127,7 +127,7 @@ test_bounds (void)
   for (int i = 0; i < 1000; i++)
     fail (loops, "a", "first", 1);
   g_assert_cmpuint (failures (loops, "a", "first", 1), <=, 32);
-  /* One too many of an owner takes his own oldest, one too many in all the oldest of all. */
+  /* One too many of an owner takes their own oldest, one too many in all the oldest of all. */
   fail (loops, "b", "other", 1);
   fail (loops, "a", "second", 1);
   fail (loops, "a", "third", 1);

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner"
+RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner" / "python"
 
 package = types.ModuleType("adder_runner")
 package.__path__ = [str(RUNNER)]
@@ -214,6 +214,9 @@ def test_workspace_modules_and_variables(run, tmp_path):
         (RuntimeError("can't start new thread"), "pids"),
         (EOFError("EOF when reading a line"), "Standard input is empty"),
         (FileNotFoundError(2, "No such file", "/home/x/data.csv"), "no directory '/home/x'"),
+        (FileNotFoundError(2, "No such file", "/proc/loadavg"), "do without it"),
+        (PermissionError(13, "Permission denied", "/dev/kmsg"), "do without it"),
+        (FileNotFoundError(2, "No such file", "/process/data.csv"), "no directory '/process'"),
         (ValueError("plain"), None),
     ],
 )

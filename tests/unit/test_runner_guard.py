@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner"
+RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner" / "python"
 
 package = types.ModuleType("adder_runner")
 package.__path__ = [str(RUNNER)]
@@ -44,6 +44,27 @@ def test_patterns(words, fits, others):
     patterns = guard.Words(words.split())
     assert [word for word in fits if word not in patterns] == []
     assert [word for word in others if word in patterns] == []
+
+
+@pytest.mark.parametrize(
+    "code, hint",
+    [
+        ("rate = lambda x, y=2: x / y", "Write: def rate(x, y=2): return x / y"),
+        ("rate: object = lambda: 1", "Write: def rate(): return 1"),
+        ("print(rate := lambda x: x)", "Write: def rate(x): return x"),
+        ("rate = lambda x: [\n1, x]", "Write a def called rate."),
+        ("rate = lambda x: " + "x + " * 60 + "x", "Write a def called rate."),
+        ("df = df.assign(b=lambda d: d['a'] * len('d'))", "Assign the expression in place: df['b'] = df['a'] * len('d')"),
+        ("df.assign(b=lambda d: d.a)", "Assign the expression in place: df['b'] = df.a"),
+        ("f(x).assign(b=lambda d: d.a)", "Assign the expression in place: df['b'] = ..."),
+        ("df['a'].map(lambda x: x + 1)", "Use a def, or a method of the data such as map with a dict."),
+        ("assign(b=lambda d: d)", "Use a def, or a method of the data such as map with a dict."),
+    ],
+)
+def test_a_refused_lambda_says_what_to_write_instead(code, hint):
+    with pytest.raises(guard.Refused) as refused:
+        guard.check(code, "main.py", guard.Rules({"refused_nodes": "Lambda"}), known=("df", "f", "x"))
+    assert [violation["hint"] for violation in refused.value.violations] == [hint]
 
 
 # Wherever Python has an identifier, there may stand one that is refused.
@@ -176,6 +197,18 @@ def test_what_is_offered_by_a_module(monkeypatch):
         shown.loads = None
     with pytest.raises(AttributeError, match="only be read"):
         del shown.loads
+
+
+def test_names_of_a_module_that_the_rules_list(monkeypatch):
+    rules = guard.Rules({"modules": "j=json m=math", "module_names": "j.loads j.load", "refused_attributes": "_* j.load"})
+    monkeypatch.setattr(guarded, "ruling", rules)
+    shown = guarded.read_only("json", "j")
+    assert shown.loads("[1]") == [1] and repr(shown) == "<module 'json'>"
+    for name in ("load", "dumps", "JSONDecoder", "decoder"):
+        with pytest.raises(AttributeError):
+            getattr(shown, name)
+    assert guarded.read_only(sys.modules["math"], "m").pi > 3
+    assert found("j.dumps(1)\nj.loads('1')", **rules.given) == [("attribute", 1, 0, "j.dumps")]
 
 
 # How people write many things one after the other.

@@ -216,7 +216,7 @@ make_workspace (void)
     return LACKING;
   if (container_make_workspace (&fault) != -ENOENT || !strstr (fault.step, "cannot open /run/workspace"))
     return 1;
-  /* What was lent is there already, and so is all of it a second time. */
+  /* What was bind-mounted is there already, and so is all of it a second time. */
   if (g_mkdir_with_parents ("/run/workspace/work", 0755) < 0 || container_make_workspace (&fault) < 0 ||
       container_make_workspace (&fault) < 0)
     return 2;

@@ -22,6 +22,7 @@
 #include "base/fd.h"
 #include "base/frame.h"
 #include "runner/wire.h"
+#include "runner_copy.h"
 #include "sandbox/landlock.h"
 #include "sandbox/limits.h"
 #include "sandbox/plan.h"
@@ -58,7 +59,7 @@ struct daemon {
   char *info;
 };
 
-struct box {
+struct sandbox {
   int socket_fd, stdout_fd, stderr_fd, exit_fd;
   int worker_fd, init_fd, workspace_fd;
   struct wire_ready ready;
@@ -76,34 +77,7 @@ static const struct way as_masked = {"masked /proc", 0, TRUE};
 
 /* ---- the daemon's part ---- */
 
-/* The runner's programs, in a copy: an ordinary user may not be able to reach the build. */
 static char *runner;
-
-static void
-runner_copy (void)
-{
-  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *directory = g_path_get_dirname (self);
-  g_autofree char *built = g_build_filename (directory, "..", "..", "src", "runner", NULL);
-  g_autofree char *zygote = g_build_filename (built, "adder-zygote", NULL);
-  g_autofree char *init = g_build_filename (built, "adder-init", NULL);
-  g_autofree char *shell = g_build_filename (built, "adder-shell", NULL);
-  g_autofree char *extension = g_build_filename (built, "_adder.abi3.so", NULL);
-  runner = g_strdup ("/var/tmp/adder-chain-XXXXXX");
-  g_assert_nonnull (g_mkdtemp_full (runner, 0755));
-  const char *const copy[] = {"cp", "--", zygote, init, shell, extension, runner, NULL};
-  g_autoptr (GError) error = NULL;
-  g_spawn_sync (NULL, (char **)(guintptr)copy, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL,
-                &error);
-  g_assert_no_error (error);
-}
-
-static void
-runner_remove (void)
-{
-  suite_remove (runner);
-  g_free (runner);
-}
 
 static pid_t
 pid_of (int pidfd)
@@ -271,10 +245,10 @@ daemon_stop (struct daemon *daemon)
   g_free (daemon);
 }
 
-static struct box *
-box_spawn (struct daemon *daemon, const struct limits *limits, uint32_t flags)
+static struct sandbox *
+sandbox_spawn (struct daemon *daemon, const struct limits *limits, uint32_t flags)
 {
-  struct box *box = g_new0 (struct box, 1);
+  struct sandbox *sandbox = g_new0 (struct sandbox, 1);
   struct wire_spawn spawn = {
       .header = {.kind = WIRE_SPAWN, .version = WIRE_VERSION},
       .flags = flags,
@@ -289,10 +263,10 @@ box_spawn (struct daemon *daemon, const struct limits *limits, uint32_t flags)
   g_assert_cmpint (fd_send (daemon->control_fd, &spawn, sizeof spawn, fds, WIRE_SPAWN_WORKSPACE), ==, 0);
   for (int i = 0; i < WIRE_SPAWN_WORKSPACE; i++)
     close (fds[i]);
-  box->socket_fd = pair[0];
-  box->stdout_fd = out[0];
-  box->stderr_fd = err[0];
-  box->exit_fd = end[0];
+  sandbox->socket_fd = pair[0];
+  sandbox->stdout_fd = out[0];
+  sandbox->stderr_fd = err[0];
+  sandbox->exit_fd = end[0];
 
   union {
     struct wire_control_header header;
@@ -304,41 +278,42 @@ box_spawn (struct daemon *daemon, const struct limits *limits, uint32_t flags)
   if (answer.header.kind == WIRE_REFUSED)
     g_test_message ("refused: %s: %s", answer.refused.fault.step, strerror (answer.refused.fault.err));
   g_assert_cmpuint (answer.header.kind, ==, WIRE_SPAWNED);
-  g_assert_cmpuint (count, ==, WIRE_SPAWNED_DIRECTORY); /* no directory is lent here */
-  box->worker_fd = got[WIRE_SPAWNED_WORKER];
-  box->init_fd = got[WIRE_SPAWNED_INIT];
-  box->workspace_fd = got[WIRE_SPAWNED_WORKSPACE];
+  g_assert_cmpuint (count, ==, WIRE_SPAWNED_DIRECTORY); /* no directory is bind-mounted here */
+  sandbox->worker_fd = got[WIRE_SPAWNED_WORKER];
+  sandbox->init_fd = got[WIRE_SPAWNED_INIT];
+  sandbox->workspace_fd = got[WIRE_SPAWNED_WORKSPACE];
 
   struct frame_header header;
   g_autofree char *data = NULL;
-  g_assert_cmpint (frame_receive (box->socket_fd, 4096, TIMEOUT_MS, &header, &data, NULL, 0, NULL), ==, 0);
+  g_assert_cmpint (frame_receive (sandbox->socket_fd, 4096, TIMEOUT_MS, &header, &data, NULL, 0, NULL), ==,
+                   0);
   if (header.kind == WIRE_FAULT)
     g_test_message ("fault: %s: %s", ((struct fault *)(void *)data)->step,
                     strerror (((struct fault *)(void *)data)->err));
   g_assert_cmpuint (header.kind, ==, WIRE_READY);
-  g_assert_cmpuint (header.length, ==, sizeof box->ready);
-  memcpy (&box->ready, data, sizeof box->ready);
-  g_assert_cmpuint (box->ready.version, ==, WIRE_VERSION);
-  return box;
+  g_assert_cmpuint (header.length, ==, sizeof sandbox->ready);
+  memcpy (&sandbox->ready, data, sizeof sandbox->ready);
+  g_assert_cmpuint (sandbox->ready.version, ==, WIRE_VERSION);
+  return sandbox;
 }
 
 static void
-box_send (struct box *box, const char *code)
+sandbox_send (struct sandbox *sandbox, const char *code)
 {
-  g_assert_cmpint (frame_send (box->socket_fd, WIRE_REQUEST, code, strlen (code), NULL, 0), ==, 0);
+  g_assert_cmpint (frame_send (sandbox->socket_fd, WIRE_REQUEST, code, strlen (code), NULL, 0), ==, 0);
 }
 
 /* Sends CODE and waits for what it leaves in `result`. */
 static char *
-box_run (struct box *box, const char *code)
+sandbox_run (struct sandbox *sandbox, const char *code)
 {
   struct frame_header header;
   char *data = NULL;
-  box_send (box, code);
-  int r = frame_receive (box->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data, NULL, 0, NULL);
+  sandbox_send (sandbox, code);
+  int r = frame_receive (sandbox->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data, NULL, 0, NULL);
   if (r < 0) {
     char text[4096];
-    ssize_t length = read (box->stderr_fd, text, sizeof text);
+    ssize_t length = read (sandbox->stderr_fd, text, sizeof text);
     g_test_message ("no result: %s: %.*s", strerror (-r), (int)MAX (length, 0), text);
   }
   g_assert_cmpint (r, ==, 0);
@@ -346,46 +321,47 @@ box_run (struct box *box, const char *code)
   return data;
 }
 
-/* Hangs up, waits for the report, and frees BOX. */
+/* Hangs up, waits for the report, and frees SANDBOX. */
 static void
-box_free (struct box *box)
+sandbox_free (struct sandbox *sandbox)
 {
-  int *fds[] = {&box->socket_fd, &box->stdout_fd, &box->stderr_fd,   &box->exit_fd,
-                &box->worker_fd, &box->init_fd,   &box->workspace_fd};
+  int *fds[] = {&sandbox->socket_fd, &sandbox->stdout_fd, &sandbox->stderr_fd,   &sandbox->exit_fd,
+                &sandbox->worker_fd, &sandbox->init_fd,   &sandbox->workspace_fd};
   for (size_t i = 0; i < G_N_ELEMENTS (fds); i++)
     fd_close (fds[i]);
-  g_free (box);
+  g_free (sandbox);
 }
 
 static struct wire_exit
-box_end (struct box *box)
+sandbox_end (struct sandbox *sandbox)
 {
   struct wire_exit report = {0};
   char more;
-  fd_close (&box->socket_fd);
-  wait_readable (box->exit_fd);
-  g_assert_cmpint (fd_read_all (box->exit_fd, &report, sizeof report), ==, 0);
-  g_assert_cmpint (read (box->exit_fd, &more, 1), ==, 0);
-  struct pollfd dead[] = {{.fd = box->worker_fd, .events = POLLIN}, {.fd = box->init_fd, .events = POLLIN}};
+  fd_close (&sandbox->socket_fd);
+  wait_readable (sandbox->exit_fd);
+  g_assert_cmpint (fd_read_all (sandbox->exit_fd, &report, sizeof report), ==, 0);
+  g_assert_cmpint (read (sandbox->exit_fd, &more, 1), ==, 0);
+  struct pollfd dead[] = {{.fd = sandbox->worker_fd, .events = POLLIN},
+                          {.fd = sandbox->init_fd, .events = POLLIN}};
   g_assert_cmpint (poll (dead, 2, 0), ==, 2);
-  box_free (box);
+  sandbox_free (sandbox);
   return report;
 }
 
-static struct box *
-box_new_flags (struct daemon *daemon, uint32_t flags)
+static struct sandbox *
+sandbox_new_flags (struct daemon *daemon, uint32_t flags)
 {
   struct limits limits = limits_maximum ();
   limits.value[LIMIT_WORKSPACE] = 8 << 20;
   limits.value[LIMIT_WORKSPACE_FILES] = 100;
   limits.value[LIMIT_SHM] = 1 << 20;
-  return box_spawn (daemon, &limits, flags);
+  return sandbox_spawn (daemon, &limits, flags);
 }
 
-static struct box *
-box_new (struct daemon *daemon)
+static struct sandbox *
+sandbox_new (struct daemon *daemon)
 {
-  return box_new_flags (daemon, 0);
+  return sandbox_new_flags (daemon, 0);
 }
 
 static int
@@ -412,22 +388,22 @@ test_run (const void *data)
   struct daemon *daemon = daemon_start (data);
   g_test_message ("zygote: %s", daemon->info);
   g_assert_nonnull (strstr (daemon->info, "\"threads\": 1"));
-  struct box *box = box_new (daemon);
-  g_assert_cmphex (box->ready.mechanisms & ALL_MECHANISMS, ==, ALL_MECHANISMS);
-  g_assert_cmpint (box->ready.landlock_abi, ==, landlock_abi ());
-  g_assert_true (landlock_abi () == 0 || (box->ready.mechanisms & WIRE_LANDLOCK));
-  g_assert_cmpuint (box->ready.data_bytes, >, 1 << 20);
+  struct sandbox *sandbox = sandbox_new (daemon);
+  g_assert_cmphex (sandbox->ready.mechanisms & ALL_MECHANISMS, ==, ALL_MECHANISMS);
+  g_assert_cmpint (sandbox->ready.landlock_abi, ==, landlock_abi ());
+  g_assert_true (landlock_abi () == 0 || (sandbox->ready.mechanisms & WIRE_LANDLOCK));
+  g_assert_cmpuint (sandbox->ready.data_bytes, >, 1 << 20);
 
-  g_autofree char *result = box_run (box, "import os, sys\n"
-                                          "os.write(1, b'to stdout'); os.write(2, b'to stderr')\n"
-                                          "result = (6 * 7, given)\n");
+  g_autofree char *result = sandbox_run (sandbox, "import os, sys\n"
+                                                  "os.write(1, b'to stdout'); os.write(2, b'to stderr')\n"
+                                                  "result = (6 * 7, given)\n");
   g_assert_cmpstr (result, ==, "(42, -1)");
   char text[64];
-  g_assert_cmpint (read (box->stdout_fd, text, sizeof text), ==, 9);
+  g_assert_cmpint (read (sandbox->stdout_fd, text, sizeof text), ==, 9);
   g_assert_cmpmem (text, 9, "to stdout", 9);
-  g_assert_cmpint (read (box->stderr_fd, text, sizeof text), ==, 9);
+  g_assert_cmpint (read (sandbox->stderr_fd, text, sizeof text), ==, 9);
 
-  struct wire_exit report = box_end (box);
+  struct wire_exit report = sandbox_end (sandbox);
   g_assert_cmpint (report.code, ==, CLD_EXITED);
   g_assert_cmpint (report.status, ==, 0);
   g_assert_cmpint (report.user_us + report.system_us, >, 0);
@@ -494,10 +470,10 @@ static void
 test_look_around (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *box = box_new (daemon);
-  g_autofree char *result = box_run (box, look_around);
+  struct sandbox *sandbox = sandbox_new (daemon);
+  g_autofree char *result = sandbox_run (sandbox, look_around);
   g_assert_cmpstr (result, ==, "[]");
-  box_end (box);
+  sandbox_end (sandbox);
   daemon_stop (daemon);
 }
 
@@ -506,10 +482,10 @@ static void
 test_session (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *box = box_new_flags (daemon, WIRE_SPAWN_SESSION);
-  g_assert_cmphex (box->ready.mechanisms & ALL_MECHANISMS, ==, ALL_MECHANISMS);
-  g_assert_cmphex (box->ready.flags, ==, WIRE_READY_PLACES);
-  g_assert_true (landlock_abi () == 0 || (box->ready.mechanisms & WIRE_LANDLOCK));
+  struct sandbox *sandbox = sandbox_new_flags (daemon, WIRE_SPAWN_SESSION);
+  g_assert_cmphex (sandbox->ready.mechanisms & ALL_MECHANISMS, ==, ALL_MECHANISMS);
+  g_assert_cmphex (sandbox->ready.flags, ==, WIRE_READY_PLACES);
+  g_assert_true (landlock_abi () == 0 || (sandbox->ready.mechanisms & WIRE_LANDLOCK));
   g_autofree char *code = g_strconcat (
       look_around,
       "def run(*command): return subprocess.run(command, capture_output=True, text=True, "
@@ -539,12 +515,12 @@ test_session (const void *data)
       "}\n"
       "result += sorted(name for name, good in found.items() if not good)\n",
       NULL);
-  g_autofree char *result = box_run (box, code);
+  g_autofree char *result = sandbox_run (sandbox, code);
   g_assert_cmpstr (result, ==, "[]");
-  g_assert_cmpint (faccessat (box->workspace_fd, "tmp/y", F_OK, 0), ==, 0);
-  g_assert_cmpint (faccessat (box->workspace_fd, "branches/a/work", F_OK, 0), ==, 0);
-  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
-  box_end (box);
+  g_assert_cmpint (faccessat (sandbox->workspace_fd, "tmp/y", F_OK, 0), ==, 0);
+  g_assert_cmpint (faccessat (sandbox->workspace_fd, "branches/a/work", F_OK, 0), ==, 0);
+  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
+  sandbox_end (sandbox);
   daemon_stop (daemon);
 }
 
@@ -553,25 +529,26 @@ static void
 test_session_lives_on (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *box = box_new_flags (daemon, WIRE_SPAWN_SESSION);
-  box_send (box,
-            "import os, _adder\n"
-            "if os.fork() == 0:\n"
-            "    while os.getppid() != 1: pass\n"
-            "    _adder.send(_adder.RESULT, str(os.listdir('/work') + sorted(os.listdir('/tmp'))).encode())\n"
-            "    _adder.receive()\n"
-            "open('/work/x', 'w').close()\n"
-            "os._exit(7)\n");
-  wait_readable (box->worker_fd);
+  struct sandbox *sandbox = sandbox_new_flags (daemon, WIRE_SPAWN_SESSION);
+  sandbox_send (
+      sandbox,
+      "import os, _adder\n"
+      "if os.fork() == 0:\n"
+      "    while os.getppid() != 1: pass\n"
+      "    _adder.send(_adder.RESULT, str(os.listdir('/work') + sorted(os.listdir('/tmp'))).encode())\n"
+      "    _adder.receive()\n"
+      "open('/work/x', 'w').close()\n"
+      "os._exit(7)\n");
+  wait_readable (sandbox->worker_fd);
   struct frame_header header;
   g_autofree char *data_sent = NULL;
-  g_assert_cmpint (frame_receive (box->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data_sent, NULL, 0, NULL),
-                   ==, 0);
+  g_assert_cmpint (
+      frame_receive (sandbox->socket_fd, 1 << 20, TIMEOUT_MS, &header, &data_sent, NULL, 0, NULL), ==, 0);
   g_assert_cmpstr (data_sent, ==, "['x', 'output']");
-  struct pollfd alive = {.fd = box->init_fd, .events = POLLIN};
+  struct pollfd alive = {.fd = sandbox->init_fd, .events = POLLIN};
   g_assert_cmpint (poll (&alive, 1, 0), ==, 0);
-  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
-  struct wire_exit report = box_end (box);
+  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
+  struct wire_exit report = sandbox_end (sandbox);
   g_assert_cmpint (report.code, ==, CLD_EXITED);
   g_assert_cmpint (report.status, ==, 7);
   daemon_stop (daemon);
@@ -600,11 +577,11 @@ test_exits (const void *data)
   };
   struct daemon *daemon = daemon_start (data);
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
-    struct box *box = box_new (daemon);
-    box_send (box, cases[i].code);
-    struct pollfd dead = {.fd = box->worker_fd, .events = POLLIN};
+    struct sandbox *sandbox = sandbox_new (daemon);
+    sandbox_send (sandbox, cases[i].code);
+    struct pollfd dead = {.fd = sandbox->worker_fd, .events = POLLIN};
     g_assert_cmpint (poll (&dead, 1, TIMEOUT_MS), ==, 1);
-    struct wire_exit report = box_end (box);
+    struct wire_exit report = sandbox_end (sandbox);
     g_assert_cmpint (report.code, ==, cases[i].how);
     g_assert_cmpint (report.status, ==, cases[i].status);
   }
@@ -616,26 +593,26 @@ static void
 test_kill (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *box = box_new (daemon);
-  g_autofree char *result = box_run (box, "import os, signal, time\n"
-                                          "for number in range(1, 65):\n"
-                                          "    try: signal.signal(number, signal.SIG_IGN)\n"
-                                          "    except (OSError, ValueError): pass\n"
-                                          "for _ in range(5):\n"
-                                          "    if os.fork() == 0: time.sleep(1000)\n"
-                                          "result = 'armed'\n");
+  struct sandbox *sandbox = sandbox_new (daemon);
+  g_autofree char *result = sandbox_run (sandbox, "import os, signal, time\n"
+                                                  "for number in range(1, 65):\n"
+                                                  "    try: signal.signal(number, signal.SIG_IGN)\n"
+                                                  "    except (OSError, ValueError): pass\n"
+                                                  "for _ in range(5):\n"
+                                                  "    if os.fork() == 0: time.sleep(1000)\n"
+                                                  "result = 'armed'\n");
   g_assert_cmpstr (result, ==, "armed");
-  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
+  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
   struct wire_exit report = {0};
-  wait_readable (box->exit_fd);
-  g_assert_cmpint (fd_read_all (box->exit_fd, &report, sizeof report), ==, 0);
+  wait_readable (sandbox->exit_fd);
+  g_assert_cmpint (fd_read_all (sandbox->exit_fd, &report, sizeof report), ==, 0);
   g_assert_cmpint (report.code, ==, CLD_KILLED);
   g_assert_cmpint (report.status, ==, SIGKILL);
   /* No process holds the pipe any more. */
   char text[16];
-  wait_readable (box->stdout_fd);
-  g_assert_cmpint (read (box->stdout_fd, text, sizeof text), ==, 0);
-  box_free (box);
+  wait_readable (sandbox->stdout_fd);
+  g_assert_cmpint (read (sandbox->stdout_fd, text, sizeof text), ==, 0);
+  sandbox_free (sandbox);
   daemon_stop (daemon);
 }
 
@@ -643,34 +620,34 @@ static void
 test_workspace (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *box = box_new (daemon);
+  struct sandbox *sandbox = sandbox_new (daemon);
   struct stat info;
-  g_assert_cmpint (fstatat (box->workspace_fd, "tmp/output", &info, 0), ==, 0);
+  g_assert_cmpint (fstatat (sandbox->workspace_fd, "tmp/output", &info, 0), ==, 0);
   g_assert_true (S_ISDIR (info.st_mode));
   g_autofree char *result =
-      box_run (box, "import errno\n"
-                    "open('/work/a.txt', 'w').write('from the box')\n"
-                    "open('/tmp/output/b.txt', 'w').write('b')\n"
-                    "def full():\n"
-                    "    try:\n"
-                    "        with open('/work/big', 'wb') as big:\n"
-                    "            for _ in range(20): big.write(bytes(1 << 20))\n"
-                    "    except OSError as error: return errno.errorcode[error.errno]\n"
-                    "def many():\n"
-                    "    try:\n"
-                    "        for i in range(200): open(f'/tmp/{i}', 'w').close()\n"
-                    "    except OSError as error: return errno.errorcode[error.errno], i\n"
-                    "result = full(), many()\n");
+      sandbox_run (sandbox, "import errno\n"
+                            "open('/work/a.txt', 'w').write('from the sandbox')\n"
+                            "open('/tmp/output/b.txt', 'w').write('b')\n"
+                            "def full():\n"
+                            "    try:\n"
+                            "        with open('/work/big', 'wb') as big:\n"
+                            "            for _ in range(20): big.write(bytes(1 << 20))\n"
+                            "    except OSError as error: return errno.errorcode[error.errno]\n"
+                            "def many():\n"
+                            "    try:\n"
+                            "        for i in range(200): open(f'/tmp/{i}', 'w').close()\n"
+                            "    except OSError as error: return errno.errorcode[error.errno], i\n"
+                            "result = full(), many()\n");
   /* a.txt, b.txt and big are three of the hundred. */
   g_assert_cmpstr (result, ==, "('ENOSPC', ('ENOSPC', 97))");
-  int workspace = fcntl (box->workspace_fd, F_DUPFD_CLOEXEC, 0);
-  box_end (box);
+  int workspace = fcntl (sandbox->workspace_fd, F_DUPFD_CLOEXEC, 0);
+  sandbox_end (sandbox);
 
   /* It outlives the sandbox for as long as somebody looks at it. */
   char text[32] = "";
   autoclose int file = openat (workspace, "work/a.txt", O_RDONLY | O_CLOEXEC);
-  g_assert_cmpint (read (file, text, sizeof text), ==, 12);
-  g_assert_cmpstr (text, ==, "from the box");
+  g_assert_cmpint (read (file, text, sizeof text - 1), ==, strlen ("from the sandbox"));
+  g_assert_cmpstr (text, ==, "from the sandbox");
   g_assert_cmpint (faccessat (workspace, "tmp/output/b.txt", F_OK, 0), ==, 0);
   close (workspace);
   daemon_stop (daemon);
@@ -681,26 +658,26 @@ static void
 test_neighbours (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *one = box_new (daemon), *two = box_new (daemon);
+  struct sandbox *one = sandbox_new (daemon), *two = sandbox_new (daemon);
   g_autofree char *bound =
-      box_run (one, "import socket\n"
-                    "try:\n"
-                    "    here = socket.socket(socket.AF_UNIX); here.bind('\\0adder'); here.listen()\n"
-                    "    result = 'bound'\n"
-                    "except OSError as error: result = error\n"
-                    "open('/dev/shm/here', 'w'); open('/tmp/here', 'w')\n");
+      sandbox_run (one, "import socket\n"
+                        "try:\n"
+                        "    here = socket.socket(socket.AF_UNIX); here.bind('\\0adder'); here.listen()\n"
+                        "    result = 'bound'\n"
+                        "except OSError as error: result = error\n"
+                        "open('/dev/shm/here', 'w'); open('/tmp/here', 'w')\n");
   g_test_message ("first: %s", bound);
   g_autofree char *result =
-      box_run (two, "import os, socket\n"
-                    "try:\n"
-                    "    socket.socket(socket.AF_UNIX).connect('\\0adder')\n"
-                    "    result = 'connected'\n"
-                    "except OSError as error: result = 'refused'\n"
-                    "if os.path.exists('/dev/shm/here') or os.path.exists('/tmp/here'):\n"
-                    "    result = 'seen'\n");
+      sandbox_run (two, "import os, socket\n"
+                        "try:\n"
+                        "    socket.socket(socket.AF_UNIX).connect('\\0adder')\n"
+                        "    result = 'connected'\n"
+                        "except OSError as error: result = 'refused'\n"
+                        "if os.path.exists('/dev/shm/here') or os.path.exists('/tmp/here'):\n"
+                        "    result = 'seen'\n");
   g_assert_cmpstr (result, ==, "refused");
-  box_end (one);
-  box_end (two);
+  sandbox_end (one);
+  sandbox_end (two);
   daemon_stop (daemon);
 }
 
@@ -719,13 +696,13 @@ test_processes (const void *data)
   struct daemon *daemon = daemon_start (data);
   struct limits limits = limits_default ();
   limits.value[LIMIT_PIDS] = 8;
-  struct box *one = box_spawn (daemon, &limits, 0), *two = box_spawn (daemon, &limits, 0);
-  g_autofree char *first = box_run (one, count);
-  g_autofree char *second = box_run (two, count);
+  struct sandbox *one = sandbox_spawn (daemon, &limits, 0), *two = sandbox_spawn (daemon, &limits, 0);
+  g_autofree char *first = sandbox_run (one, count);
+  g_autofree char *second = sandbox_run (two, count);
   g_assert_cmpstr (first, ==, "7");
   g_assert_cmpstr (second, ==, "7");
-  box_end (one);
-  box_end (two);
+  sandbox_end (one);
+  sandbox_end (two);
   daemon_stop (daemon);
 }
 
@@ -753,10 +730,10 @@ test_leftovers (const void *data)
   gint64 parked_us[ROUNDS], cycle_us[ROUNDS];
   for (int i = 0; i < ROUNDS; i++) {
     gint64 start = g_get_monotonic_time ();
-    struct box *box = box_spawn (daemon, &limits, i % 2 ? WIRE_SPAWN_PREFAULT : 0);
+    struct sandbox *sandbox = sandbox_spawn (daemon, &limits, i % 2 ? WIRE_SPAWN_PREFAULT : 0);
     parked_us[i] = g_get_monotonic_time () - start;
-    g_free (box_run (box, "print('x'); result = 1\n"));
-    box_end (box);
+    g_free (sandbox_run (sandbox, "print('x'); result = 1\n"));
+    sandbox_end (sandbox);
     cycle_us[i] = g_get_monotonic_time () - start;
     if (i == 0)
       before = count_directory (descriptors);
@@ -777,17 +754,19 @@ static void
 test_daemon_gone (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *box = box_new (daemon);
-  box_send (box, "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nwhile True: time.sleep(1)\n");
+  struct sandbox *sandbox = sandbox_new (daemon);
+  sandbox_send (sandbox,
+                "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nwhile True: time.sleep(1)\n");
   daemon_stop (daemon);
-  struct pollfd dead[] = {{.fd = box->worker_fd, .events = POLLIN}, {.fd = box->init_fd, .events = POLLIN}};
+  struct pollfd dead[] = {{.fd = sandbox->worker_fd, .events = POLLIN},
+                          {.fd = sandbox->init_fd, .events = POLLIN}};
   g_assert_cmpint (poll (dead, 1, TIMEOUT_MS), ==, 1);
   g_assert_cmpint (poll (dead + 1, 1, TIMEOUT_MS), ==, 1);
   /* A zygote that dies reports nothing; the end of the pipe says so. */
   char byte;
-  wait_readable (box->exit_fd);
-  g_assert_cmpint (read (box->exit_fd, &byte, 1), ==, 0);
-  box_free (box);
+  wait_readable (sandbox->exit_fd);
+  g_assert_cmpint (read (sandbox->exit_fd, &byte, 1), ==, 0);
+  sandbox_free (sandbox);
 }
 
 static void
@@ -867,7 +846,7 @@ test_bad_request (const void *data)
       {WIRE_SPAWN, WIRE_VERSION + 1, 0, WIRE_SPAWN_WORKSPACE, 0},
       {WIRE_SPAWN, WIRE_VERSION, 0, WIRE_SPAWN_WORKSPACE - 1, 0},
       {WIRE_SPAWN, WIRE_VERSION, 0, WIRE_SPAWN_WORKSPACE + 1, 0},
-      {WIRE_SPAWN, WIRE_VERSION, WIRE_SPAWN_LENT, WIRE_SPAWN_WORKSPACE, 0},
+      {WIRE_SPAWN, WIRE_VERSION, WIRE_SPAWN_BIND, WIRE_SPAWN_WORKSPACE, 0},
       {WIRE_SPAWN, WIRE_VERSION, 0, 0, sizeof (struct wire_spawn) - 8},
   };
   struct daemon *daemon = daemon_start (data);
@@ -888,12 +867,12 @@ test_bad_request (const void *data)
                                                       ? "cannot understand a request of the daemon"
                                                       : "the daemon speaks version"));
   }
-  box_end (box_new (daemon));
+  sandbox_end (sandbox_new (daemon));
   daemon_stop (daemon);
 }
 
 /* Programs of the runner say over their control socket what is wrong with their arguments, and with what they
- * are to lend. */
+ * are to bind-mount. */
 static void
 test_bad_arguments (const void *data)
 {
@@ -902,11 +881,11 @@ test_bad_arguments (const void *data)
     const char *arguments[7];
     const char *step;
   } cases[] = {
-      {"adder-zygote", "/", {"lend"}, "there are 0 arguments for lending"},
-      {"adder-zygote", "/", {"lend", "read", "1"}, "there are 2 arguments for lending"},
-      {"adder-zygote", "/", {"lend", "read", "1", "x", "2", "3"}, "x is no id"},
-      {"adder-zygote", "/dev/null", {"lend", "read"}, "cannot lend what is no directory"},
-      {"adder-zygote", "/", {"lend", "file"}, "cannot lend what is no regular file"},
+      {"adder-zygote", "/", {"bind"}, "there are 0 arguments for bind mounts"},
+      {"adder-zygote", "/", {"bind", "read", "1"}, "there are 2 arguments for bind mounts"},
+      {"adder-zygote", "/", {"bind", "read", "1", "x", "2", "3"}, "x is no id"},
+      {"adder-zygote", "/dev/null", {"bind", "read"}, "cannot bind-mount what is no directory"},
+      {"adder-zygote", "/", {"bind", "file"}, "cannot bind-mount what is no regular file"},
       {"adder-zygote", "/", {NULL}, "--map is missing"},
       {"adder-shell", "/", {NULL}, "adder-shell does not understand its arguments"},
       {"adder-shell", "/", {"--shell", "/bin/sh"}, "adder-shell does not understand its arguments"},
@@ -929,11 +908,11 @@ test_bad_arguments (const void *data)
     autoclose int given = open (cases[i].given, O_RDONLY | O_CLOEXEC);
     pid_t pid = fork ();
     if (pid == 0) {
-      int control = fcntl (pair[1], F_DUPFD_CLOEXEC, 10), lent = fcntl (given, F_DUPFD_CLOEXEC, 10);
+      int control = fcntl (pair[1], F_DUPFD_CLOEXEC, 10), given_fd = fcntl (given, F_DUPFD_CLOEXEC, 10);
       dup2 (given, STDERR_FILENO);
       dup2 (control, WIRE_LAUNCH_CONTROL);
-      dup2 (lent, WIRE_LEND_FD);
-      dup2 (lent, WIRE_LAUNCH_INIT);
+      dup2 (given_fd, WIRE_BIND_FD);
+      dup2 (given_fd, WIRE_LAUNCH_INIT);
       execv (program, (char **)(guintptr)argv);
       _exit (1);
     }
@@ -954,23 +933,23 @@ static void
 test_masked_proc (const void *data)
 {
   struct daemon *daemon = daemon_start (data);
-  struct box *box = box_new (daemon);
-  g_assert_false (box->ready.mechanisms & WIRE_FRESH_PROC);
+  struct sandbox *sandbox = sandbox_new (daemon);
+  g_assert_false (sandbox->ready.mechanisms & WIRE_FRESH_PROC);
   guint rest = ALL_MECHANISMS & ~(guint)WIRE_FRESH_PROC;
-  g_assert_cmphex (box->ready.mechanisms & rest, ==, rest);
+  g_assert_cmphex (sandbox->ready.mechanisms & rest, ==, rest);
   g_autofree char *result =
-      box_run (box, "import os\nresult = os.listdir('/proc'), os.getpid(), os.getuid()\n");
+      sandbox_run (sandbox, "import os\nresult = os.listdir('/proc'), os.getpid(), os.getuid()\n");
   g_assert_cmpstr (result, ==, "([], 2, 65534)");
-  box_end (box);
+  sandbox_end (sandbox);
 
   /* Places are found through /proc: a session has a sandbox as ever, then, and cannot be branched. */
-  box = box_new_flags (daemon, WIRE_SPAWN_SESSION);
-  g_assert_cmphex (box->ready.flags, ==, 0);
+  sandbox = sandbox_new_flags (daemon, WIRE_SPAWN_SESSION);
+  g_assert_cmphex (sandbox->ready.flags, ==, 0);
   g_autofree char *session =
-      box_run (box, "import os\nresult = os.getcwd(), os.path.islink('/work'), os.listdir('/tmp')\n");
+      sandbox_run (sandbox, "import os\nresult = os.getcwd(), os.path.islink('/work'), os.listdir('/tmp')\n");
   g_assert_cmpstr (session, ==, "('/work', False, ['output'])");
-  g_assert_cmpint (pidfd_send_signal (box->init_fd, SIGKILL, NULL, 0), ==, 0);
-  box_end (box);
+  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
+  sandbox_end (sandbox);
   daemon_stop (daemon);
 }
 
@@ -1005,8 +984,8 @@ UNIT_SUITE (sandbox_chain)
     }
   if (geteuid () == 0)
     g_test_add_data_func ("/chain/masked-proc", &as_masked, test_masked_proc);
-  runner_copy ();
+  runner = runner_copy ();
   int status = g_test_run ();
-  runner_remove ();
+  runner_remove (runner);
   return status;
 }

@@ -295,7 +295,7 @@ in_child (int (*check) (void))
   return WEXITSTATUS (status);
 }
 
-/* ---- directories that are lent ---- */
+/* ---- directories that are bind-mounted ---- */
 
 /* What is mounted below a directory is named, as the kernel writes it; what is mounted on it or beside it is
  * no matter. */

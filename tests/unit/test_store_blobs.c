@@ -13,7 +13,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "blob_support.h"
-#include "engine/id.h"
+#include "engine/host/id.h"
 #include "store/blobs.h"
 #include "store_world.h"
 #include "suite.h"

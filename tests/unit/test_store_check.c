@@ -98,7 +98,7 @@ test_check_unknown (gconstpointer pair)
   g_autofree char *foreign = g_build_filename (bed.blobs, "generated", "README", NULL);
   if (pair_has_directory (pair))
     g_assert_true (g_file_set_contents (foreign, "not ours", -1, NULL));
-  /* In a bucket there may be files of others, where each has a database for himself. */
+  /* In a bucket there may be files of others, where each has a database of their own. */
   gboolean careful = !pair_has_directory (pair) && !store_world_is_server (bed.world);
   g_autoptr (json_t) found = bed_check (&bed, FALSE, FALSE);
   g_assert_cmpint (number_in (found, careful ? "unknown_left" : "unknown_removed"), ==, 1);
@@ -111,7 +111,7 @@ test_check_unknown (gconstpointer pair)
   bed_clear (&bed);
 }
 
-/* Two users of one machine, each with a folder for himself, share a database: neither misses the other's
+/* Two users of one machine, each with a folder of their own, share a database: neither misses the other's
  * files, nor removes them when they expire. */
 static void
 test_check_beside_another_place (gconstpointer pair)

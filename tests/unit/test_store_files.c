@@ -61,6 +61,27 @@ test_names (void)
 }
 
 static void
+test_name_of_table (void)
+{
+  static const struct {
+    const char *file, *table;
+  } rows[] = {
+      {"sales.csv", "sales"},
+      {"sales.csv.gz", "sales"},
+      {"sales.2026.xlsx", "sales.2026"},
+      {"sales.zst", "sales"},
+      {"sales", "sales"},
+      {".csv", ".csv"},
+      {".csv.gz", ".csv"},
+      {"", ""},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *stem = file_name_stem (rows[i].file);
+    g_assert_cmpstr (stem, ==, rows[i].table);
+  }
+}
+
+static void
 test_long_names (void)
 {
   g_autofree char *stem = g_strnfill (300, 'x');
@@ -187,7 +208,7 @@ test_room_that_is_written (gconstpointer pair)
   bed_clear (&bed);
 }
 
-/* Whoever is taken for dead while he lives is told so, and keeps nothing. */
+/* Whoever is taken for dead while they live is told so, and keeps nothing. */
 static void
 test_taken_for_dead (gconstpointer pair)
 {
@@ -696,6 +717,7 @@ static void
 add_names (void)
 {
   g_test_add_func ("/store_files/names", test_names);
+  g_test_add_func ("/store_files/name-of-table", test_name_of_table);
   g_test_add_func ("/store_files/long-names", test_long_names);
 }
 

@@ -127,7 +127,8 @@ test_use (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
-/* A file may be removed while it is lent: it is there until the folder is gone, and then nothing of it is. */
+/* A file may be removed while it is bind-mounted: it is there until the folder is gone, and then nothing of
+ * it is. */
 static void
 test_removed (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 {
@@ -186,7 +187,7 @@ test_dead (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_assert_cmpint (waitpid (pid, NULL, 0), ==, pid);
   fd_close (&ends[0]);
   fd_close (&ends[1]);
-  /* Who opens the store next sweeps when it first lends something. */
+  /* Who opens the store next sweeps when it first makes such a folder. */
   struct blobs *next = open_blobs (fixture);
   struct blob_links *links = new_links (next);
   g_assert_cmpuint (count_files (folder), ==, 1);

@@ -10,7 +10,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/json.h"
-#include "engine/id.h"
+#include "engine/host/id.h"
 #include "store/records.h"
 #include "store/store.h"
 #include "store_world.h"
@@ -126,7 +126,7 @@ add_some (struct fixture *fixture, guint count)
   }
 }
 
-/* Runs SQL as somebody would who has the database in his hands. */
+/* Runs SQL as somebody would who has the database in their hands. */
 static void
 tamper (struct fixture *fixture, const char *sql)
 {

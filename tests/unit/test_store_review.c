@@ -14,7 +14,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/json.h"
-#include "engine/id.h"
+#include "engine/host/id.h"
 #include "store/review.h"
 #include "store_world.h"
 #include "suite.h"

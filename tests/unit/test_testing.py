@@ -92,6 +92,13 @@ def test_flaky_fails(ran, capsys):
     assert ran(capsys, writing("one", FAILURE, status=1)) == (False, "1 passed, 0 failed, 0 skipped")
 
 
+def test_failures_tell_why(ran, capsys):
+    """At the end, on one line: what keeps the output of a run may keep no more than its last lines."""
+    failure = '<failure message="one\\&#10;   two">a long text</failure>'
+    ran(capsys, writing("one", failure, status=1, then=failure))
+    assert pathlib.Path("build/test-results/failed").read_text() == "tests.test_it::test_one: one two\n"
+
+
 def test_run_again_of_each_suite():
     """The command that runs failed tests again names them and uses one process."""
     for stage in stages.stages("whole"):

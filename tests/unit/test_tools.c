@@ -5,7 +5,6 @@
 #include "adder.h"
 #include "common/json.h"
 #include "suite.h"
-#include "tools/arguments.h"
 #include "tools/schema.h"
 #include "tools/table.h"
 
@@ -30,6 +29,7 @@ check_field (const struct field *field, gboolean parameter)
   g_assert_true (g_str_has_suffix (field->text, ".") || g_str_has_suffix (field->text, "?"));
   g_assert_cmpint (field->minimum, <=, field->maximum);
   g_assert_cmpint (!field->pattern, ==, !field->pattern_words);
+  g_assert_true (!field->words || (field->words[0] && !field->pattern));
   g_assert_true (!(field->types & FIELD_LIST) || field->items != 0);
   if (!parameter) {
     g_assert_null (field->standard);
@@ -37,7 +37,7 @@ check_field (const struct field *field, gboolean parameter)
   }
   /* Everything that a caller controls has a bound. */
   g_assert_true (!(field->types & (FIELD_TEXT | FIELD_INTEGER | FIELD_LIST)) || field->maximum > 0 ||
-                 field->pattern);
+                 field->pattern || field->words);
   g_assert_false (field->types & FIELD_NULL);
   g_assert_true (!(field->types & FIELD_OBJECT) || field->members);
   g_assert_true (field->optional || !field->standard);
@@ -54,7 +54,7 @@ test_table (void)
       check_name (tool->name);
       for (gsize other = 0; other < at; other++)
         g_assert_cmpstr (tool->name, !=, toolsets[set]->tools[other].name);
-      g_assert_true (tool->title && tool->description && tool->handle && tool->replies[0]);
+      g_assert_true (tool->title && tool->description && tool->replies[0]);
       g_assert_null (strchr (tool->description, '\n'));
       g_assert_true (!tool->guidance || !strchr (tool->guidance, '\n'));
       g_assert_false ((tool->hints & TOOL_READ_ONLY) && (tool->hints & (TOOL_DESTRUCTIVE | TOOL_EXECUTES)));
@@ -63,7 +63,7 @@ test_table (void)
         g_assert_true (field_find (tool->parameters, field->name) == field);
       }
       for (gsize i = 0; tool->replies[i]; i++) {
-        g_assert_nonnull (field_find (tool->replies[i], "run_id"));
+        g_assert_null (field_find (tool->replies[i], "run_id")); /* which schema.c adds to all of them */
         for (const struct field *field = tool->replies[i]; field->name; field++)
           check_field (field, FALSE);
       }
@@ -82,9 +82,9 @@ test_defaults (void)
         if (field->standard)
           json_object_set_new (given, field->name, json_loads (field->standard, JSON_DECODE_ANY, NULL));
         else if (!field->optional)
-          json_object_set_new (given, field->name, json_string ("x"));
+          json_object_set_new (given, field->name, json_string ("0123")); /* also an id, and a name */
       g_autoptr (GError) problem = NULL;
-      g_autoptr (json_t) checked = arguments_check (tool, given, &problem);
+      g_autoptr (json_t) checked = field_check (tool->parameters, tool->name, given, &problem);
       g_assert_no_error (problem);
       for (const struct field *field = tool->parameters; field->name; field++)
         g_assert_nonnull (json_object_get (checked, field->name));
@@ -143,7 +143,7 @@ test_find (void)
   assert_finds ("code_executor", "code_executor.run_python", "code_executor", "run_python");
   assert_finds (NULL, "file_manager.load_file", "code_executor", "load_file");
   assert_finds ("code_executor", "file_manager.list_files", "code_executor", "list_files");
-  /* What a front end serves is one toolset, however a name is written. */
+  /* What an interface serves is one toolset, however a name is written. */
   assert_finds ("compute", "code_executor.run_python", "there is no tool", NULL);
   assert_finds ("assistant", "file_manager.load_file", "there is no tool", NULL);
   assert_finds ("compute", "run_python", "there is no tool", NULL);
@@ -179,6 +179,11 @@ static const struct field parameters[] = {
      .pattern = "^[a-z]+$",
      .pattern_words = "small letters",
      .text = "Name."},
+    {.name = "form",
+     .types = FIELD_TEXT,
+     .optional = TRUE,
+     .words = FIELD_WORDS ("csv", "json", "none"),
+     .text = "Form."},
     {0},
 };
 static const struct tool tool = {.name = "t", .parameters = parameters};
@@ -188,13 +193,14 @@ static const struct {
   const char *expected; /* the arguments as they are then, or the message */
   gboolean ok;
 } cases[] = {
-    {"{\"code\": \"x\"}", "{\"code\":\"x\",\"count\":3,\"flag\":false,\"words\":null,\"name\":null}", TRUE},
+    {"{\"code\": \"x\"}",
+     "{\"code\":\"x\",\"count\":3,\"flag\":false,\"words\":null,\"name\":null,\"form\":null}", TRUE},
     {"{\"code\": \"x\", \"count\": null, \"name\": null}",
-     "{\"code\":\"x\",\"count\":3,\"flag\":false,\"words\":null,\"name\":null}", TRUE},
+     "{\"code\":\"x\",\"count\":3,\"flag\":false,\"words\":null,\"name\":null,\"form\":null}", TRUE},
     {"{\"code\": \"\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9\", \"count\": 60.0, \"flag\": true, \"words\": [], "
-     "\"name\": \"a\"}",
+     "\"name\": \"a\", \"form\": \"json\"}",
      "{\"code\":\"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\",\"count\":60,\"flag\":true,\"words\":[],"
-     "\"name\":\"a\"}",
+     "\"name\":\"a\",\"form\":\"json\"}",
      TRUE},
     {"{}", "t: code is missing", FALSE},
     {"{\"code\": null}", "t: code must be text, not null", FALSE},
@@ -210,13 +216,14 @@ static const struct {
     {"{\"code\": \"x\", \"words\": [\"a\", \"b\", \"c\"]}", "t: words must be at most 2 items, not 3", FALSE},
     {"{\"code\": \"x\", \"words\": {}}", "t: words must be a list, not an object", FALSE},
     {"{\"code\": \"x\", \"name\": \"a\\n\"}", "t: name must be small letters, not \"a\\x0a\"", FALSE},
+    {"{\"code\": \"x\", \"form\": \"xls\"}", "t: form must be csv, json or none, not \"xls\"", FALSE},
     {"{\"code\": \"x\", \"cuont\": 5}", "t: there is no parameter \"cuont\", did you mean count?", FALSE},
     {"{\"code\": \"x\", \"zzz\": 5}",
-     "t: there is no parameter \"zzz\"; the parameters are code, count, flag, words, name", FALSE},
+     "t: there is no parameter \"zzz\"; the parameters are code, count, flag, words, name, form", FALSE},
     {"{\"count\": 0, \"flag\": 1, \"zz\": 1}",
      "t: there is no parameter \"zz\"; code is missing; count must be at least 1 s, not 0; flag must be true "
      "or false, not "
-     "an integer; the parameters are code, count, flag, words, name",
+     "an integer; the parameters are code, count, flag, words, name, form",
      FALSE},
 };
 
@@ -226,7 +233,7 @@ test_arguments (void)
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) problem = NULL;
     g_autoptr (json_t) given = json_loads (cases[i].given, 0, NULL);
-    g_autoptr (json_t) checked = arguments_check (&tool, given, &problem);
+    g_autoptr (json_t) checked = field_check (tool.parameters, tool.name, given, &problem);
     g_autofree char *text = checked ? json_to_text (checked) : g_strdup (problem->message);
     g_assert_cmpstr (text, ==, cases[i].expected);
     g_assert_cmpint (checked != NULL, ==, cases[i].ok);
@@ -286,7 +293,7 @@ test_nested_arguments (void)
   for (gsize i = 0; i < G_N_ELEMENTS (nested_cases); i++) {
     g_autoptr (GError) problem = NULL;
     g_autoptr (json_t) given = json_loads (nested_cases[i].given, 0, NULL);
-    g_autoptr (json_t) checked = arguments_check_fields (nested, "b", given, &problem);
+    g_autoptr (json_t) checked = field_check (nested, "b", given, &problem);
     g_autofree char *text = checked ? json_to_text (checked) : g_strdup (problem->message);
     g_assert_cmpstr (text, ==, nested_cases[i].expected);
   }
@@ -308,7 +315,7 @@ test_many_problems (void)
     json_object_set_new (given, name, json_null ());
   }
   g_autoptr (GError) problem = NULL;
-  g_assert_null (arguments_check (&tool, given, &problem));
+  g_assert_null (field_check (tool.parameters, tool.name, given, &problem));
   g_assert_cmpuint (strlen (problem->message), <, 1000);
   g_assert_nonnull (strstr (problem->message, "; and 4985 more; the parameters are code"));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a call is: what its caller is told, and how it learns that he had enough. */
+/* How far a call is: what its caller is told, and how it learns that they had enough. */
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -81,7 +81,7 @@ check_cancelled (int how)
   const struct tool_caller caller = {.watch_fd = pair[0]};
   struct call call = {.caller = &caller, .cancel_fd = -1};
   g_assert_false (is_cancelled (&call));
-  /* What he sends beforehand is his next request, and no end of this one. */
+  /* What they send beforehand is their next request, and no end of this one. */
   g_assert_cmpint (write (pair[1], "more", 4), ==, 4);
   g_assert_false (is_cancelled (&call));
   if (how < 0)

@@ -17,21 +17,37 @@
   if (!real)                                                                                                 \
   __atomic_store_n (&found, real = (__typeof__ (name) *)dlsym (RTLD_NEXT, #name), __ATOMIC_RELAXED)
 
+/* The sanitizer knows what is locked (it reports locks taken in opposite orders, and locks that are cleared
+ * while held), and looks at nothing in between BEGIN and END. */
+#define LOCK_BEGIN(lock, flags)   __tsan_mutex_pre_lock (lock, flags)
+#define LOCK_END(lock, flags)     __tsan_mutex_post_lock (lock, flags, 0)
+#define UNLOCK_BEGIN(lock, flags) __tsan_mutex_pre_unlock (lock, flags)
+#define UNLOCK_END(lock, flags)   __tsan_mutex_post_unlock (lock, flags)
+
+void
+g_mutex_clear (GMutex *mutex)
+{
+  REAL (g_mutex_clear);
+  __tsan_mutex_destroy (mutex, 0);
+  real (mutex);
+}
+
 void
 g_mutex_lock (GMutex *mutex)
 {
   REAL (g_mutex_lock);
+  LOCK_BEGIN (mutex, 0);
   real (mutex);
-  __tsan_acquire (mutex);
+  LOCK_END (mutex, 0);
 }
 
 gboolean
 g_mutex_trylock (GMutex *mutex)
 {
   REAL (g_mutex_trylock);
+  LOCK_BEGIN (mutex, __tsan_mutex_try_lock);
   gboolean locked = real (mutex);
-  if (locked)
-    __tsan_acquire (mutex);
+  LOCK_END (mutex, __tsan_mutex_try_lock | (locked ? 0 : __tsan_mutex_try_lock_failed));
   return locked;
 }
 
@@ -39,59 +55,87 @@ void
 g_mutex_unlock (GMutex *mutex)
 {
   REAL (g_mutex_unlock);
-  __tsan_release (mutex);
+  UNLOCK_BEGIN (mutex, 0);
   real (mutex);
+  UNLOCK_END (mutex, 0);
+}
+
+/* To wait is to unlock and to lock again. */
+static void
+begin_wait (GMutex *mutex)
+{
+  UNLOCK_BEGIN (mutex, 0);
+  UNLOCK_END (mutex, 0);
+}
+
+static void
+end_wait (GMutex *mutex)
+{
+  LOCK_BEGIN (mutex, 0);
+  LOCK_END (mutex, 0);
 }
 
 void
 g_cond_wait (GCond *cond, GMutex *mutex)
 {
   REAL (g_cond_wait);
-  __tsan_release (mutex);
+  begin_wait (mutex);
   real (cond, mutex);
-  __tsan_acquire (mutex);
+  end_wait (mutex);
 }
 
 gboolean
 g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
 {
   REAL (g_cond_wait_until);
-  __tsan_release (mutex);
+  begin_wait (mutex);
   gboolean woken = real (cond, mutex, end_time);
-  __tsan_acquire (mutex);
+  end_wait (mutex);
   return woken;
+}
+
+void
+g_rw_lock_clear (GRWLock *lock)
+{
+  REAL (g_rw_lock_clear);
+  __tsan_mutex_destroy (lock, 0);
+  real (lock);
 }
 
 void
 g_rw_lock_writer_lock (GRWLock *lock)
 {
   REAL (g_rw_lock_writer_lock);
+  LOCK_BEGIN (lock, 0);
   real (lock);
-  __tsan_acquire (lock);
+  LOCK_END (lock, 0);
 }
 
 void
 g_rw_lock_writer_unlock (GRWLock *lock)
 {
   REAL (g_rw_lock_writer_unlock);
-  __tsan_release (lock);
+  UNLOCK_BEGIN (lock, 0);
   real (lock);
+  UNLOCK_END (lock, 0);
 }
 
 void
 g_rw_lock_reader_lock (GRWLock *lock)
 {
   REAL (g_rw_lock_reader_lock);
+  LOCK_BEGIN (lock, __tsan_mutex_read_lock);
   real (lock);
-  __tsan_acquire (lock);
+  LOCK_END (lock, __tsan_mutex_read_lock);
 }
 
 void
 g_rw_lock_reader_unlock (GRWLock *lock)
 {
   REAL (g_rw_lock_reader_unlock);
-  __tsan_release (lock);
+  UNLOCK_BEGIN (lock, __tsan_mutex_read_lock);
   real (lock);
+  UNLOCK_END (lock, __tsan_mutex_read_lock);
 }
 
 gboolean (g_atomic_ref_count_dec) (gatomicrefcount *count)

@@ -1,7 +1,7 @@
 # Must do no harm: files and directories that nobody may enter or read, the workspace itself among them.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: they are the daemon's own to open
+# cannot succeed: they are the daemon's own to open
 # levels: 3 2
 # result: len(result.files) == 4 or result.warnings
 import os

@@ -1,7 +1,7 @@
 # Must do no harm: four thousand directories, each in the one before.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: it is not the layers that bound how deep is looked
+# cannot succeed: it is not the layers that bound how deep is looked
 # levels: 3 2 1
 # result: result.files == [] and 0 < len(result.warnings) < 10
 import os

@@ -1,7 +1,7 @@
 # Must be refused: making a device node, which would be the host's disk.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: capabilities + seccomp + landlock
-# toothless: nobody may make one in a user namespace, whatever rights he has there
+# cannot succeed: nobody may make one in a user namespace, whatever rights they have there
 # levels: 3 2 1
 import os, stat
 

@@ -1,7 +1,7 @@
 # Must do no harm: a file that grows without end while it is collected.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: without it, how much is read before the limit is looked at is a race
+# cannot succeed: without it, how much is read before the limit is looked at is a race
 # levels: 3 2 1
 # limits: files_bytes=2M
 # result: sum(file["bytes"] for file in result.files) <= 2 << 20

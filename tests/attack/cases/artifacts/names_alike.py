@@ -1,7 +1,7 @@
 # Must do no harm: thirty names that become equal when they are cleaned.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: names are made to differ, which no switch leaves out
+# cannot succeed: names are made to differ, which no switch leaves out
 # levels: 3 2 1
 # result: len({file["name"] for file in result.files}) == 30
 for number in range(1, 31):

@@ -1,7 +1,7 @@
 # Must do no harm: paths that are longer than the kernel takes in one piece.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: it is not the layers that bound how long a path may be
+# cannot succeed: it is not the layers that bound how long a path may be
 # levels: 3 2 1
 # result: not result.files and 0 < len(str(result.warnings)) < 4000
 import os

@@ -1,7 +1,7 @@
 # Must do no harm: pipes and sockets in the place of files, which would hold up whoever opens them.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: they are opened without waiting, and only regular files are read
+# cannot succeed: they are opened without waiting, and only regular files are read
 # levels: 3 2 1
 # result: [file["name"] for file in result.files] == ["plain"] and result.warnings
 import os, socket

@@ -1,7 +1,7 @@
 # Must do no harm: files of the year 34,000 and of long before the epoch, with all bits of the mode set.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: times and modes are not carried over
+# cannot succeed: times and modes are not carried over
 # levels: 3 2 1
 # result: len(result.files) == 2
 import os

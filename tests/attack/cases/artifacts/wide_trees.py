@@ -1,7 +1,7 @@
 # Must do no harm: ten thousand files in a hundred directories.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: it is not the layers that bound how many come back
+# cannot succeed: it is not the layers that bound how many come back
 # levels: 3 2 1
 # result: len(result.files) == result.limits["files"] and 0 < len(result.warnings) < 10
 import os

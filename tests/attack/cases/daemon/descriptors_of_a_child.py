@@ -1,7 +1,7 @@
 # Must be refused: finding the sandbox's own socket in a program that the code starts.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: descriptors
-# toothless: every descriptor is closed by the kernel when a program is executed
+# cannot succeed: every descriptor is closed by the kernel when a program is executed
 import subprocess
 
 SCRIPT = "for n in 3 4 5 6 7 8 9; do if (true <&$n) 2>/dev/null; then echo $n; fi; done"

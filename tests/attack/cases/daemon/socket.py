@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: tree
 # stopped by at 1: seccomp
-# teeth: nobody user
+# succeeds as: nobody user
 import os
 import socket
 

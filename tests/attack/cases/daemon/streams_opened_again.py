@@ -1,7 +1,7 @@
 # Must do no harm: opening the run's own streams again through /proc/self/fd, in every mode.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: descriptors
-# toothless: a pipe that is opened again is still the run's own
+# cannot succeed: a pipe that is opened again is still the run's own
 # result: result.outcome == "ok" and "printed afterwards" in result.stdout
 import os
 

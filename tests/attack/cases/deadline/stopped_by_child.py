@@ -6,8 +6,8 @@
 import os, signal, time
 
 if os.fork() == 0:
-    time.sleep(1)
-    os.write(1, b"BREACH: it lives three times as long as it may\n")
+    time.sleep(int(os.environ["ATTACK_PATIENCE"]))
+    os.write(1, b"BREACH: it lives much longer than it may\n")
     os.kill(os.getppid(), signal.SIGKILL)
     os._exit(0)
 if os.fork() == 0:

@@ -1,7 +1,7 @@
 # Must be refused: renaming and removing the places that are the sandbox's own.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: readonly + landlock
-# toothless: the kernel moves and removes no mount point
+# cannot succeed: the kernel moves and removes no mount point
 # levels: 3 2
 # files: attempt.py
 import os

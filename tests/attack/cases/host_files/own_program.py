@@ -1,7 +1,7 @@
 # Must be refused: overwriting the interpreter through /proc/self/exe or its path.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: tree + readonly + landlock
-# toothless: the interpreter belongs to the host's root, who has no name in a sandbox
+# cannot succeed: the interpreter belongs to the host's root, who has no name in a sandbox
 # files: attempt.py
 import os
 

@@ -1,7 +1,7 @@
 # Must be refused: holding a capability that could be used.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: capabilities
-# toothless at 1: an ordinary user of the host has none to begin with
+# cannot succeed at 1: an ordinary user of the host has none to begin with
 # files: attempt.py
 import attempt
 

@@ -1,7 +1,7 @@
 # Must be refused: loading an eBPF program and making a map.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
-# toothless: hosts of our day give eBPF to root alone (kernel.unprivileged_bpf_disabled)
+# cannot succeed: hosts of our day give eBPF to root alone (kernel.unprivileged_bpf_disabled)
 # files: attempt.py
 import attempt
 

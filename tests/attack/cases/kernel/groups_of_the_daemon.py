@@ -3,7 +3,7 @@
 # stopped by: nest
 # stopped by in a container: container
 # users: root
-# toothless: a root daemon's launcher gives them up before there is anything that could be left out
+# cannot succeed: a root daemon's launcher gives them up before there is anything that could be left out
 import os
 
 mine = {os.getgid()}

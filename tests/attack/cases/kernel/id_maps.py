@@ -3,7 +3,7 @@
 # stopped by: nest
 # stopped by in a container: container
 # levels: 3 2
-# toothless: the kernel takes a map once
+# cannot succeed: the kernel takes a map once
 # files: attempt.py
 import os
 

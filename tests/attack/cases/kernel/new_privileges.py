@@ -1,7 +1,7 @@
 # Must be refused: taking back that executing a program gives no new rights (no_new_privs).
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
-# toothless: the kernel has no call that unsets it
+# cannot succeed: the kernel has no call that unsets it
 # files: attempt.py
 import attempt
 

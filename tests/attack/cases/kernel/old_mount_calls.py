@@ -3,7 +3,7 @@
 # stopped by: nest + capabilities + landlock + seccomp
 # stopped by at 1: seccomp
 # files: attempt.py
-# toothless at 1: the sandbox's user has no such right on the host
+# cannot succeed at 1: the sandbox's user has no such right on the host
 import attempt
 
 BIND, REMOUNT, DETACH = 0x1000, 0x20, 2

@@ -3,7 +3,7 @@
 # stopped by: nest + capabilities + seccomp
 # stopped by at 1: seccomp
 # files: attempt.py
-# toothless at 1: the sandbox's user has no such right on the host
+# cannot succeed at 1: the sandbox's user has no such right on the host
 import attempt
 
 # The magic numbers are right and the command is none: EINVAL says that only the command was wrong.

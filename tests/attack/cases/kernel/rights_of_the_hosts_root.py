@@ -1,7 +1,7 @@
 # Must be refused: modules, kexec, swap, accounting, clocks, ports, the kernel's log, handles of files and other things of the host's root.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
-# toothless: each needs a right in the host's own user namespace, which nobody in a sandbox has
+# cannot succeed: each needs a right in the host's own user namespace, which nobody in a sandbox has
 # files: attempt.py
 import os
 import time

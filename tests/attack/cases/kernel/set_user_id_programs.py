@@ -1,7 +1,7 @@
 # Must be refused: gaining a user id by a program that the host's administrator marked so.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: readonly
-# toothless: every mount is nosuid, and the program's owner has no name in a sandbox
+# cannot succeed: every mount is nosuid, and the program's owner has no name in a sandbox
 # levels: 3 2
 import glob
 import os

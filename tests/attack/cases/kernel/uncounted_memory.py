@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
 # files: attempt.py
-# toothless in a container: the engine's own filter refuses some of it
+# cannot succeed in a container: the engine's own filter refuses some of it
 import attempt
 
 context = attempt.room(8)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
 # levels: 3 2
-# limits: wall_ms=200
+# limits: wall_ms=5s
 import ctypes, os, signal, time
 
 ctypes.CDLL(None).prctl(15, os.environ["ATTACK_TOKEN"].encode())

@@ -1,7 +1,7 @@
 # Must do no harm: a daemon thread that goes on while the interpreter is taken apart.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
-# toothless: a thread ends with its process in any case
+# cannot succeed: a thread ends with its process in any case
 # levels: 3 2 1
 # result: result.outcome in ("ok", "crashed") and "done" in result.stdout
 import threading

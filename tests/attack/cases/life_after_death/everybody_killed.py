@@ -1,7 +1,7 @@
 # Must end as crashed|ok: a child kills everybody that it can see, its own init included.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid
-# toothless: without it, every other sandbox would die of it, which neighbours/killed.py tries
+# cannot succeed: without it, every other sandbox would die of it, which neighbours/killed.py tries
 # levels: 3 2
 import os, signal
 

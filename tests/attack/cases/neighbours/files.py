@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: workspace
 # stopped by at 1: landlock
-# toothless: each sandbox has a file system of its own there, which no switch takes away
+# cannot succeed: each sandbox has a file system of its own there, which no switch takes away
 # levels: 3 2
 import os, tempfile
 

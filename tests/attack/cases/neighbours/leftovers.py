@@ -1,7 +1,7 @@
 # Must be refused: finding what others left in memory: fresh pages, pipes, files without a name and new files.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: memory
-# toothless: the kernel gives out zeroes
+# cannot succeed: the kernel gives out zeroes
 # levels: 3 2 1
 import mmap, os, tempfile
 

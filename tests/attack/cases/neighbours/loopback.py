@@ -5,8 +5,9 @@
 # levels: 3 2 1
 import os, socket
 
+ADDRESS = ("127." + ".".join(str(byte) for byte in bytes.fromhex(os.environ["ATTACK_TOKEN"])[:3]), 20000)
 try:
-    socket.create_connection(("127.0.0.1", 20000 + int(os.environ["ATTACK_TOKEN"][:4], 16) // 2), 1)
+    socket.create_connection(ADDRESS, 30)
     print("BREACH: connected")
 except OSError:
     print("held")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import os, socket, time
 
+# An address that nobody else has: a port of 127.0.0.1 may be some client's where the host's network is shared.
+ADDRESS = ("127." + ".".join(str(byte) for byte in bytes.fromhex(os.environ["ATTACK_TOKEN"])[:3]), 20000)
 listener = None
 try:
     listener = socket.socket()
-    listener.bind(("127.0.0.1", 20000 + int(os.environ["ATTACK_TOKEN"][:4], 16) // 2))
+    listener.bind(ADDRESS)
     listener.listen()
     listener.setblocking(False)
 except OSError:

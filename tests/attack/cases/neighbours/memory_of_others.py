@@ -1,7 +1,7 @@
 # Must be refused: reading another sandbox's memory through /proc.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: dumpable + landlock
-# toothless: without those its own /proc still shows no other sandbox; neighbours/processes_of_others.py tries that
+# cannot succeed: without those its own /proc still shows no other sandbox; neighbours/processes_of_others.py tries that
 # levels: 3 2
 import os
 

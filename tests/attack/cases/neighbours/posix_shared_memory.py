@@ -1,7 +1,7 @@
 # Must be refused: opening the POSIX shared memory of another sandbox by its name.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: workspace
-# toothless: each sandbox has a file system of its own there, which no switch takes away
+# cannot succeed: each sandbox has a file system of its own there, which no switch takes away
 # levels: 3 2
 import os
 

@@ -1,7 +1,7 @@
 # Must be refused: looking up a host name.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: net + seccomp
-# toothless: without the layers it would ask a server of somebody else's
+# cannot succeed: without the layers it would ask a server of somebody else's
 import socket
 
 try:

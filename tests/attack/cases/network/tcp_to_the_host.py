@@ -6,7 +6,7 @@ import os
 import socket
 
 try:
-    socket.create_connection(("127.0.0.1", int(os.environ["BAIT_PORT"])), 2)
+    socket.create_connection(("127.0.0.1", int(os.environ["BAIT_PORT"])), 30)
     print("BREACH connected")
 except OSError:
     print("held")

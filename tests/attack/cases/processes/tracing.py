@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid/zygote-pid + landlock + nest + seccomp
 # stopped by at 1: landlock + seccomp
-# toothless above 1: a process of the zygote's user namespace has no rights over one of the host's
+# cannot succeed above 1: a process of the zygote's user namespace has no rights over one of the host's
 # files: attempt.py
 import os
 

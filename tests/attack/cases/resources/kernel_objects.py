@@ -1,7 +1,7 @@
 # Must do no harm: event counters, pollers, semaphores, locks and pipes, twenty thousand of each.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits
-# toothless: what no limit on descriptors bounds is memory of the run
+# cannot succeed: what no limit on descriptors bounds is memory of the run
 # levels: 3 2 1
 # result: result.outcome in ("ok", "memory_limit")
 import ctypes, fcntl, os, select

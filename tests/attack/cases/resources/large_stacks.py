@@ -1,7 +1,7 @@
 # Must do no harm: threads whose stacks are half a gigabyte each.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: memory
-# toothless: a stack takes no memory before it is used
+# cannot succeed: a stack takes no memory before it is used
 # levels: 3 2 1
 # limits: memory_bytes=64M
 # result: result.outcome in ("ok", "error", "memory_limit")

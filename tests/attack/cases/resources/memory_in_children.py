@@ -15,5 +15,5 @@ held = 0
 while held < 20:
     held += len(os.read(read, 20))
 # Seen from outside at intervals only, where the kernel does not count.
-signal.sigtimedwait([signal.SIGCHLD], 4)
+signal.sigtimedwait([signal.SIGCHLD], int(os.environ["ATTACK_PATIENCE"]))
 print("BREACH: 140 MB in twenty processes")

@@ -1,7 +1,7 @@
 # Must do no harm: output that is no UTF-8, with NUL, lone surrogates, terminal escapes and text that turns around.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: output
-# toothless: it breaks nothing that a layer holds; the reply must stay one line of JSON
+# cannot succeed: it breaks nothing that a layer holds; the reply must stay one line of JSON
 # levels: 3 2 1
 # result: result.stdout_bytes == 35 and "\ufffd" in result.stdout
 import os

@@ -1,7 +1,7 @@
 # Must do no harm: source code so deep that the parser's own stack ends.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits
-# toothless: it ends nothing but itself
+# cannot succeed: it ends nothing but itself
 # levels: 3 2 1
 # limits: memory_bytes=256M
 # result: result.outcome in ("ok", "crashed", "error", "memory_limit")

@@ -5,7 +5,7 @@
 # limits: cpu_ms=200
 import os, time
 
-for _ in range(30):
+for _ in range(30 * int(os.environ["ATTACK_PATIENCE"])):  # until it is seen from outside
     child = os.fork()
     if child == 0:
         while time.process_time() < 0.03:

@@ -6,7 +6,7 @@
 import os, time
 
 read, write = os.pipe()
-for _ in range(30):
+for _ in range(30 * int(os.environ["ATTACK_PATIENCE"])):  # until it is seen from outside
     child = os.fork()
     if child == 0:
         if os.fork() == 0:

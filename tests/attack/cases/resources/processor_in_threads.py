@@ -3,11 +3,13 @@
 # stopped by: cpu
 # levels: 3 2 1
 # limits: cpu_ms=150
-import hashlib, threading, time
+import hashlib, os, threading, time
+
+MOST = 0.8 * int(os.environ["ATTACK_PATIENCE"])  # until it is seen from outside
 
 
 def burn():
-    while time.process_time() < 0.8:
+    while time.process_time() < MOST:
         hashlib.sha256(bytes(1 << 20)).digest()
 
 

@@ -3,9 +3,10 @@
 # stopped by: cpu
 # levels: 3 2 1
 # limits: cpu_ms=100
-import signal, time
+import os, signal, time
 
 signal.signal(signal.SIGXCPU, signal.SIG_IGN)
-while time.process_time() < 0.6:
+most = 0.6 * int(os.environ["ATTACK_PATIENCE"])  # until it is seen from outside
+while time.process_time() < most:
     pass
 print("BREACH: six times the processor time that was allowed")

@@ -1,7 +1,7 @@
 # Must do no harm: recursion through C until the stack ends, with Python's own limit out of the way.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits
-# toothless: it ends nothing but itself
+# cannot succeed: it ends nothing but itself
 # levels: 3 2 1
 # result: result.outcome in ("crashed", "error")
 import sys

@@ -1,7 +1,7 @@
 # Must do no harm: every descriptor watched by every poller, in several processes, as far as the user's share goes.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: rlimits + pids
-# toothless: it is a share of the user's, which descriptors and processes bound
+# cannot succeed: it is a share of the user's, which descriptors and processes bound
 # levels: 3 2 1
 # limits: pids=8
 import os, select

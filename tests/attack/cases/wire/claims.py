@@ -1,7 +1,7 @@
 # Must do no harm: a result that claims another outcome, other usage, limits and isolation.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
-# toothless: those are never read from a result
+# cannot succeed: those are never read from a result
 # levels: 3 2 1
 # result: (result.outcome, result.exit_code) == ("error", 3) and result.isolation["level"] < 9 and result.usage["wall_ms"] < 9e9
 import json, os, struct

@@ -1,7 +1,7 @@
 # Must do no harm: descriptors of every kind sent to the daemon beside frames, thousands of them.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
-# toothless: nobody asks for descriptors there, so that the kernel closes them
+# cannot succeed: nobody asks for descriptors there, so that the kernel closes them
 # levels: 3 2 1
 # result: result.outcome == "ok"
 import array, errno, os, socket, struct

@@ -6,9 +6,9 @@
 import os, struct, time
 
 os.write(3, struct.pack("=II", 3, 16 << 20))
-end = time.monotonic() + 1
+end = time.monotonic() + int(os.environ["ATTACK_PATIENCE"])
 while time.monotonic() < end:
     os.write(3, b" ")
     time.sleep(0.01)
-os.write(1, b"BREACH: it lives three times as long as it may\n")
+os.write(1, b"BREACH: it lives much longer than it may\n")
 os._exit(0)

@@ -1,7 +1,7 @@
 # Must end as crashed: the signal by which the kernel ends what takes too much memory, from the code's own hand.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: memory
-# toothless: without the limit it is no less a lie
+# cannot succeed: without the limit it is no less a lie
 # levels: 3 2 1
 # result: result.signal == "SIGKILL"
 import os, signal

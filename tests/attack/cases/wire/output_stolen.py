@@ -1,7 +1,7 @@
 # Must do no harm: a run that opens its own output again and takes back what the daemon is about to read.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: proc
-# toothless: one's own descriptors are in one's own /proc, and a pipe that is opened again is still the run's own
+# cannot succeed: one's own descriptors are in one's own /proc, and a pipe that is opened again is still the run's own
 # levels: 3 2 1
 # limits: output_bytes=8M
 import fcntl, json, os, struct, time

@@ -1,7 +1,7 @@
 # Must be refused: learning from its socket which process of the host the daemon is.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: pid
-# toothless: the daemon is in no namespace of the zygote's
+# cannot succeed: the daemon is in no namespace of the zygote's
 # levels: 3 2
 import os, socket, struct
 

@@ -1,7 +1,7 @@
 # Must be refused: reading from the daemon what is not the run's own.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: descriptors
-# toothless: each sandbox has a socket of its own
+# cannot succeed: each sandbox has a socket of its own
 # levels: 3 2 1
 import os, socket
 

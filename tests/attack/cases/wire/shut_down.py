@@ -1,7 +1,7 @@
 # Must do no harm: the socket to the daemon shut down in both directions.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: deadline
-# toothless: it only takes the code's own voice
+# cannot succeed: it only takes the code's own voice
 # levels: 3 2 1
 # result: result.outcome in ("ok", "error", "crashed") and result.stdout == "here\n"
 import os, socket

@@ -1,7 +1,7 @@
 # Must do no harm: the streams and the socket put in each other's places.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
-# toothless: each leads to its own peer only
+# cannot succeed: each leads to its own peer only
 # levels: 3 2 1
 # result: result.outcome != "failed"
 import os

@@ -1,7 +1,7 @@
 # Must do no harm: all descriptors made such that they do not wait, then output and a value that do not fit in one piece.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
-# toothless: the daemon's ends are descriptions of their own
+# cannot succeed: the daemon's ends are descriptions of their own
 # levels: 3 2 1
 # result: result.outcome in ("ok", "error", "crashed")
 import os

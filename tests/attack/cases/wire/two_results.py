@@ -1,7 +1,7 @@
 # Must do no harm: a bad result after a good one, and garbage behind both.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
-# toothless: after the first, nothing is read
+# cannot succeed: after the first, nothing is read
 # levels: 3 2 1
 # result: (result.outcome, result.exit_code) == ("error", 7)
 import json, os, struct

@@ -1,7 +1,7 @@
 # Must do no harm: a result of the code's own making, with a hundred thousand warnings.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
-# toothless: how many are kept is no layer
+# cannot succeed: how many are kept is no layer
 # levels: 3 2 1
 # result: len(result.warnings) <= 100
 import json, os, struct

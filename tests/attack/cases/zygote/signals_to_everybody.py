@@ -4,7 +4,7 @@
 # levels: 3 2
 # limits: wall_ms=10s
 # result: result.outcome == "ok" and result.stdout == "here\n" or result.outcome in ("crashed", "timeout")
-# toothless: it would hit the host, so it is not tried without the layers
+# cannot succeed: it would hit the host, so it is not tried without the layers
 import os
 
 # One that is stopped before it has sent its own leaves all stopped: that is a timeout.

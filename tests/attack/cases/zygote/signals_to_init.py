@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: landlock + init
 # stopped by in a container: container + landlock
-# toothless: the kernel keeps from a pid 1 all signals of its own namespace that it does not handle
+# cannot succeed: the kernel keeps from a pid 1 all signals of its own namespace that it does not handle
 # levels: 3 2
 # whole: it would end who plays the others
 import os

@@ -8,7 +8,7 @@ import time
 
 if os.fork() == 0:
     os.kill(os.getppid(), signal.SIGSTOP)
-    time.sleep(0.9)
+    time.sleep(int(os.environ["ATTACK_PATIENCE"]))
     os.kill(os.getppid(), signal.SIGCONT)
     os._exit(0)
 os.wait()

@@ -58,7 +58,7 @@ class AsyncAdder:
 
     URL and TOKEN are those of $ADDER_URL and $ADDER_TOKEN where they are not given. TIMEOUT, in seconds, is for the server to
     answer; while code runs there is none, since the code's own limits end it. RETRIES: how often to try again where there is no
-    room. TRANSPORT is httpx's, for who needs a proxy or certificates of his own.
+    room. TRANSPORT is httpx's, for who needs a proxy or certificates of their own.
     """
 
     def __init__(

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of fields: what the members of a JSON object may be, as data, and the one validator of such objects.
+ * Parameters of tools, bodies and queries of HTTP, questions on the local socket: each is a table. Schemas
+ * are made from the same rows (tools/schema.h). */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+#include <stddef.h>
+
+/* What a value may be: bits, since some may be null as well. */
+enum field_type {
+  FIELD_TEXT = 1 << 0,
+  FIELD_INTEGER = 1 << 1,
+  FIELD_NUMBER = 1 << 2, /* also an integer */
+  FIELD_BOOLEAN = 1 << 3,
+  FIELD_LIST = 1 << 4,
+  FIELD_OBJECT = 1 << 5,
+  FIELD_NULL = 1 << 6,
+};
+
+/* Any JSON value. */
+#define FIELD_ANY                                                                                            \
+  (FIELD_TEXT | FIELD_INTEGER | FIELD_NUMBER | FIELD_BOOLEAN | FIELD_LIST | FIELD_OBJECT | FIELD_NULL)
+
+/* A member of an object. Lists of them end with a row without a name. */
+struct field {
+  const char *name;
+  guint types;
+  gboolean optional;           /* it may be left out; a parameter may be null as well, which means the same */
+  const char *standard;        /* a parameter that is left out, as JSON: "60", "\"\""; NULL: null */
+  gint64 minimum, maximum;     /* an integer; characters of a text; items of a list; names of an object that
+                                * has no members of ours. Both 0: no bound */
+  const char *unit;            /* of an integer, for people: "s" */
+  const char *pattern;         /* of a text: a regular expression that JSON Schema and PCRE agree on */
+  const char *pattern_words;   /* what it stands for: "letters, digits, _ and -" */
+  const char *const *words;    /* of a text: those that there are, in place of a pattern; ends with NULL */
+  guint items;                 /* of a list: what its items are; of an object without members: its values */
+  const struct field *members; /* of an object, and of the objects in a list; NULL: any */
+  const char *text;            /* what it is */
+  /* Where it stands in a struct (FIELD_AT), for the functions below, and what else that struct's file says of
+   * it, as bits. */
+  gsize offset, size;
+  guint marks;
+};
+
+#define FIELD_AT(type, member) .offset = offsetof (type, member), .size = sizeof (((type *)NULL)->member)
+
+#define FIELD_WORDS(...)                                                                                     \
+  (const char *const[])                                                                                      \
+  {                                                                                                          \
+    __VA_ARGS__, NULL                                                                                        \
+  }
+
+/* The row of FIELDS called NAME, or NULL. */
+const struct field *field_find (const struct field *fields, const char *name);
+
+/* Whether VALUE (NULL: it is not) is one of TYPES. */
+gboolean field_has_type (const json_t *value, guint types);
+
+/* Checks OBJECT, a JSON object that WHAT (NULL: nothing) names in the error ("the body"), and returns it with
+ * every field in its place, what was left out as it is by default. Members of objects, and of the objects in
+ * lists, are checked and put in their places likewise. ADDER_ERROR_INVALID says all that is wrong at once,
+ * each by field and bound, and what a mistyped name was meant to be. The caller's. */
+json_t *field_check (const struct field *fields, const char *what, const json_t *object, GError **error);
+
+/* The regular expression of FIELD's text, "^(csv|json)$" where it has words; NULL: any. The caller's. */
+char *field_pattern (const struct field *field);
+
+/* ---- fields as members of a struct ---- */
+
+/* A text is a char *, an integer one of 4 or 8 bytes, a boolean a gboolean, a list of texts a GStrv, and all
+ * else a json_t *. What points is the struct's, and NULL where the value is null. A field without types is
+ * plain data, which is copied and is no JSON; one without a place is passed over. */
+
+/* Puts the values of OBJECT (field_check) into TARGET, in place of what is there. */
+void field_fill (const struct field *fields, const json_t *object, gpointer target);
+
+/* TARGET as an object. The caller's. */
+json_t *field_write (const struct field *fields, gconstpointer target);
+
+/* Copies those with any of MARKS (0: all) from SOURCE to TARGET, in place of what is there. */
+void field_copy (const struct field *fields, guint marks, gconstpointer source, gpointer target);
+
+/* Frees what TARGET has, and leaves NULL, 0 and FALSE. */
+void field_clear (const struct field *fields, gpointer target);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files environment*.c share: what an interpreter needs, and the words of the manifest. */
+#pragma once
+
+#include "common/command.h"
+#include "engine/host/environment.h"
+
+/* The file that makes a folder an environment: written last, removed first. */
+#define ENVIRONMENT_MANIFEST "environment.conf"
+#define ENVIRONMENT_GROUP    "environment"
+#define ENVIRONMENT_CACHE    "cache"
+/* The environment that is always there, and the interpreter that Adder prefers. */
+#define ENVIRONMENT_SYSTEM        "system"
+#define ENVIRONMENT_SYSTEM_PYTHON "/usr/bin/python3"
+
+/* [a-z0-9][a-z0-9_-]{0,63}: fit for a folder's name, a command line and a key. */
+gboolean environment_name_is_clean (const char *name);
+
+/* One that is there without a folder. */
+gboolean environment_is_built_in (const char *name);
+
+/* A dotted Python name, as `import` takes it. */
+gboolean environment_module_is_clean (const char *module);
+
+/* The list KEY of FILE, or an empty one. The caller's. */
+GStrv environment_key_list (GKeyFile *file, const char *key);
+
+/* The paths of all folders with a manifest, by name, each name once: the first found counts. Freed with its
+ * strings. */
+GPtrArray *environment_folders (void);
+
+/* The environment of the interpreter PYTHON, an absolute path (environment_own.c). */
+struct environment *environment_find_own (const char *python, GError **error);
+
+/* ---- what an interpreter needs ---- */
+
+struct facts {
+  char *executable; /* as it is to be executed */
+  char *version;    /* "3.11.2"; "3.11" where it was only read */
+  GStrv roots;      /* as in struct environment */
+  GStrv packages;   /* the directories that packages are installed into, those that exist */
+};
+
+void facts_free (struct facts *facts);
+
+#define autofacts __attribute__ ((cleanup (facts_cleanup)))
+void facts_cleanup (struct facts **facts);
+
+/* Asks PYTHON, an absolute path, by running it, unconfined: for a user who makes an environment of it, and
+ * for nobody else. ADDER_ERROR_UNSUPPORTED when it does not answer or is none that Adder can use. */
+struct facts *facts_ask (const char *python, GError **error);
+
+/* Keeps the answer in a manifest. */
+void facts_write (const struct facts *facts, GKeyFile *file);
+
+/* The answer that FILE keeps, if it is one of PYTHON as it is now; else NULL. */
+struct facts *facts_recall (const char *python, GKeyFile *file);
+
+/* Changes when the interpreter or what is in its PACKAGES does; a few calls of stat. The caller's. */
+char *facts_stamp (const char *python, const char *const *packages);
+
+/* Whether PATH is TREE or lies in it, by their names. */
+gboolean facts_is_below (const char *path, const char *tree);
+
+/* Why the directory PATH cannot be shown to sandboxes, or NULL when it can. */
+const char *facts_why_not_shown (const char *path);
+
+/* The roots of PYTHON by what it needs: lists of paths "prefixes", "needed", "packages" and "wanted". The
+ * caller's; ADDER_ERROR_UNSUPPORTED. */
+GStrv facts_find_roots (const char *python, const json_t *answer, GError **error);
+
+/* ---- an interpreter by names and links: nothing is run (environment_read.c) ---- */
+
+struct interpreter {
+  const char *python;  /* as it is called; not freed with it */
+  char *real;          /* the file */
+  char *name;          /* of the file: "python3.11" */
+  char *prefix, *base; /* of the environment, and of the installation that its interpreter leads to */
+  char *library;       /* Python's own modules */
+  GStrv packages;      /* the directories that packages are installed into, those that exist */
+  gboolean venv;
+};
+
+/* Two levels above a file: of PREFIX/bin/python, PREFIX. The caller's. */
+char *interpreter_prefix (const char *python);
+
+/* Fills INTERPRETER for its PYTHON. Returns why it cannot be used, or NULL. */
+const char *interpreter_locate (struct interpreter *interpreter);
+void interpreter_clear (struct interpreter *interpreter);
+
+struct facts *interpreter_facts (const struct interpreter *interpreter, GError **error);
+
+/* Both for PYTHON. ADDER_ERROR_UNSUPPORTED. */
+struct facts *facts_by_names (const char *python, GError **error);

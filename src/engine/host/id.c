@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/host/id.h"
+
+#include <glib.h>
+#include <string.h>
+#include <sys/random.h>
+
+void
+id_make (char ret_id[ID_BYTES])
+{
+  guint8 bytes[16];
+  /* Blocks only before the kernel's generator was first seeded, at boot; 16 bytes always come whole. */
+  while (getrandom (bytes, sizeof bytes, 0) != (gssize)sizeof bytes)
+    ;
+  guint64 ms = (guint64)g_get_real_time () / 1000;
+  for (int i = 0; i < 6; i++)
+    bytes[i] = (guint8)(ms >> (40 - 8 * i));
+  bytes[6] = (guint8)(0x70 | (bytes[6] & 0x0f));
+  bytes[8] = (guint8)(0x80 | (bytes[8] & 0x3f));
+
+  char *at = ret_id;
+  for (int i = 0; i < 16; i++) {
+    if (i == 4 || i == 6 || i == 8 || i == 10)
+      *at++ = '-';
+    *at++ = "0123456789abcdef"[bytes[i] >> 4];
+    *at++ = "0123456789abcdef"[bytes[i] & 0xf];
+  }
+  *at = '\0';
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the callers' side of the pools (pool.c, pool_take.c) and their threads (pool_thread.c, pool_zygotes.c,
+ * pool_sandboxes.c, pool_containers.c) share.
+ *
+ * One lock guards all that callers touch: the queue, the counts, the lists of parked and of discarded
+ * sandboxes. It is held for list operations only, never over a system call that waits. A sandbox is in one
+ * list at a time, by its `link`:
+ *
+ *     parking  -> parked -> (a run has it) -> discarded -> ending -> freed
+ *     thread's    lock      nobody            lock         thread's
+ */
+#pragma once
+
+#include "common/guarded.h"
+#include "engine/host/environment.h"
+#include "engine/pool/budget.h"
+#include "engine/pool/pool.h"
+#include "engine/pool/queue.h"
+#include "engine/pool/zygote.h"
+
+LOCK_CLASS (pools);
+
+struct pools {
+  struct host *host;
+  MUTEX (pools) lock;
+  GCond parked; /* a sandbox was parked, or will not be */
+  GUARDED_BY (pools) struct queue *queue;
+  GUARDED_BY (pools) struct budget budget;
+  GUARDED_BY (pools) guint reactivating; /* callers in the queue who have an idle sandbox */
+  GUARDED_BY (pools) gboolean closed;
+  GUARDED_BY (pools) GHashTable *pools; /* struct pool -> the same, by name, isolation and network */
+};
+
+RWLOCK_CLASS (environment);
+
+struct pool {
+  struct pools *pools;
+  char *name; /* of the environment; of containers, which have their image's, POOL_CONTAINERS */
+  enum isolation isolation;
+  enum network network; /* of its zygotes: the host's (FULL), or NONE */
+  GThread *thread;
+  int wake_fd;   /* eventfd */
+  int parked_fd; /* epoll: the exit pipes of parked sandboxes, of which there may be hundreds */
+
+  /* The environment as the newest zygote sees it. Written by the thread, read by callers who look whether it
+   * changed. Of containers: NULL, and the fingerprint is their image's. */
+  RWLOCK (environment) environment_lock;
+  GUARDED_BY (environment) struct environment *environment;
+  GUARDED_BY (environment) char *fingerprint;
+
+  GUARDED_BY (pools) GQueue parked, discarded;
+  GUARDED_BY (pools) gboolean wanted; /* somebody asked for a sandbox since the last failed start */
+  GUARDED_BY (pools)
+  gboolean stale; /* the environment changed: no sandbox of the present zygote may be leased */
+  GUARDED_BY (pools) gboolean serving; /* there is a zygote that serves */
+  GUARDED_BY (pools) gboolean bare;    /* it is a bare one */
+  GUARDED_BY (pools)
+  gboolean keeps[SANDBOX_SPEC_KINDS]; /* somebody asked for one of that kind: some are kept parked */
+  GUARDED_BY (pools)
+  struct sandbox_spec kept;           /* of containers: what that is, for there is one kind of them */
+  GUARDED_BY (pools) GError *failure; /* why the last start failed; gone with the next one that does not */
+  GUARDED_BY (pools) gint64 retry_us; /* when the next start may be tried */
+  GUARDED_BY (pools) guint zygotes, parking_count;
+  GUARDED_BY (pools) guint waiting; /* callers in the queue */
+  GUARDED_BY (pools)
+  guint64 starts, parkings, refusals; /* refusals: times that callers were told of an error */
+
+  /* the thread's own */
+  struct zygote *current, *next;
+  struct zygote *bare_next; /* starts beside NEXT when there is no current one, and serves until NEXT does */
+  GPtrArray *draining;      /* zygotes that are replaced or dead, and whose sandboxes are not all gone; of
+                               containers all */
+  GQueue parking, ending;
+  guint failures;        /* in a row, until a sandbox is parked: of parkings, and zygotes that died */
+  guint start_failures;  /* in a row */
+  guint losses;          /* zygotes in a row that died soon after they had begun to serve */
+  gint64 serving_us;     /* since when the current one serves */
+  gint64 start_took_us;  /* how long the last start took that did not fail */
+  gint64 crash_start_us; /* when crashes may have a zygote replaced again */
+  gint64 spawn_us;       /* when a sandbox may be asked for again, after a failure */
+  gboolean old_parked;   /* sandboxes of a replaced zygote are still parked */
+  int sweep_fd;          /* of containers: pidfd of who removes what earlier daemons left; or -1 */
+};
+
+/* A caller in the queue. */
+struct waiter {
+  struct queue_place place; /* first, so that the one is the other */
+  struct pool *pool;
+  struct sandbox_spec spec;
+  struct budget_claim claim;
+  gboolean needs_modules; /* a sandbox of a bare zygote will not do */
+  gboolean
+      spent; /* a sandbox was asked for with what is bind-mounted into it, of which there can be no other */
+  struct sandbox *kept; /* it has this one already, and waits for a place among those that run */
+  struct interrupt *interrupt;
+  struct sandbox *sandbox;
+  GError *error;
+  gboolean done; /* SANDBOX or ERROR is set */
+};
+
+#define POOL_CONTAINERS "container"
+
+/* So many failures to make a sandbox in a row are taken for a passing shortage: callers go on waiting. */
+#define POOL_FAILURES_OK 3
+
+/* That the engine was closed. */
+void pools_set_closed (GError **error);
+
+/* Whether SANDBOX is what WAITER waits for. */
+gboolean pool_sandbox_suits (const struct sandbox *sandbox, const struct waiter *waiter);
+
+/* Hands parked sandboxes to waiting callers, in their order. */
+REQUIRES (pools) void pools_dispatch (struct pools *pools);
+
+/* Another sandbox may run now, perhaps one of a spec that a pool makes only on demand. EXCEPT, which may be
+ * NULL, knows. */
+REQUIRES (pools) void pools_wake_waiting (struct pools *pools, const struct pool *except);
+
+/* All who wait for POOL get a copy of ERROR. */
+REQUIRES (pools) void pool_fail_waiters (struct pool *pool, const GError *error);
+
+/* Who waits for what SPEC has beyond those of most runs, a directory or a network, gets a copy of ERROR; of
+ * containers, who waits for one of that spec. */
+void pool_fail_spec (struct pool *pool, const struct sandbox_spec *spec, const GError *error);
+
+/* WAITER gets POOL_ERROR_LOST. */
+REQUIRES (pools) void pool_fail_lost (struct waiter *waiter);
+
+void pool_wake (struct pool *pool);
+
+/* SANDBOX is parked no more; to be called by who has it now. */
+void pool_unwatch (struct pool *pool, struct sandbox *sandbox);
+
+/* ---- the thread's side; by it alone, without the lock ---- */
+
+/* How long to wait after FAILURES in a row (at least one), and the earlier of two moments, of which the first
+ * may be -1. */
+gint64 pool_retry_delay (gint64 first, gint64 most, guint failures);
+gint64 pool_earlier (gint64 deadline_us, gint64 candidate_us);
+
+/* pool_zygotes.c */
+void pool_manage_zygotes (struct pool *pool); /* what is due now */
+void pool_start_failed (struct pool *pool, const GError *error);
+void pool_zygote_serves (struct pool *pool); /* the next one does */
+void pool_bare_serves (struct pool *pool);
+void pool_lose_bare (struct pool *pool);                        /* before it serves */
+void pool_lose_zygote (struct pool *pool, const GError *error); /* the current one */
+void pool_end_all (struct pool *pool);
+gint64 pool_zygotes_deadline_us (struct pool *pool);
+
+/* pool_sandboxes.c */
+void pool_take_discarded (struct pool *pool);
+void pool_bury_ended (struct pool *pool);
+void pool_expire_parking (struct pool *pool);
+void pool_spawn_next (struct pool *pool);
+/* One of a spec with bind mounts could not be made; 0: without. */
+void pool_spawn_failed (struct pool *pool, const struct sandbox_spec *spec, const GError *error);
+void pool_sandbox_spawned (struct pool *pool, struct sandbox *sandbox);
+void pool_sandbox_speaks (struct pool *pool, struct sandbox *sandbox); /* while it is being parked */
+void pool_parked_sandboxes_ended (struct pool *pool);                  /* when parked_fd can be read */
+void pool_sandbox_end (struct pool *pool, struct sandbox *sandbox);    /* it is in no list */
+void pool_discard_old (struct pool *pool, guint keep);
+void pool_abandon_parking (struct pool *pool, const struct zygote *zygote);
+gint64 pool_sandboxes_deadline_us (struct pool *pool);
+
+/* What is to be made next. */
+struct pool_choice {
+  struct budget_round round;
+  struct sandbox_spec spec;
+  gboolean chosen, waited; /* waited: callers of this pool are there */
+  guint64 promised;        /* bytes that are to go to callers soon */
+};
+
+/* The spec that the first caller waits for who has room and none in the making. Its descriptors are its own
+ * then (sandbox_spec_keep). */
+REQUIRES (pools) void pool_choose_waited (struct pool *pool, struct pool_choice *choice);
+
+/* pool_containers.c */
+char *pool_image_stamp (const struct config *config); /* what changes with the image; any thread may ask */
+void pool_start_containers (struct pool *pool);       /* what is due now */
+void pool_sweep_containers (struct pool *pool);       /* once, at its beginning */
+void pool_container_failed (struct pool *pool, const struct sandbox_spec *spec, const GError *error);
+void pool_set_late (const struct pool *pool, const struct sandbox *sandbox, GError **error);
+void pool_container_event (struct pool *pool, struct zygote *zygote, enum zygote_event event,
+                           const GError *error);
+REQUIRES (pools) gboolean pool_keeps_like (const struct pool *pool, const struct sandbox *sandbox);
+void pool_shed_containers (struct pool *pool);
+gint64 pool_containers_deadline_us (struct pool *pool);
+
+/* The thread's function; DATA is the pool. */
+gpointer pool_thread (gpointer data);

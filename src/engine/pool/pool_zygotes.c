@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pool's thread does with zygotes: starts them when they are wanted, replaces them when they are due,
+ * kills those that are stuck, and frees them when the last of their sandboxes is gone. */
+#include "adder_types.h"
+#include "common/log.h"
+#include "engine/pool/pool_private.h"
+
+/* After the first failure in a row, doubled with each further one. */
+#define START_RETRY_US   (G_USEC_PER_SEC / 4)
+#define START_RETRY_MOST (30 * G_USEC_PER_SEC)
+
+/* So many losses in a row are taken for bad luck: callers go on waiting. */
+#define LOSSES_OK 3
+
+/* One that has served for so long has not died of what the one before it died of. */
+#define SETTLED_US (30 * G_USEC_PER_SEC)
+
+/* Zygotes that are started because of crashes take one part of the time in so many: the crash budget limits
+ * what can be learnt about one address layout, and must not turn a loop of crashes into a loop of imports. */
+#define CRASH_PART 20
+
+gint64
+pool_retry_delay (gint64 first, gint64 most, guint failures)
+{
+  return failures > 16 ? most : MIN (first << (failures - 1), most);
+}
+
+gint64
+pool_earlier (gint64 deadline_us, gint64 candidate_us)
+{
+  return deadline_us < 0 ? candidate_us : MIN (deadline_us, candidate_us);
+}
+
+/* ---- starting ---- */
+
+/* The current zygote, which is bare, makes no more sandboxes; those that it has parked are ended. */
+static void
+retire_current (struct pool *pool)
+{
+  pool_abandon_parking (pool, pool->current);
+  g_ptr_array_add (pool->draining, g_steal_pointer (&pool->current));
+  g_mutex_lock (&pool->pools->lock);
+  pool->serving = pool->bare = FALSE;
+  g_mutex_unlock (&pool->pools->lock);
+  pool_discard_old (pool, 0);
+}
+
+/* The bare zygote that starts is of no use any more. It is freed when none of what poll reported is left. */
+void
+pool_lose_bare (struct pool *pool)
+{
+  if (pool->bare_next)
+    g_ptr_array_add (pool->draining, g_steal_pointer (&pool->bare_next));
+}
+
+/* Callers who wait get ERROR unless a zygote serves that may still help them. */
+void
+pool_start_failed (struct pool *pool, const GError *error)
+{
+  struct pools *pools = pool->pools;
+  pool->start_failures++;
+  log_warning ("%s", error->message);
+  g_mutex_lock (&pools->lock);
+  pool->retry_us =
+      g_get_monotonic_time () + pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->start_failures);
+  g_clear_error (&pool->failure);
+  pool->failure = g_error_copy (error);
+  gboolean helpless = !pool->current || pool->current->bare || pool->stale;
+  if (helpless) {
+    pool->wanted = FALSE;
+    pool_fail_waiters (pool, error);
+  }
+  g_mutex_unlock (&pools->lock);
+  /* An environment that cannot load its modules serves nobody: what runs would else depend on the moment. */
+  pool_lose_bare (pool);
+  if (pool->current && pool->current->bare)
+    retire_current (pool);
+}
+
+/* Looks at the environment anew, so that the fingerprint is of what the new zygote will load. */
+static gboolean
+renew_environment (struct pool *pool, GError **error)
+{
+  struct environment *environment = environment_find (pool->name, error);
+  if (!environment)
+    return FALSE;
+  g_autofree char *fingerprint = environment_fingerprint (environment);
+  g_rw_lock_writer_lock (&pool->environment_lock);
+  environment_free (pool->environment);
+  pool->environment = environment;
+  g_free (pool->fingerprint);
+  pool->fingerprint = g_steal_pointer (&fingerprint);
+  g_rw_lock_writer_unlock (&pool->environment_lock);
+  return TRUE;
+}
+
+/* The environment as the pool's thread reads it: it alone writes it, and so needs no lock. */
+NOT_ANALYSED
+static const struct environment *
+own_environment (const struct pool *pool)
+{
+  return pool->environment;
+}
+
+/* Nobody can be served before the next zygote has loaded its modules, unless a bare one is: that takes as
+ * long as Python itself. Not where the last start failed: see pool_start_failed. */
+static gboolean
+wants_bare (struct pool *pool)
+{
+  g_mutex_lock (&pool->pools->lock);
+  gboolean wants = (!pool->current || pool->stale) && !pool->failure;
+  g_mutex_unlock (&pool->pools->lock);
+  char *const *modules = own_environment (pool)->modules;
+  return wants && modules && modules[0] && !pool->bare_next;
+}
+
+static void
+start_bare (struct pool *pool)
+{
+  g_autoptr (GError) error = NULL;
+  pool->bare_next =
+      zygote_start (pool->pools->host, own_environment (pool), pool->isolation, pool->network, TRUE, &error);
+  if (!pool->bare_next)
+    log_warning ("%s", error->message);
+}
+
+static gboolean
+has_crashed_out (const struct pool *pool, const struct zygote *zygote)
+{
+  return zygote->crashes.length >= pool->pools->host->config->crash_budget &&
+         g_get_monotonic_time () >= pool->crash_start_us;
+}
+
+static void
+start_next (struct pool *pool)
+{
+  g_autoptr (GError) error = NULL;
+  if (pool->current && has_crashed_out (pool, pool->current)) {
+    log_warning ("the zygote of %s is replaced: too many of its sandboxes crashed", pool->name);
+    pool->crash_start_us = g_get_monotonic_time () + CRASH_PART * pool->start_took_us;
+  }
+  g_mutex_lock (&pool->pools->lock);
+  pool->starts++;
+  g_mutex_unlock (&pool->pools->lock);
+  if (host_prepare (pool->pools->host, pool->isolation, pool->network, FALSE, &error) &&
+      renew_environment (pool, &error)) {
+    if (wants_bare (pool))
+      start_bare (pool);
+    pool->next = zygote_start (pool->pools->host, own_environment (pool), pool->isolation, pool->network,
+                               FALSE, &error);
+  }
+  if (!pool->next)
+    pool_start_failed (pool, error);
+}
+
+static gboolean
+is_due (const struct pool *pool, const struct zygote *zygote)
+{
+  const struct config *config = pool->pools->host->config;
+  gint64 age_us = g_get_monotonic_time () - zygote->started_us;
+  return zygote->runs >= config->zygote_runs || (guint64)age_us / 1000 >= config->zygote_age_ms ||
+         has_crashed_out (pool, zygote);
+}
+
+static gboolean
+needs_zygote (struct pool *pool)
+{
+  g_mutex_lock (&pool->pools->lock);
+  gboolean needs = pool->stale || (!pool->current && pool->wanted) || (pool->current && pool->current->bare);
+  gint64 retry_us = pool->retry_us;
+  g_mutex_unlock (&pool->pools->lock);
+  if (pool->current && is_due (pool, pool->current))
+    needs = TRUE;
+  return needs && !pool->next && g_get_monotonic_time () >= retry_us;
+}
+
+static gint64
+start_deadline_us (const struct pool *pool)
+{
+  return pool->next->started_us + (gint64)pool->pools->host->config->zygote_start_ms * 1000;
+}
+
+static void
+give_up_late_start (struct pool *pool)
+{
+  if (!pool->next || g_get_monotonic_time () < start_deadline_us (pool))
+    return;
+  g_autoptr (GError) error = NULL;
+  g_set_error (&error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "the environment %s did not start within %" G_GUINT64_FORMAT " ms (zygote_start_ms)",
+               pool->name, pool->pools->host->config->zygote_start_ms);
+  g_clear_pointer (&pool->next, zygote_free);
+  pool_start_failed (pool, error);
+}
+
+/* ZYGOTE serves: from now on it alone makes sandboxes. What the old one has parked serves until it is
+ * replaced, one by one. */
+static void
+become_current (struct pool *pool, struct zygote *zygote)
+{
+  if (pool->current) {
+    g_ptr_array_add (pool->draining, pool->current);
+    pool->old_parked = TRUE;
+  }
+  pool->current = zygote;
+  pool->spawn_us = 0;
+  pool->serving_us = g_get_monotonic_time ();
+  gint64 took_us = pool->serving_us - zygote->started_us;
+  if (!zygote->bare) {
+    pool->start_failures = 0;
+    pool->start_took_us = took_us;
+  }
+  log_info ("the %szygote of %s serves after %" G_GINT64_FORMAT " ms (Python %s)",
+            zygote->bare ? "bare " : "", pool->name, took_us / 1000, zygote->info->version);
+  g_mutex_lock (&pool->pools->lock);
+  pool->serving = TRUE;
+  pool->bare = zygote->bare;
+  pool->stale = FALSE;
+  pool->retry_us = 0;
+  g_clear_error (&pool->failure);
+  g_mutex_unlock (&pool->pools->lock);
+}
+
+void
+pool_zygote_serves (struct pool *pool)
+{
+  pool_lose_bare (pool);
+  become_current (pool, g_steal_pointer (&pool->next));
+}
+
+void
+pool_bare_serves (struct pool *pool)
+{
+  become_current (pool, g_steal_pointer (&pool->bare_next));
+}
+
+/* ---- ending ---- */
+
+/* A zygote died and took its sandboxes with it. Runs see the end of their exit pipes; callers wait for the
+ * next zygote. */
+void
+pool_lose_zygote (struct pool *pool, const GError *error)
+{
+  struct pools *pools = pool->pools;
+  log_warning ("%s", error->message);
+  pool_abandon_parking (pool, pool->current);
+  g_ptr_array_add (pool->draining, g_steal_pointer (&pool->current));
+  gint64 now = g_get_monotonic_time ();
+  pool->failures++;
+  pool->losses = now - pool->serving_us >= SETTLED_US ? 1 : pool->losses + 1;
+  g_mutex_lock (&pools->lock);
+  pool->serving = pool->bare = FALSE;
+  pool->wanted = TRUE;
+  g_clear_error (&pool->failure);
+  /* The first time at once: it had served, so it will again. */
+  pool->retry_us =
+      now + (pool->losses > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->losses - 1) : 0);
+  /* Up to then who asks waits: told of a failure, callers would be turned away until the next start. */
+  if (pool->failures > LOSSES_OK) {
+    pool->failure = g_error_copy (error);
+    pool_fail_waiters (pool, error);
+  }
+  g_mutex_unlock (&pools->lock);
+  pool_discard_old (pool, 0);
+}
+
+static void
+kill_stuck (struct pool *pool, struct zygote *zygote)
+{
+  log_warning ("the zygote of %s does not answer and is killed", pool->name);
+  zygote_kill (zygote);
+}
+
+static void
+check_answer (struct pool *pool, struct zygote *zygote, gint64 now_us)
+{
+  if (!zygote || !zygote->spawning || now_us < zygote->answer_us)
+    return;
+  zygote->answer_us = G_MAXINT64;
+  kill_stuck (pool, zygote);
+}
+
+/* One that neither makes sandboxes nor reports their end would hold up all callers: it goes, with what it
+ * holds. */
+static void
+check_zygotes (struct pool *pool)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  check_answer (pool, pool->current, now_us);
+  for (guint i = 0; i < pool->draining->len; i++)
+    check_answer (pool, pool->draining->pdata[i], now_us);
+  for (GList *link = pool->ending.head; link; link = link->next) {
+    struct sandbox *sandbox = link->data;
+    if (now_us < sandbox->deadline_us)
+      continue;
+    sandbox->deadline_us = G_MAXINT64;
+    kill_stuck (pool, sandbox_leader (sandbox)->zygote);
+  }
+}
+
+/* Replaced zygotes go when the last of their sandboxes is gone. */
+static void
+free_drained (struct pool *pool)
+{
+  for (guint i = pool->draining->len; i > 0; i--) {
+    struct zygote *zygote = pool->draining->pdata[i - 1];
+    if (zygote->sandboxes > 0)
+      continue;
+    if (pool->isolation == ISOLATION_CONTAINER && !zygote_has_left (zygote, pool->pools->host))
+      continue;
+    g_ptr_array_remove_index (pool->draining, i - 1);
+    zygote_free (zygote);
+  }
+}
+
+static void
+end_zygote (struct zygote *zygote)
+{
+  struct sandbox *spawning = zygote ? g_steal_pointer (&zygote->spawning) : NULL;
+  zygote_free (zygote);
+  sandbox_free (spawning);
+}
+
+/* The zygotes' end is every sandbox's end, also of those that runs still hold. */
+void
+pool_end_all (struct pool *pool)
+{
+  pool_take_discarded (pool);
+  /* All at once: each has to be removed by its engine. */
+  for (guint i = 0; i < pool->draining->len && pool->isolation == ISOLATION_CONTAINER; i++)
+    zygote_discard (pool->draining->pdata[i]);
+  end_zygote (g_steal_pointer (&pool->current));
+  end_zygote (g_steal_pointer (&pool->next));
+  end_zygote (g_steal_pointer (&pool->bare_next));
+  for (guint i = 0; i < pool->draining->len; i++)
+    end_zygote (pool->draining->pdata[i]);
+  g_ptr_array_set_size (pool->draining, 0);
+
+  GQueue *const lists[] = {&pool->parking, &pool->ending, &pool->parked};
+  for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
+    for (GList *link; (link = g_queue_pop_head_link (lists[i]));)
+      sandbox_release (link->data);
+}
+
+/* ---- the whole ---- */
+
+void
+pool_manage_zygotes (struct pool *pool)
+{
+  free_drained (pool);
+  give_up_late_start (pool);
+  check_zygotes (pool);
+  if (pool->isolation == ISOLATION_CONTAINER)
+    pool_start_containers (pool);
+  else if (needs_zygote (pool))
+    start_next (pool);
+}
+
+/* When one of the zygotes is late, or the next may be tried: -1 for never. */
+gint64
+pool_zygotes_deadline_us (struct pool *pool)
+{
+  gint64 deadline_us = -1;
+  if (pool->isolation == ISOLATION_CONTAINER)
+    return pool_containers_deadline_us (pool);
+  if (pool->next)
+    deadline_us = pool_earlier (deadline_us, start_deadline_us (pool));
+  if (pool->current && pool->current->spawning)
+    deadline_us = pool_earlier (deadline_us, pool->current->answer_us);
+  g_mutex_lock (&pool->pools->lock);
+  if (!pool->next && pool->retry_us > 0 &&
+      (pool->stale || (pool->wanted && !pool->current) || (pool->current && pool->current->bare)))
+    deadline_us = pool_earlier (deadline_us, pool->retry_us);
+  g_mutex_unlock (&pool->pools->lock);
+  return deadline_us;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sandbox's descriptors and end. */
+#include "engine/pool/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "adder_types.h"
+#include "base/disable_layers.h"
+#include "base/fd.h"
+#include "base/syscalls.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "engine/host/launcher.h"
+#include "engine/host/process.h"
+#include "engine/network/proxy.h"
+
+/* How long a dead process may stay unreaped by its init, before nobody waits to know how it ended. */
+#define REAP_WAIT_MS 200
+
+/* The exit pipe carries one small struct; a page is enough of what a user may have in pipes
+ * (pipe-user-pages-soft). */
+#define EXIT_PIPE_BYTES 4096
+
+static void
+clear_info (gpointer data)
+{
+  struct zygote_info *info = data;
+  g_free (info->version);
+  g_strfreev (info->warnings);
+  container_facts_free (info->container);
+}
+
+struct zygote_info *
+zygote_info_ref (struct zygote_info *info)
+{
+  return g_atomic_rc_box_acquire (info);
+}
+
+void
+zygote_info_unref (struct zygote_info *info)
+{
+  if (info)
+    g_atomic_rc_box_release_full (info, clear_info);
+}
+
+/* ---- making ---- */
+
+/* The ends are the caller's to close, also where this fails. */
+static gboolean
+make_pipe (int *ret_read, int *ret_write, const char *what, GError **error)
+{
+  int ends[2];
+  if (pipe2 (ends, O_CLOEXEC) < 0)
+    return error_from_errno (error, errno, "cannot make the %s pipe of a sandbox", what);
+  *ret_read = ends[0];
+  *ret_write = ends[1];
+  /* Our end does not wait: code that runs as the daemon's user can open its stream again through /proc, and
+   * take away what poll saw there. */
+  if (fcntl (ends[0], F_SETFL, O_NONBLOCK) < 0)
+    return error_from_errno (error, errno, "cannot read the %s pipe of a sandbox without waiting", what);
+  return TRUE;
+}
+
+static gboolean
+make_socket (int *ret_ours, int *ret_theirs, GError **error)
+{
+  int ends[2];
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+    return error_from_errno (error, errno, "cannot make the socket of a sandbox");
+  *ret_ours = ends[0];
+  *ret_theirs = ends[1];
+  return TRUE;
+}
+
+guint64
+sandbox_next_number (void)
+{
+  static gint64 sandboxes;
+  return (guint64)__atomic_add_fetch (&sandboxes, 1, __ATOMIC_RELAXED);
+}
+
+static struct sandbox *
+new_sandbox (struct pool *pool, const struct sandbox_spec *spec, guint64 number)
+{
+  struct sandbox *sandbox = g_new0 (struct sandbox, 1);
+  sandbox->pool = pool;
+  sandbox->spec = *spec;
+  sandbox_spec_init_binds (&sandbox->spec);
+  sandbox->spec.files = NULL;
+  sandbox->spec.own_path = NULL;
+  sandbox->number = number;
+  sandbox->socket_fd = sandbox->stdout_fd = sandbox->stderr_fd = sandbox->exit_fd = -1;
+  sandbox->worker_fd = sandbox->init_fd = sandbox->workspace_fd = sandbox->memory_fd = sandbox->listener_fd =
+      -1;
+  sandbox->link.data = sandbox;
+  sandbox->refs = 1;
+  channel_init (&sandbox->channel, -1);
+  return sandbox;
+}
+
+static gboolean
+has_binds (const struct sandbox_spec *spec, GError **error)
+{
+  for (int i = 0; i < MOUNTS_BINDS; i++)
+    if (spec->bind_fd[i] == SANDBOX_SPEC_LOST)
+      return error_from_errno (error, EMFILE, "cannot keep what is bind-mounted into a sandbox");
+  return TRUE;
+}
+
+struct sandbox *
+sandbox_new (struct pool *pool, const struct sandbox_spec *spec, struct scratch *scratch,
+             int ret_spawn[WIRE_SPAWN_FDS], GError **error)
+{
+  struct sandbox *sandbox = new_sandbox (pool, spec, sandbox_next_number ());
+  int spawn[WIRE_SPAWN_FDS];
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    spawn[i] = -1;
+  if (!has_binds (spec, error) || !make_socket (&sandbox->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
+      !make_pipe (&sandbox->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
+      !make_pipe (&sandbox->stderr_fd, &spawn[WIRE_SPAWN_STDERR], "stderr", error) ||
+      !make_pipe (&sandbox->exit_fd, &spawn[WIRE_SPAWN_EXIT], "exit", error) ||
+      (scratch && !(sandbox->place = scratch_make (scratch, &spawn[WIRE_SPAWN_WORKSPACE], error)))) {
+    for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+      fd_close (&spawn[i]);
+    sandbox_free (sandbox);
+    return NULL;
+  }
+  for (int i = 0; i < MOUNTS_BINDS; i++)
+    spawn[WIRE_SPAWN_DIRECTORY + i] = spec->bind_fd[i];
+  sandbox->spec.files = spec->files;
+  sandbox->spec.own_path = spec->own_path;
+  (void)fcntl (sandbox->exit_fd, F_SETPIPE_SZ, EXIT_PIPE_BYTES);
+  channel_init (&sandbox->channel, sandbox->socket_fd);
+  sandbox->channel.takes_fd = spec->network == NETWORK_ALLOW;
+  for (int i = 0; i < WIRE_SPAWN_FDS; i++)
+    ret_spawn[i] = spawn[i];
+  return sandbox;
+}
+
+/* One that has ended already has no id any more, and nobody needs it: its socket says why it ended. */
+static gboolean
+look_at (int process_fd, pid_t *ret_pid)
+{
+  *ret_pid = process_id (process_fd);
+  return *ret_pid > 0 || errno == ESRCH;
+}
+
+gboolean
+sandbox_adopt (struct sandbox *sandbox, const int fds[WIRE_SPAWNED_FDS], GError **error)
+{
+  sandbox->worker_fd = fds[WIRE_SPAWNED_WORKER];
+  sandbox->init_fd = fds[WIRE_SPAWNED_INIT];
+  sandbox->workspace_fd = fds[WIRE_SPAWNED_WORKSPACE];
+  gboolean known =
+      look_at (sandbox->worker_fd, &sandbox->worker_pid) && look_at (sandbox->init_fd, &sandbox->init_pid);
+  /* What the first process of a container uses is the zygote's. */
+  if (sandbox->init_pid == sandbox->worker_pid || sandbox->contained)
+    sandbox->init_pid = 0;
+  if (known)
+    return TRUE;
+  return error_from_errno (error, errno, "cannot look at the processes of a sandbox");
+}
+
+/* ---- branches ---- */
+
+/* By what comes over the branch's socket the kernel tells whose it is: by a pidfd, or by a number (before
+ * Linux 6.5). */
+static gboolean
+ask_for_sender (int socket, GError **error)
+{
+  int on = 1;
+  if (setsockopt (socket, SOL_SOCKET, SO_PASSPIDFD, &on, sizeof on) == 0 ||
+      setsockopt (socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0)
+    return TRUE;
+  return error_from_errno (error, errno, "cannot have a socket tell who sends");
+}
+
+struct sandbox *
+sandbox_new_branch (struct sandbox *from, guint64 number, int ret_fds[WIRE_BRANCH_FDS], GError **error)
+{
+  struct sandbox *leader = sandbox_leader (from), *sandbox = new_sandbox (from->pool, &from->spec, number);
+  int fds[WIRE_BRANCH_FDS] = {-1, -1, -1};
+  sandbox->leader = leader;
+  sandbox->branch = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
+  g_atomic_int_set (&leader->shared, 1);
+  (void)g_atomic_int_add (&leader->refs, 1);
+  sandbox->info = zygote_info_ref (from->info);
+  sandbox->init_pid = leader->init_pid;
+  sandbox->init_fd = fcntl (leader->init_fd, F_DUPFD_CLOEXEC, 0);
+  if (sandbox->init_fd < 0)
+    error_from_errno (error, errno, "cannot keep the init of a branch");
+  else if (make_socket (&sandbox->socket_fd, &fds[WIRE_BRANCH_SOCKET], error) &&
+           ask_for_sender (sandbox->socket_fd, error) &&
+           make_pipe (&sandbox->stdout_fd, &fds[WIRE_BRANCH_STDOUT], "stdout", error) &&
+           make_pipe (&sandbox->stderr_fd, &fds[WIRE_BRANCH_STDERR], "stderr", error)) {
+    channel_init (&sandbox->channel, sandbox->socket_fd);
+    for (int i = 0; i < WIRE_BRANCH_FDS; i++)
+      ret_fds[i] = fds[i];
+    return sandbox;
+  }
+  for (int i = 0; i < WIRE_BRANCH_FDS; i++)
+    fd_close (&fds[i]);
+  (void)sandbox_unref (sandbox);
+  sandbox_free (sandbox);
+  return NULL;
+}
+
+gboolean
+sandbox_adopt_branch (struct sandbox *sandbox, int pidfd, GError **error)
+{
+  /* Readable when the process is dead, as the exit pipe of others is. Without it nobody would see the end. */
+  sandbox->exit_fd = fcntl (pidfd, F_DUPFD_CLOEXEC, 0);
+  if (sandbox->exit_fd < 0) {
+    error_from_errno (error, errno, "cannot watch the process of a branch");
+    (void)pidfd_send_signal (pidfd, SIGKILL, NULL, 0);
+    close (pidfd);
+    return FALSE;
+  }
+  sandbox->worker_fd = pidfd;
+  if (!look_at (pidfd, &sandbox->worker_pid))
+    return error_from_errno (error, errno, "cannot look at the process of a branch");
+  /* The socket is held by processes of this sandbox only; that it was one of them which sent, and not another
+   * with a number that was used again, shows by its parent. */
+  if (sandbox->worker_pid > 0 && process_parent (sandbox->worker_pid) == sandbox->init_pid)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the process of a branch is not where it should be");
+  return FALSE;
+}
+
+struct sandbox *
+sandbox_leader (struct sandbox *sandbox)
+{
+  return sandbox->leader ? sandbox->leader : sandbox;
+}
+
+gboolean
+sandbox_is_shared (const struct sandbox *sandbox)
+{
+  return g_atomic_int_get (&(sandbox->leader ? sandbox->leader : sandbox)->refs) > 1;
+}
+
+gboolean
+sandbox_fills_alone (const struct sandbox *sandbox)
+{
+  return !sandbox->place && !sandbox->leader && !g_atomic_int_get (&sandbox->shared);
+}
+
+gsize
+sandbox_roots (const struct sandbox *sandbox, pid_t ret_roots[2])
+{
+  ret_roots[0] = sandbox->worker_pid;
+  ret_roots[1] = sandbox->init_pid;
+  return sandbox_is_shared (sandbox) ? 1 : 2;
+}
+
+/* ---- ending ---- */
+
+void
+sandbox_kill (struct sandbox *sandbox)
+{
+  if (sandbox_is_shared (sandbox)) {
+    if (sandbox->cgroup)
+      (void)cgroup_kill (sandbox->cgroup, NULL);
+    if (sandbox->worker_fd >= 0)
+      (void)pidfd_send_signal (sandbox->worker_fd, SIGKILL, NULL, 0);
+    return;
+  }
+  usage_settle (sandbox);
+  /* No init's end is the end of all here. As long as the zygote has not reported it, the worker's number is
+   * its group's still, even should the zygote be dead. */
+  if (sandbox->place && !sandbox->apart && sandbox->worker_pid > 0 && !sandbox->has_exit &&
+      !layer_is_disabled (LAYER_CLEANUP))
+    (void)kill (-sandbox->worker_pid, SIGKILL);
+  int fd = layer_is_disabled (LAYER_CLEANUP) ? sandbox->worker_fd : sandbox->init_fd;
+  if (fd >= 0)
+    (void)pidfd_send_signal (fd, SIGKILL, NULL, 0);
+}
+
+void
+sandbox_kill_worker (const struct sandbox *sandbox)
+{
+  (void)pidfd_send_signal (sandbox_is_shared (sandbox) ? sandbox->worker_fd : sandbox->init_fd, SIGKILL, NULL,
+                           0);
+}
+
+gboolean
+sandbox_has_died (const struct sandbox *sandbox)
+{
+  /* A process that was killed shows at once; the zygote's report of it comes later. */
+  struct pollfd ends[] = {
+      {.fd = sandbox->worker_fd, .events = POLLIN},
+      {.fd = sandbox->init_fd, .events = POLLIN},
+      {.fd = sandbox->exit_fd, .events = POLLIN},
+  };
+  return poll (ends, G_N_ELEMENTS (ends), 0) > 0;
+}
+
+/* A branch is the init's child, which tells nobody how it ended; the kernel does, once it is reaped, which is
+ * at once. Where it does not, the branch is taken for killed, as most are. */
+static gboolean
+read_end_of_branch (struct sandbox *sandbox)
+{
+  struct pollfd dead = {.fd = sandbox->worker_fd, .events = POLLIN}, reaped = {.fd = sandbox->worker_fd};
+  int status;
+  if (poll (&dead, 1, 0) <= 0)
+    return FALSE;
+  (void)poll (&reaped, 1, REAP_WAIT_MS);
+  if (!process_exit_status (sandbox->worker_fd, &status))
+    status = SIGKILL;
+  sandbox->exit.code = WIFEXITED (status) ? CLD_EXITED : WCOREDUMP (status) ? CLD_DUMPED : CLD_KILLED;
+  sandbox->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
+  sandbox->has_exit = sandbox->ended = sandbox->gone = TRUE;
+  return TRUE;
+}
+
+gboolean
+sandbox_is_empty (const struct sandbox *sandbox, int wait_ms)
+{
+  return !sandbox->contained || sandbox->init_fd < 0 || launcher_wait (sandbox->init_fd, wait_ms);
+}
+
+gboolean
+sandbox_read_exit (struct sandbox *sandbox)
+{
+  if (sandbox->gone)
+    return TRUE;
+  if (sandbox->leader)
+    return read_end_of_branch (sandbox);
+  struct wire_exit report;
+  gssize got = read (sandbox->exit_fd, &report, sizeof report);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN))
+    return sandbox->ended;
+  /* It is smaller than PIPE_BUF, so it comes whole or not at all. */
+  if (got == (gssize)sizeof report) {
+    sandbox->exit = report;
+    sandbox->has_exit = TRUE;
+  }
+  sandbox->ended = TRUE;
+  sandbox->gone = got != (gssize)sizeof report || !(sandbox->spec.session || sandbox->contained);
+  /* The first process of a container closes its end before the others have gone with it. */
+  if (sandbox->gone)
+    (void)sandbox_is_empty (sandbox, REAP_WAIT_MS);
+  return TRUE;
+}
+
+/* So that those that live on have the room. */
+static void
+remove_branch (struct sandbox *sandbox)
+{
+  autoclose int branches = sys_openat2 (sandbox->leader->workspace_fd, "branches",
+                                        O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
+  if (branches >= 0)
+    scratch_remove_tree (branches, sandbox->branch);
+}
+
+gboolean
+sandbox_unref (struct sandbox *sandbox)
+{
+  return g_atomic_int_add (&sandbox_leader (sandbox)->refs, -1) == 1;
+}
+
+void
+sandbox_free (struct sandbox *sandbox)
+{
+  if (!sandbox)
+    return;
+  struct fault fault;
+  if (sandbox->cgroup && !layer_is_disabled (LAYER_CLEANUP) && cgroup_remove (sandbox->cgroup, &fault) < 0)
+    log_warning ("%s: %s", fault.step, g_strerror (fault.err));
+  channel_clear (&sandbox->channel);
+  int *const fds[] = {&sandbox->socket_fd,    &sandbox->stdout_fd, &sandbox->stderr_fd,
+                      &sandbox->exit_fd,      &sandbox->worker_fd, &sandbox->init_fd,
+                      &sandbox->workspace_fd, &sandbox->memory_fd, &sandbox->listener_fd};
+  for (gsize i = 0; i < G_N_ELEMENTS (fds); i++)
+    fd_close (fds[i]);
+  if (sandbox->egress)
+    proxy_close (sandbox->egress);
+  egress_unref (sandbox->egress);
+  scratch_place_free (sandbox->place);
+  zygote_info_unref (sandbox->info);
+  g_clear_pointer (&sandbox->spec.files, g_ptr_array_unref);
+  g_clear_pointer (&sandbox->spec.own_path, g_ref_string_release);
+  if (sandbox->leader && sandbox->leader->workspace_fd >= 0)
+    remove_branch (sandbox);
+  g_free (sandbox->branch);
+  g_free (sandbox);
+}
+
+void
+sandbox_release (struct sandbox *sandbox)
+{
+  struct sandbox *leader = sandbox->leader;
+  gboolean left = !leader && g_atomic_int_get (&sandbox->refs) == 0;
+  gboolean last = !left && sandbox_unref (sandbox);
+  if (leader || left || last)
+    sandbox_free (sandbox);
+  if (leader && last)
+    sandbox_free (leader);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run ended: a pure function from what was observed to an outcome, an exit code and a signal. Only
+ * facts decide: the kernel's counts and reports, what the daemon itself did, and the result message; never
+ * the text of an output. */
+#pragma once
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "adder_types.h"
+#include "runner/wire.h"
+
+/* Why the daemon itself ended the run; the first reason stays. */
+enum stop {
+  STOP_NONE,
+  STOP_CANCELLED, /* the caller said so, or hung up */
+  STOP_DEADLINE,
+  STOP_CPU,
+  STOP_MEMORY, /* the watchdog, or the kernel where it would kill only one process */
+  STOP_OUTPUT,
+  STOP_DISPLAYS,  /* more displays, or bytes of them, than a run may send */
+  STOP_PROTOCOL,  /* the sandbox sent what no runner sends */
+  STOP_INTERRUPT, /* a cell that did not end when the caller interrupted it */
+};
+
+struct facts {
+  enum stop stop;
+  gboolean has_result;  /* a well-formed result message came before any STOP, */
+  gboolean interrupted; /* or after it, because the code of a cell was asked to end for it */
+  int result_exit_code;
+  gboolean result_has_error;
+  gboolean result_refused;       /* the guard did not let the code run */
+  gboolean result_out_of_memory; /* the error is a MemoryError */
+  gboolean has_exit;             /* the zygote reported how the worker ended */
+  struct wire_exit exit;
+  gboolean zygote_ended; /* the exit pipe ended without a report */
+  gboolean contained;    /* a container was all of it */
+  guint64 oom_kills;     /* by the kernel, for this run's control group */
+  gboolean memory_full;  /* there is no such group, and nearly all memory was used that it may use */
+  guint64 cpu_us, cpu_limit_us;
+};
+
+/* What a verdict rests on, so that the message to people is chosen by it and nothing is decided twice. */
+enum cause {
+  CAUSE_RESULT, /* the result message says all */
+  CAUSE_GUARD,  /* so it does of code that did not run */
+  CAUSE_EXITED, /* the process left by itself, without a result */
+  CAUSE_SIGNAL,
+  CAUSE_STOP, /* facts.stop */
+  CAUSE_OOM_KILL,
+  CAUSE_MEMORY_ERROR,
+  CAUSE_CPU,
+  CAUSE_ZYGOTE,
+  CAUSE_NO_END, /* neither a result nor an end was seen */
+};
+
+struct verdict {
+  AdderOutcome outcome;
+  enum cause cause;
+  int exit_code;
+  int signal; /* 0: none */
+};
+
+struct verdict outcome_decide (const struct facts *facts);
+
+/* The exit code of an outcome that does not have one of its own (docs/results.md). */
+int outcome_exit_code (AdderOutcome outcome);

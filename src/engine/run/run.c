@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run, phase by phase.
+ *
+ *     NEW       check the request, take a sandbox, set limits, put files in, send the request
+ *     RUNNING   wait for output, displays, the result, the end, the caller's cancelling, deadlines
+ *     DRAINING  what stands in the pipes at the end
+ *     RESULT    usage, files, verdict, JSON; the sandbox goes back to its pool, which buries it, or to its
+ * session
+ *
+ * Where the sandbox comes from, and what becomes of it, differs between a run of its own (run_sandbox.c) and
+ * a cell of a session (cell.c).
+ *
+ * The sandbox's processes are hostile once the request is sent. Nothing waits for them without a deadline:
+ * reads follow poll, sending goes on when the socket takes it, and what comes is bounded first. */
+#include "engine/run/run_private.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/disable_layers.h"
+#include "base/fd.h"
+#include "common/json.h"
+#include "engine/network/proxy.h"
+#include "engine/request/denial.h"
+#include "engine/request/explain.h"
+
+#define BUFFER_BYTES ((gsize)64 << 10)
+
+/* SIGKILL takes effect within milliseconds; a process that does not end in this time hangs in the kernel. */
+#define END_WAIT_US (10 * G_USEC_PER_SEC)
+
+/* Each wake-up costs the sandbox some 10 us, and on a busy machine its place on the processor, so output is
+ * not waited for until the code has run this long. Nobody sees the difference. */
+#define OUTPUT_PATIENCE_US 5000
+
+/* After so much malloc would keep more than is worth keeping: many values leave small pieces, and large
+ * blocks of later runs, which would be mapped and unmapped, are placed into what such pieces left. */
+#define VALUES_MANY 20000
+#define BYTES_MANY  ((guint64)1 << 20)
+
+/* So many eighths of the memory limit, after which native code that aborts is taken to have met it: what it
+ * asked for last, a thread's stack of 8 MiB or a block of a table, is not in the peak. */
+#define MEMORY_FULL 7
+
+/* ---- start ---- */
+
+/* A limit that is left out, for an attack on it, is the most that could be asked for. */
+static void
+disable_limit_layers (struct limits *limits)
+{
+  static const struct {
+    enum layer layer;
+    enum limit limit;
+  } rows[] = {
+      {LAYER_MEMORY, LIMIT_MEMORY},
+      {LAYER_PIDS, LIMIT_PIDS},
+      {LAYER_CPU, LIMIT_CPU},
+      {LAYER_DEADLINE, LIMIT_WALL},
+      {LAYER_OUTPUT, LIMIT_OUTPUT},
+      {LAYER_WORKSPACE, LIMIT_WORKSPACE},
+      {LAYER_WORKSPACE, LIMIT_SHM},
+      {LAYER_WORKSPACE, LIMIT_WORKSPACE_FILES},
+      {LAYER_RLIMITS, LIMIT_OPEN_FILES},
+      {LAYER_RLIMITS, LIMIT_FILE_SIZE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (layer_is_disabled (rows[i].layer))
+      limits->value[rows[i].limit] = limit_table[rows[i].limit].maximum;
+}
+
+/* What a cell does not say is its session's. */
+static void
+find_session (struct adder_run *run)
+{
+  struct run_request *request = run->request;
+  run->session = sessions_find (run->engine->sessions, request->owner, request->session, &run->failure);
+  if (!run->session)
+    return;
+  request->environment = g_strdup (run->session->environment);
+  request->profile = g_strdup (run->session->profile);
+  request->maxima = run->session->options->maxima;
+  (void)session_merge_limits (run->session, &request->limits, request->limits_set, &run->failure);
+}
+
+struct adder_run *
+run_start (struct engine *engine, struct run_request *request)
+{
+  struct adder_run *run = g_new0 (struct adder_run, 1);
+  run->engine = engine_ref (engine);
+  run->request = request;
+  run->kind = request->session ? &run_as_cell : &run_in_sandbox;
+  if (request->session)
+    find_session (run);
+  disable_limit_layers (&request->limits);
+  run->asked_us = g_get_monotonic_time ();
+  run->asked_ms = g_get_real_time () / 1000;
+  run->workspace_fd = run->ferry.fd = -1;
+  run->warnings = g_ptr_array_new_with_free_func (g_free);
+  lease_init (&run->lease);
+  run->displays = json_array ();
+  run->can_wait = interrupt_init (&run->interrupt, request->watch_fd, run->failure ? NULL : &run->failure);
+  for (int i = 0; i < STREAMS; i++) {
+    run->streams[i].event = i == STREAM_OUTPUT ? ADDER_EVENT_STDOUT : ADDER_EVENT_STDERR;
+    run->streams[i].fd = -1;
+    capture_init (&run->streams[i].capture, request->limits.value[LIMIT_REPLY]);
+    spill_init (&run->streams[i].spill, request->limits.value[LIMIT_REPLY],
+                request->limits.value[LIMIT_SPILL]);
+    if (request->keep_over > 0 && request->keep_over < run->streams[i].spill.over)
+      run->streams[i].spill.over = request->keep_over;
+  }
+  id_make (run->id);
+  return run;
+}
+
+const char *
+run_id (const struct adder_run *run)
+{
+  return run->id;
+}
+
+void
+run_cancel (struct adder_run *run)
+{
+  if (run->can_wait)
+    interrupt_cancel (&run->interrupt);
+}
+
+/* What still runs: a cell is interrupted, and seen to its end, which comes soon. */
+static void
+abandon (struct adder_run *run)
+{
+  AdderEvent event;
+  if (run->holds_session) {
+    run_cancel (run);
+    while (run_next (run, &event))
+      if (event.kind == ADDER_EVENT_RESULT)
+        result_free (event.result);
+  }
+  run_persist_abandoned (run);
+  run->kind->release (run, NULL);
+  session_unref (run->session);
+}
+
+static gboolean
+took_much_memory (const struct adder_run *run)
+{
+  guint64 bytes = run->result_bytes + run->display_bytes + run->output_bytes;
+  return run->values > VALUES_MANY || bytes > BYTES_MANY;
+}
+
+void
+run_free (struct adder_run *run)
+{
+  if (!run)
+    return;
+  abandon (run);
+  if (run->can_wait)
+    interrupt_clear (&run->interrupt);
+  for (int i = 0; i < STREAMS; i++) {
+    capture_clear (&run->streams[i].capture);
+    spill_clear (&run->streams[i].spill);
+  }
+  message_result_clear (&run->message);
+  json_decref (run->displays);
+  json_decref (run->attempt);
+  json_decref (run->destinations);
+  json_decref (run->refusals);
+  g_ptr_array_unref (run->warnings);
+  lease_clear (&run->lease);
+  g_clear_pointer (&run->display_ids, g_hash_table_unref);
+  g_clear_pointer (&run->artifacts, g_ptr_array_unref);
+  fd_close (&run->workspace_fd);
+  fd_close (&run->ferry.fd);
+  scratch_place_free (run->place);
+  change_set_free (run->changes);
+  g_clear_error (&run->unread);
+  g_clear_error (&run->failure);
+  g_free (run->display);
+  g_free (run->display_id);
+  if (run->holds)
+    message_display_clear (&run->held);
+  g_free (run->buffer);
+  request_free (run->request);
+  engine_unref (run->engine);
+  gboolean trim = took_much_memory (run) && host_owns_process ();
+  g_free (run);
+  if (trim)
+    (void)malloc_trim (0);
+}
+
+/* ---- NEW ---- */
+
+void
+run_hand_out (struct adder_run *run)
+{
+  run->buffer = g_malloc (BUFFER_BYTES);
+  run->streams[STREAM_OUTPUT].fd = run->sandbox->stdout_fd;
+  run->streams[STREAM_ERRORS].fd = run->sandbox->stderr_fd;
+  run->socket_open = TRUE;
+  run->leased_us = g_get_monotonic_time ();
+  watchdog_start (&run->watchdog, run->sandbox, &run->request->limits, run->engine->host->cpus,
+                  run->leased_us);
+}
+
+/* ---- RUNNING ---- */
+
+/* The first reason stays; a later one can still take away the grace that the first one left. */
+void
+run_stop (struct adder_run *run, enum stop reason)
+{
+  if (reason == STOP_NONE || (reason == STOP_PROTOCOL && layer_is_disabled (LAYER_FRAMES)))
+    return;
+  gboolean first = run->facts.stop == STOP_NONE;
+  if (first)
+    run->facts.stop = reason;
+  if (run->phase != PHASE_RUNNING)
+    return;
+  if (first && run->kind->interrupt (run, reason))
+    watchdog_leave_memory (&run->watchdog);
+  else if (reason != STOP_OUTPUT && reason != STOP_DISPLAYS && reason != STOP_CANCELLED)
+    run->grace_us = 0;
+}
+
+/* Reads what STREAM holds, at most MOST bytes. Returns whether there is an EVENT to tell. */
+static gboolean
+read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEvent *event)
+{
+  gssize got;
+  do
+    got = read (stream->fd, run->buffer, MIN (most, BUFFER_BYTES));
+  while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN)
+    return FALSE;
+  if (got <= 0) {
+    stream->fd = -1;
+    return FALSE;
+  }
+  gsize length = (gsize)got;
+  guint64 room = run->request->limits.value[LIMIT_OUTPUT] - run->output_bytes;
+  if (length > room) {
+    length = room;
+    run_stop (run, STOP_OUTPUT);
+  }
+  run->output_bytes += length;
+  run_take_output (run, stream, length);
+  if (length == 0)
+    return FALSE;
+  *event = (AdderEvent){.kind = stream->event, .data = run->buffer, .length = length};
+  return TRUE;
+}
+
+void
+run_measure_streams (struct adder_run *run)
+{
+  for (int i = 0; i < STREAMS; i++) {
+    int available = 0;
+    struct stream *stream = &run->streams[i];
+    if (stream->fd >= 0 && ioctl (stream->fd, FIONREAD, &available) == 0)
+      stream->left = (gsize)MAX (available, 0);
+  }
+}
+
+gboolean
+run_drain (struct adder_run *run, AdderEvent *event)
+{
+  for (int i = 0; i < STREAMS; i++) {
+    struct stream *stream = &run->streams[i];
+    while (stream->left > 0 && stream->fd >= 0) {
+      guint64 before = run->output_bytes;
+      gsize most = MIN (stream->left, BUFFER_BYTES);
+      gboolean told = read_stream (run, stream, most, event);
+      guint64 came = run->output_bytes - before;
+      /* Over the limit nothing more is wanted of either; what was there may have been taken away since. */
+      stream->left =
+          run->facts.stop == STOP_OUTPUT || came == 0 ? 0 : stream->left - MIN (stream->left, came);
+      if (told)
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static void
+take_result (struct adder_run *run, const char *text, gsize length)
+{
+  run->values += message_count_values (text, length);
+  run->result_bytes += length;
+  /* Nobody can know how the code ended who has not read all of it. */
+  if (channel_is_sending (&run->sandbox->channel)) {
+    run_stop (run, STOP_PROTOCOL);
+    return;
+  }
+  guint64 most = layer_is_disabled (LAYER_FRAMES) ? G_MAXUINT64 : run->request->limits.value[LIMIT_VALUE];
+  if (!message_read_result (text, length, most, &run->message, run->warnings)) {
+    run_stop (run, STOP_PROTOCOL);
+    return;
+  }
+  run->facts.has_result = TRUE;
+  run->facts.interrupted = run->facts.stop != STOP_NONE;
+  run->facts.result_exit_code = run->message.exit_code;
+  run->facts.result_has_error = run->message.error != NULL;
+  run->facts.result_refused = run->message.violations != NULL;
+  run->facts.result_out_of_memory = run->message.out_of_memory;
+}
+
+/* Once, and only where it was asked for. */
+static void
+take_attempt (struct adder_run *run, const char *text, gsize length)
+{
+  json_t *attempt = run->request->attempts && !run->attempt ? message_read_attempt (text, length) : NULL;
+  if (attempt)
+    run->attempt = attempt;
+  else
+    run_stop (run, STOP_PROTOCOL);
+}
+
+static void
+take_file (struct adder_run *run, const char *data, gsize length)
+{
+  if (!ferry_take (&run->ferry, run->sandbox, &run->engine->host->owner, &run->request->limits, data, length))
+    run_stop (run, STOP_PROTOCOL);
+}
+
+static gint64
+frame_bound (uint32_t kind)
+{
+  if (layer_is_disabled (LAYER_FRAMES))
+    return G_MAXINT32;
+  switch (kind) {
+  case WIRE_DISPLAY:
+    return WIRE_DISPLAY_MAX;
+  case WIRE_RESULT:
+    return WIRE_RESULT_MAX;
+  case WIRE_ATTEMPT:
+    return WIRE_ATTEMPT_MAX;
+  case WIRE_FILE:
+    return WIRE_FILE_MAX;
+  default:
+    return -1;
+  }
+}
+
+/* Takes one frame from the sandbox's socket. */
+static void
+read_socket (struct adder_run *run)
+{
+  char *text;
+  gsize length;
+  uint32_t kind;
+  switch (channel_receive (&run->sandbox->channel, frame_bound, &kind, &text, &length)) {
+  case CHANNEL_WAIT:
+    return;
+  case CHANNEL_END:
+    run->socket_open = FALSE;
+    return;
+  case CHANNEL_BAD:
+    run->socket_open = FALSE;
+    run_stop (run, STOP_PROTOCOL);
+    return;
+  case CHANNEL_FRAME:
+    break;
+  }
+  if (kind == WIRE_DISPLAY) {
+    run_take_display (run, text, length);
+    return;
+  }
+  if (kind == WIRE_ATTEMPT)
+    take_attempt (run, text, length);
+  else if (kind == WIRE_FILE)
+    take_file (run, text, length);
+  else
+    take_result (run, text, length);
+  g_free (text);
+}
+
+/* Whether nothing stops the code, or it is still given time to end by itself. */
+static gboolean
+may_go_on (const struct adder_run *run)
+{
+  return run->facts.stop == STOP_NONE || run->grace_us > 0;
+}
+
+/* The worker ended. A result that it sent before still counts, and so do displays that stand before that. */
+static gboolean
+read_rest_of_socket (struct adder_run *run, AdderEvent *event)
+{
+  while (run->socket_open && !run->facts.has_result && may_go_on (run)) {
+    struct pollfd more = {.fd = run->sandbox->socket_fd, .events = POLLIN};
+    if (poll (&more, 1, 0) <= 0)
+      break;
+    read_socket (run);
+    if (run_tell_held (run, event))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+is_running (const struct adder_run *run)
+{
+  return may_go_on (run) && !run->facts.has_result && !run->sandbox->ended;
+}
+
+enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLL_MEMORY, POLLS };
+
+static enum wait
+wait_for_some (struct adder_run *run, struct pollfd *pollfds, gboolean output, gint64 deadline_us)
+{
+  struct channel *channel = &run->sandbox->channel;
+  pollfds[POLL_SOCKET] =
+      (struct pollfd){.fd = run->socket_open ? run->sandbox->socket_fd : -1, .events = POLLIN};
+  if (channel_is_sending (channel) || run->owes_seen)
+    pollfds[POLL_SOCKET].events |= POLLOUT;
+  pollfds[POLL_OUTPUT] =
+      (struct pollfd){.fd = output ? run->streams[STREAM_OUTPUT].fd : -1, .events = POLLIN};
+  pollfds[POLL_ERRORS] =
+      (struct pollfd){.fd = output ? run->streams[STREAM_ERRORS].fd : -1, .events = POLLIN};
+  pollfds[POLL_EXIT] = (struct pollfd){.fd = run->sandbox->exit_fd, .events = POLLIN};
+  pollfds[POLL_MEMORY] = (struct pollfd){.fd = run->sandbox->memory_fd, .events = POLLIN};
+  /* Nobody can cancel it once more. */
+  struct interrupt *interrupt = run->facts.stop == STOP_CANCELLED ? NULL : &run->interrupt;
+  return interrupt_wait (interrupt, pollfds, POLLS, deadline_us);
+}
+
+static enum wait
+wait_for_sandbox (struct adder_run *run, struct pollfd *pollfds)
+{
+  gint64 deadline_us = watchdog_next_us (&run->watchdog);
+  if (run->grace_us > 0)
+    deadline_us = MIN (deadline_us, run->grace_us);
+  /* Whatever ends the patience is seen again by the second look, after what was printed before it. */
+  if (!run->watches_output) {
+    run->watches_output = TRUE;
+    gint64 first_us = MIN (deadline_us, run->leased_us + OUTPUT_PATIENCE_US);
+    if (wait_for_some (run, pollfds, FALSE, first_us) == WAIT_CANCELLED)
+      return WAIT_CANCELLED;
+  }
+  return wait_for_some (run, pollfds, TRUE, deadline_us);
+}
+
+/* The caller of a session has interrupted its cell, which has some time from now on. */
+static gboolean
+was_interrupted (const struct adder_run *run)
+{
+  return run->session && run->grace_us == 0 && g_atomic_int_get (&run->session->interrupted);
+}
+
+/* What ends the code, or has it asked to end, apart from what it sends. */
+static void
+look_around (struct adder_run *run, enum wait end, const struct pollfd *pollfds)
+{
+  if (end == WAIT_CANCELLED) {
+    run_stop (run, STOP_CANCELLED);
+    return;
+  }
+  run_stop (run, watchdog_check (&run->watchdog));
+  if (pollfds[POLL_MEMORY].revents)
+    run_stop (run, STOP_MEMORY);
+  if (was_interrupted (run))
+    run->grace_us = g_get_monotonic_time () + (gint64)sessions_grace_us (run->session);
+  if (run->grace_us > 0 && g_get_monotonic_time () >= run->grace_us) {
+    run->grace_us = 0;
+    run_stop (run, STOP_INTERRUPT);
+  }
+}
+
+/* Works until there is an EVENT to tell (TRUE) or the run is at its end (FALSE). */
+static gboolean
+work (struct adder_run *run, AdderEvent *event)
+{
+  struct pollfd pollfds[POLLS + INTERRUPT_POLLFDS];
+  for (;;) {
+    if (run_tell_held (run, event))
+      return TRUE;
+    if (!is_running (run))
+      break;
+    look_around (run, wait_for_sandbox (run, pollfds), pollfds);
+    if (!is_running (run))
+      break;
+    if (pollfds[POLL_OUTPUT].revents && read_stream (run, &run->streams[STREAM_OUTPUT], BUFFER_BYTES, event))
+      return TRUE;
+    if (pollfds[POLL_ERRORS].revents && read_stream (run, &run->streams[STREAM_ERRORS], BUFFER_BYTES, event))
+      return TRUE;
+    if (pollfds[POLL_SOCKET].revents & POLLOUT) {
+      (void)channel_flush (&run->sandbox->channel);
+      if (run->owes_seen)
+        run_send_seen (run);
+    }
+    if (pollfds[POLL_SOCKET].revents)
+      read_socket (run);
+    if (pollfds[POLL_EXIT].revents)
+      (void)sandbox_read_exit (run->sandbox);
+  }
+  return read_rest_of_socket (run, event);
+}
+
+/* ---- DRAINING ---- */
+
+void
+run_end_sandbox (struct adder_run *run)
+{
+  gint64 deadline_us = g_get_monotonic_time () + END_WAIT_US;
+  struct pollfd report = {.fd = run->sandbox->exit_fd, .events = POLLIN};
+  sandbox_kill (run->sandbox);
+  while (!run->sandbox->ended) {
+    gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
+    if (left_ms <= 0)
+      return;
+    if (poll (&report, 1, (int)left_ms) > 0)
+      (void)sandbox_read_exit (run->sandbox);
+  }
+  (void)sandbox_is_empty (run->sandbox, END_WAIT_US / 1000);
+}
+
+/* With a result, all output was written before it; without one, all writers are dead: in both cases what is
+ * in the pipes now is all that counts, and a process that was left behind cannot lengthen it. */
+static void
+begin_draining (struct adder_run *run)
+{
+  run->ended_us = g_get_monotonic_time ();
+  if (!run->facts.has_result)
+    run_end_sandbox (run);
+  run_measure_streams (run);
+}
+
+/* ---- RESULT ---- */
+
+/* Whether it was ended from outside: with the engine, or with its session. */
+static gboolean
+was_ended (struct adder_run *run)
+{
+  const struct sandbox *sandbox = run->sandbox;
+  return (sandbox->ended && !sandbox->has_exit && pools_are_closed (run->engine->pools)) ||
+         (run->session && sessions_has_ended (run->session));
+}
+
+/* It says so of files of its own, and nothing follows from it but what they are called. */
+static void
+mark_tables (struct adder_run *run)
+{
+  for (guint i = 0; run->message.tables && run->artifacts && i < run->artifacts->len; i++) {
+    struct artifact *artifact = run->artifacts->pdata[i];
+    if (g_str_has_prefix (artifact->path, WORKSPACE_TABLES))
+      artifact->is_table = g_strv_contains ((const char *const *)run->message.tables,
+                                            artifact->path + strlen (WORKSPACE_TABLES));
+  }
+}
+
+static struct verdict
+judge (struct adder_run *run)
+{
+  struct facts *facts = &run->facts;
+  struct sandbox *sandbox = run->sandbox;
+  usage_read (sandbox, &run->usage);
+  facts->has_exit = sandbox->has_exit;
+  facts->exit = sandbox->exit;
+  facts->zygote_ended = sandbox->ended && !sandbox->has_exit;
+  facts->contained = sandbox->contained;
+  facts->oom_kills = run->usage.oom_kills;
+  facts->memory_full =
+      !sandbox->cgroup && run->usage.peak_bytes >= run->request->limits.value[LIMIT_MEMORY] / 8 * MEMORY_FULL;
+  facts->cpu_us = run->usage.cpu_us;
+  facts->cpu_limit_us = run->request->limits.value[LIMIT_CPU] * 1000;
+  if (!facts->has_result && was_ended (run))
+    run_stop (run, STOP_CANCELLED);
+
+  struct verdict verdict = outcome_decide (facts);
+  sandbox->crashed = verdict.outcome == ADDER_OUTCOME_CRASHED;
+  return verdict;
+}
+
+/* Limits that were met without ending the run: by the kernel's counts, and by what the sandbox says. */
+static guint32
+limits_met (const struct adder_run *run)
+{
+  guint32 limits = run->message.limits_met | run->network_limits_met;
+  if (run->usage.pids_refused > 0)
+    limits |= 1u << LIMIT_PIDS;
+  if (run->usage.oom_kills > 0)
+    limits |= 1u << LIMIT_MEMORY;
+  return limits |
+         workspace_limits_met (run->workspace_fd >= 0 ? run->workspace_fd : run->sandbox->workspace_fd);
+}
+
+static struct adder_result *
+make_result (struct adder_run *run, const struct verdict *verdict, json_t *error, json_t *denials)
+{
+  const struct lease *lease = run_lease (run);
+  run_persist (run, verdict, error, denials);
+  g_autoptr (json_t) charts = message_take_charts (run->displays);
+  g_autoptr (json_t) session = run->cell > 0 ? sessions_of_result (run->session, run->cell) : NULL;
+  g_autoptr (json_t) changes = run->changes ? changes_to_json (run->changes, run->warnings) : NULL;
+  const struct result_parts parts = {
+      .run_id = run->id,
+      .verdict = *verdict,
+      .output = &run->streams[STREAM_OUTPUT].capture,
+      .errors = &run->streams[STREAM_ERRORS].capture,
+      .output_spill = &run->streams[STREAM_OUTPUT].spill,
+      .errors_spill = &run->streams[STREAM_ERRORS].spill,
+      .value = run->message.value,
+      .error = error,
+      .displays = run->displays,
+      .charts = charts,
+      .session = session,
+      .denials = denials,
+      .changes = changes,
+      .violations = run->message.violations,
+      .network = run->destinations,
+      .warnings = run->warnings,
+      .artifacts = run->artifacts,
+      .approval_id = run->request->approval_id,
+      .queue_us = run_queue_us (run),
+      .wall_us = run_wall_us (run),
+      .usage = run->usage,
+      .limits = &run->request->limits,
+      .has_isolation = lease->has_isolation,
+      .isolation_level = lease->isolation_level,
+      .missing = lease->missing,
+      .container = lease->info ? lease->info->container : NULL,
+  };
+  struct adder_result *result = g_new0 (struct adder_result, 1);
+  result->outcome = verdict->outcome;
+  result->exit_code = verdict->exit_code;
+  result->json = result_to_json (&parts);
+  result->workspace_fd = fd_steal (&run->workspace_fd);
+  result->place = g_steal_pointer (&run->place);
+  result->artifacts = g_steal_pointer (&run->artifacts);
+  const struct totals_run counted = {
+      .outcome = verdict->outcome,
+      .had_sandbox = lease->has_isolation,
+      .queue_us = parts.queue_us,
+      .wall_us = parts.wall_us,
+      .cpu_us = (gint64)run->usage.cpu_us,
+      .output_bytes = parts.output->total + parts.errors->total,
+      .denials = denials,
+      .violations = parts.violations,
+  };
+  totals_add (&run->engine->totals, &counted);
+  const struct request_observer *observer = &run->request->observer;
+  const struct request_end end = {verdict->outcome, error, run->attempt};
+  if (observer->ended)
+    observer->ended (observer->data, &end);
+  return result;
+}
+
+/* No sandbox ran it. */
+static struct adder_result *
+make_failure (struct adder_run *run)
+{
+  AdderOutcome outcome = explain_outcome_of (run->failure);
+  if (run->lease.refused)
+    outcome = ADDER_OUTCOME_REFUSED;
+  struct verdict verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)};
+  g_autoptr (json_t) error = run->request->approval_id && outcome == ADDER_OUTCOME_APPROVAL_REQUIRED
+                                 ? explain_approval (run->failure, run->request->approval_id)
+                                 : explain_error (outcome, run->failure);
+  run->ended_us = g_get_monotonic_time ();
+  run->leased_us = 0;
+  return make_result (run, &verdict, error, NULL);
+}
+
+/* What the proxy tells of the run. A run of its own reaches nothing more; a session's connections live on. */
+static void
+take_egress_report (struct adder_run *run)
+{
+  struct egress *egress = sandbox_leader (run->sandbox)->egress;
+  if (!egress)
+    return;
+  if (!run->session)
+    proxy_close (egress);
+  egress_report (egress, &run->destinations, &run->refusals, &run->network_limits_met);
+}
+
+static struct adder_result *
+conclude (struct adder_run *run)
+{
+  if (run->failure) {
+    run->kind->release (run, NULL);
+    return make_failure (run);
+  }
+  run->kind->collect (run);
+  mark_tables (run);
+  take_egress_report (run);
+  struct verdict verdict = judge (run);
+  json_t *reviewed = run_review (run, &verdict);
+  g_autoptr (json_t) error =
+      reviewed ? reviewed
+               : explain_verdict (&verdict, &run->facts, &run->request->limits, &run->request->maxima,
+                                  run->request->environment, run->message.error);
+  g_autoptr (json_t) denials =
+      denial_list (run->message.denials, limits_met (run), &verdict, &run->request->limits,
+                   &run->request->maxima, run->request->network);
+  if (run->refusals)
+    json_array_extend (denials, run->refusals);
+  /* The next cell may change the files of this one. Else nobody waits for what keeping takes but the caller.
+   */
+  if (run->session && run->artifacts && run->artifacts->len > 0)
+    run_persist (run, &verdict, error, denials);
+  run->kind->release (run, &verdict);
+  return make_result (run, &verdict, error, denials);
+}
+
+/* ---- pulling ---- */
+
+gboolean
+run_next (struct adder_run *run, AdderEvent *event)
+{
+  *event = (AdderEvent){0};
+  switch (run->phase) {
+  case PHASE_NEW:
+    if (!run->failure && run->kind->begin (run)) {
+      run->phase = PHASE_RUNNING;
+      event->kind = ADDER_EVENT_STARTED;
+      return TRUE;
+    }
+    run->phase = PHASE_RESULT;
+    break;
+  case PHASE_RUNNING:
+    if (work (run, event))
+      return TRUE;
+    begin_draining (run);
+    run->phase = PHASE_DRAINING;
+    G_GNUC_FALLTHROUGH;
+  case PHASE_DRAINING:
+    if (run_drain (run, event))
+      return TRUE;
+    run->phase = PHASE_RESULT;
+    break;
+  case PHASE_RESULT:
+    break;
+  case PHASE_OVER:
+    return FALSE;
+  }
+  run->phase = PHASE_OVER;
+  *event = (AdderEvent){.kind = ADDER_EVENT_RESULT, .result = conclude (run)};
+  return TRUE;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run, from request to result. It is pulled: each call of run_next works until there is something to
+ * tell, in the caller's thread. The public API hands it out as AdderRun. */
+#pragma once
+
+#include "adder_types.h"
+#include "engine/engine_parts.h"
+#include "engine/request/request.h"
+
+/* REQUEST becomes the run's. Does not wait: run_next does. */
+struct adder_run *run_start (struct engine *engine, struct run_request *request);
+
+/* As adder_run_next, adder_run_cancel and adder_run_free. */
+gboolean run_next (struct adder_run *run, AdderEvent *event);
+void run_cancel (struct adder_run *run);
+const char *run_id (const struct adder_run *run);
+void run_free (struct adder_run *run);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A checkpoint: a branch of a session that is never given a cell but branched again, and what else there is
+ * to know to go on from it. It belongs to its session, and ends with it. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "engine/session/session.h"
+
+/* What a session is at a moment, beside its processes. */
+struct session_state_copy {
+  guint64 cells, variables;
+  struct history history;
+  GHashTable *files; /* struct workspace_file by path */
+};
+
+struct checkpoint {
+  char id[ID_BYTES];
+  char *name; /* or NULL */
+  struct sandbox *sandbox;
+  struct session_state_copy state;
+  gint64 created_us; /* g_get_real_time */
+  guint64 memory_bytes;
+};
+
+/* Its sandbox must have been given up. NULL is allowed. */
+void checkpoint_free (struct checkpoint *checkpoint);
+
+/* For who holds the session: what SESSION and its checkpoints hold now. */
+guint64 checkpoint_memory_now (struct session *session);
+
+/* {"checkpoint_id", "name", "cell", "variables", "created", "memory_bytes"}. The caller's. */
+json_t *checkpoint_to_json (const struct checkpoint *checkpoint);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cells that a session ran, within a bound of bytes: the oldest are forgotten first. Has no lock of its
+ * own. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "adder_types.h"
+#include "sandbox/limits.h"
+
+struct history {
+  GQueue cells; /* struct history_cell, the oldest first */
+  gsize bytes, most;
+  guint64 dropped;
+  guint64 edition; /* another one after each change */
+};
+
+struct history_cell {
+  guint64 number;
+  char *code;
+  gsize length;
+  AdderOutcome outcome;
+  gint64 started_us; /* g_get_real_time */
+  gint64 wall_us;
+  struct limits limits; /* of those, what the cell asked for by name: 1 << enum limit */
+  guint32 limits_set;
+  GArray *given;   /* struct input (inputs.h): files that came with it; or NULL */
+  json_t *digests; /* of what came of it, by part: equal ones belong to equal results */
+  gboolean ended_session;
+  GList link;
+};
+
+void history_init (struct history *history, gsize most);
+void history_clear (struct history *history);
+
+/* Takes over what CELL points to. */
+void history_add (struct history *history, const struct history_cell *cell);
+
+/* From here on there were no cells. */
+void history_truncate (struct history *history);
+
+/* The same cells, once more. *RET_COPY is to be cleared. */
+void history_copy (const struct history *history, struct history *ret_copy);
+
+/* {"cells": [{"cell", "code", "outcome", "started", "wall_ms"}], "dropped": n}. The caller's. */
+json_t *history_to_json (const struct history *history);

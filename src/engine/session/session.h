@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session: a sandbox that is kept between cells, so that its variables and files live on. Its registry
+ * (engine/session/sessions.h) knows all of them, gives them to one user at a time, and ends them.
+ *
+ * Whoever holds one, a cell (engine/run/cell.c), a question, or the registry's own thread for a moment,
+ * alone uses the sandbox: its socket, pipes, workspace and control group. Everybody may signal its processes
+ * under the registry's lock, for as long as `sandbox` is set. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "engine/host/id.h"
+#include "engine/request/lease.h"
+#include "engine/session/history.h"
+#include "engine/session/ticket_lock.h"
+
+enum session_state { SESSION_IDLE, SESSION_BUSY, SESSION_ENDED };
+
+struct session {
+  gatomicrefcount references;
+  struct sessions *sessions;
+
+  /* fixed before anybody else sees it idle */
+  char id[ID_BYTES];
+  guint64 number; /* counts up; what the registry's thread knows it by */
+  char *name;     /* or NULL; of one that is provisional, set when it is adopted */
+  char *owner;    /* "" for nobody */
+  char *environment, *profile, *shell;
+  struct run_request *options; /* request_settled */
+  struct limits limits;        /* of the whole, and of a cell that asks for nothing else */
+  gint64 created_us;           /* g_get_real_time */
+  char *parent;                /* the id of the session that it is a branch of, or NULL */
+  struct lease
+      lease; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
+
+  /* under the registry's lock */
+  gboolean provisional; /* a replay makes it: nobody lists it, and it takes no place among the others */
+  GArray *given;        /* struct input: files that it has whatever its cells do; changed with it held */
+  enum session_state state;
+  struct ticket_lock lock;
+  gboolean looked_after;   /* the registry's own thread holds it: nobody is told `busy` for that */
+  struct sandbox *sandbox; /* NULL: it has ended, and nobody holds it */
+  struct interrupt *cell;  /* of the cell that runs, or NULL */
+  guint64 cells;           /* that were begun */
+  guint64 variables;
+  struct history history;
+  GPtrArray
+      *checkpoints; /* struct checkpoint; changed with it held as well; their sandboxes are the holder's */
+  GStrv threads;    /* that the last cell left running; may be NULL */
+  char *reason;     /* SESSION_ENDED */
+  gint64 used_us;   /* when it was last used; as all here of g_get_monotonic_time */
+  guint64 cpu_us;   /* that it had used then, of what usage_cpu_now tells */
+  guint64 memory_bytes; /* when it was last looked at */
+  gint64 look_us;       /* when it is to be looked at */
+  gint64 look_step_us;
+  guint64 idle_cpu_us; /* since it was used; by the last look */
+  GList link;          /* in one of the registry's lists */
+
+  gint interrupted; /* atomic: the caller interrupted the cell */
+};
+
+struct session *session_new (struct sessions *sessions, const struct run_request *options, const char *name);
+struct session *session_ref (struct session *session);
+void session_unref (struct session *session); /* NULL is allowed */
+
+/* A name that a caller may give: ADDER_ERROR_INVALID otherwise. */
+gboolean session_check_name (const char *name, GError **error);
+
+/* How long it may be idle. */
+guint64 session_idle_ms (const struct session *session);
+
+/* What a cell may not change, because it was settled with the session. LIMITS_SET as in struct run_request.
+ * Fills in what is not set. */
+gboolean session_merge_limits (const struct session *session, struct limits *limits, guint32 limits_set,
+                               GError **error);
+
+/* Why it ended, for a sandbox that ended as VERDICT in the cell CELL (0: between cells). The caller's. */
+struct verdict;
+struct facts;
+char *session_reason (const struct session *session, const struct verdict *verdict, const struct facts *facts,
+                      guint64 cell);
+
+/* The same for one that ended between cells. */
+char *session_reason_of_end (const struct session *session, struct sandbox *sandbox);
+
+/* ---- for the library ---- */
+
+/* PROVISIONAL: nobody sees it, and nobody ends for it, until it is adopted (sessions.h). NAME is NULL then.
+ */
+struct session *session_create (struct engine *engine, const struct run_request *options, const char *name,
+                                gboolean provisional, GError **error);
+
+/* Makes a checkpoint of SESSION, called NAME (may be NULL). Returns it as sessions_show does. */
+json_t *session_checkpoint (struct session *session, const char *name, GError **error);
+
+/* Puts SESSION back to its CHECKPOINT (name or id). */
+gboolean session_rollback (struct session *session, const char *checkpoint, GError **error);
+
+/* Drops a checkpoint. */
+gboolean session_forget_checkpoint (struct session *session, const char *checkpoint, GError **error);
+
+/* Makes COUNT sessions of what SESSION is, or was at its CHECKPOINT (NULL: now); all or none. Returns
+ * {"sessions": [...]}. */
+json_t *session_branch (struct session *session, const char *checkpoint, guint count, GError **error);
+json_t *session_ask (struct session *session, const char *what, const char *const *names, GError **error);

@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The registry of sessions: finding, holding, ending. Its thread is in sessions_thread.c. */
+#include "engine/session/sessions.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/pidfd.h>
+
+#include "adder_types.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/notifications.h"
+#include "common/size.h"
+#include "common/text.h"
+#include "engine/session/checkpoint.h"
+#include "engine/session/sessions_private.h"
+
+/* Ended sessions that are remembered: of one owner, and in all. */
+#define ENDED_OF_OWNER 32
+#define ENDED_MOST     256
+
+/* ---- the lock ---- */
+
+void
+sessions_lock (struct sessions *sessions)
+{
+  g_mutex_lock (&sessions->lock);
+}
+
+void
+sessions_unlock (struct sessions *sessions)
+{
+  GList *sandboxes = g_steal_pointer (&sessions->given_up),
+        *forgotten = g_steal_pointer (&sessions->forgotten);
+  g_mutex_unlock (&sessions->lock);
+  g_list_free_full (sandboxes, (GDestroyNotify)pool_discard);
+  g_list_free_full (forgotten, (GDestroyNotify)session_unref);
+}
+
+/* ---- lists ---- */
+
+/* Drops the registry's reference, after the lock is given up. */
+REQUIRES (sessions)
+static void
+forget (struct session *session)
+{
+  struct sessions *sessions = session->sessions;
+  g_hash_table_remove (sessions->by_id, session->id);
+  if (session->name) {
+    g_autofree char *key = sessions_key (session->owner, session->name);
+    if (g_hash_table_lookup (sessions->by_name, key) == session)
+      g_hash_table_remove (sessions->by_name, key);
+  }
+  sessions->forgotten = g_list_prepend (sessions->forgotten, session);
+}
+
+/* How many of OWNER (NULL: of all) are in LIST, of those that a replay makes or of the others, and the first
+ * of them. */
+static guint
+count_of (const GQueue *list, const char *owner, gboolean provisional, struct session **ret_first)
+{
+  guint count = 0;
+  for (GList *link = list->tail; link; link = link->prev) {
+    struct session *session = link->data;
+    if ((owner && strcmp (session->owner, owner) != 0) || session->provisional != provisional)
+      continue;
+    count++;
+    *ret_first = session;
+  }
+  return count;
+}
+
+/* The oldest of an owner with many, or else of all, is forgotten. */
+REQUIRES (sessions)
+static void
+trim_ended (struct sessions *sessions, const char *owner)
+{
+  struct session *oldest = NULL;
+  if (count_of (&sessions->ended, owner, FALSE, &oldest) <= ENDED_OF_OWNER) {
+    if (sessions->ended.length <= ENDED_MOST)
+      return;
+    oldest = sessions->ended.head->data;
+  }
+  g_queue_unlink (&sessions->ended, &oldest->link);
+  forget (oldest);
+}
+
+/* ---- ending ---- */
+
+/* Has the registry's thread told when the sandbox of SESSION ends or is out of memory, once. The thread
+ * leaves one that is at work alone, and would be told of it for ever. */
+REQUIRES (sessions)
+static void
+watch (const struct session *session, int operation)
+{
+  struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = session->number};
+  const int fds[] = {session->sandbox->exit_fd, session->sandbox->memory_fd};
+  for (gsize i = 0; i < G_N_ELEMENTS (fds); i++)
+    if (fds[i] >= 0)
+      (void)epoll_ctl (session->sessions->epoll_fd, operation, fds[i], &event);
+}
+
+/* By who holds it, or for one that nobody holds. */
+REQUIRES (sessions)
+static void
+give_up_sandbox (struct session *session)
+{
+  struct sessions *sessions = session->sessions;
+  if (!session->sandbox)
+    return;
+  watch (session, EPOLL_CTL_DEL);
+  struct sandbox *sandbox = g_steal_pointer (&session->sandbox);
+  sessions->given_up = g_list_prepend (sessions->given_up, sandbox);
+  for (guint i = 0; i < session->checkpoints->len; i++) {
+    struct checkpoint *checkpoint = session->checkpoints->pdata[i];
+    sessions->given_up = g_list_prepend (sessions->given_up, checkpoint->sandbox);
+  }
+  g_ptr_array_set_size (session->checkpoints, 0);
+}
+
+void
+sessions_replace_sandbox (struct session *session, struct sandbox *sandbox)
+{
+  struct sessions *sessions = session->sessions;
+  watch (session, EPOLL_CTL_DEL);
+  pool_replace (session->sandbox, sandbox);
+  sessions->given_up = g_list_prepend (sessions->given_up, session->sandbox);
+  session->sandbox = sandbox;
+  watch (session, EPOLL_CTL_ADD);
+  if (session->state == SESSION_ENDED)
+    sandbox_kill_worker (sandbox);
+}
+
+const struct host *
+sessions_host (const struct sessions *sessions)
+{
+  return sessions->host;
+}
+
+void
+sessions_end_locked (struct session *session, char *reason)
+{
+  struct sessions *sessions = session->sessions;
+  if (session->state == SESSION_ENDED) {
+    g_free (reason);
+    return;
+  }
+  session->state = SESSION_ENDED;
+  session->reason = reason;
+  session->used_us = g_get_monotonic_time ();
+  sessions->memory_bytes -= session->memory_bytes;
+  session->memory_bytes = 0;
+  g_queue_unlink (&sessions->live, &session->link);
+  if (session->provisional)
+    forget (session);
+  else
+    g_queue_push_tail_link (&sessions->ended, &session->link);
+  ticket_lock_wake_all (&session->lock);
+  /* Who holds the session sees the end of the processes, and gives up the sandbox. */
+  if (!session->lock.held)
+    give_up_sandbox (session);
+  else if (session->sandbox)
+    sandbox_kill_worker (session->sandbox);
+  trim_ended (sessions, session->owner);
+  notifications_send (sessions->notifications, NOTIFICATION_SESSION, session->owner, session->id);
+  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+}
+
+void
+sessions_end (struct session *session, const char *reason)
+{
+  sessions_lock (session->sessions);
+  sessions_end_locked (session, g_strdup (reason));
+  sessions_unlock (session->sessions);
+}
+
+gboolean
+sessions_has_ended (struct session *session)
+{
+  sessions_lock (session->sessions);
+  gboolean ended = session->state == SESSION_ENDED;
+  sessions_unlock (session->sessions);
+  return ended;
+}
+
+static void
+set_ended_locked (const struct session *session, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", session->reason);
+}
+
+void
+sessions_set_ended (struct session *session, GError **error)
+{
+  sessions_lock (session->sessions);
+  set_ended_locked (session, error);
+  sessions_unlock (session->sessions);
+}
+
+struct session *
+sessions_idle_longest (struct sessions *sessions, const char *owner)
+{
+  struct session *longest = NULL;
+  for (GList *link = sessions->live.head; link; link = link->next) {
+    struct session *session = link->data;
+    gboolean idle = session->state == SESSION_IDLE && !session->provisional &&
+                    (!session->lock.held || session->looked_after);
+    if (idle && (!owner || strcmp (session->owner, owner) == 0) &&
+        (!longest || session->used_us < longest->used_us))
+      longest = session;
+  }
+  return longest;
+}
+
+/* ---- taking in ---- */
+
+guint64
+sessions_next_number (struct sessions *sessions)
+{
+  sessions_lock (sessions);
+  guint64 number = ++sessions->numbers;
+  sessions_unlock (sessions);
+  return number;
+}
+
+/* Room for one more of OWNER, or of anybody where that is NULL. */
+REQUIRES (sessions)
+static gboolean
+make_room (struct sessions *sessions, const char *owner, guint have, guint64 most, const char *key,
+           GError **error)
+{
+  if (have < most)
+    return TRUE;
+  struct session *longest = sessions_idle_longest (sessions, owner);
+  if (!longest) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "there are %u sessions already, and none of them is idle (%s = %" G_GUINT64_FORMAT ")", have,
+                 key, most);
+    return FALSE;
+  }
+  sessions_end_locked (longest, g_strdup_printf ("another one was made, and of %u this one was idle longest "
+                                                 "(%s = %" G_GUINT64_FORMAT ")",
+                                                 have, key, most));
+  return TRUE;
+}
+
+/* SESSION is one of those that live, held. */
+REQUIRES (sessions)
+static void
+enter (struct sessions *sessions, struct session *session)
+{
+  ticket_lock_try (&session->lock);
+  session->state = SESSION_BUSY;
+  g_hash_table_insert (sessions->by_id, session->id, session_ref (session));
+  g_queue_push_tail_link (&sessions->live, &session->link);
+  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+}
+
+/* SESSION goes on as STATE. */
+REQUIRES (sessions)
+static void
+set_state (struct session *session, enum session_state state)
+{
+  gboolean changes = session->state != state;
+  session->state = state;
+  if (changes)
+    notifications_send (session->sessions->notifications, NOTIFICATION_SESSION, session->owner, session->id);
+}
+
+REQUIRES (sessions)
+static gboolean
+check_open (const struct sessions *sessions, GError **error)
+{
+  if (sessions->closed)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the engine was closed");
+  return !sessions->closed;
+}
+
+REQUIRES (sessions)
+static gboolean
+make_room_of_both (struct sessions *sessions, const char *owner, GError **error)
+{
+  const struct config *config = sessions->host->config;
+  struct session *first = NULL;
+  return make_room (sessions, owner, count_of (&sessions->live, owner, FALSE, &first),
+                    config->max_sessions_owner, "max_sessions_per_owner", error) &&
+         make_room (sessions, NULL, count_of (&sessions->live, NULL, FALSE, &first), config->max_sessions,
+                    "max_sessions", error);
+}
+
+/* The living session of that name, but for REPLACED. */
+REQUIRES (sessions)
+static gboolean
+check_name_is_free (const struct sessions *sessions, const char *key, const char *name,
+                    const struct session *replaced, GError **error)
+{
+  struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
+  if (!old || old == replaced || old->state == SESSION_ENDED)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "there is a session \"%s\" already; end it first, or choose another name", name);
+  return FALSE;
+}
+
+static gboolean
+check_replays (const struct sessions *sessions, const char *owner, guint64 most, const char *key,
+               GError **error)
+{
+  struct session *first = NULL;
+  guint have = count_of (&sessions->live, owner, TRUE, &first);
+  if (have < most)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "%u replays are under way already (%s = %" G_GUINT64_FORMAT ")", have, key, most);
+  return FALSE;
+}
+
+REQUIRES (sessions)
+static gboolean
+add_locked (struct sessions *sessions, struct session *session, GError **error)
+{
+  const struct config *config = sessions->host->config;
+  if (!check_open (sessions, error))
+    return FALSE;
+  g_autofree char *key = session->name ? sessions_key (session->owner, session->name) : NULL;
+  gboolean room = session->provisional
+                      ? check_replays (sessions, session->owner, config->max_sessions_owner,
+                                       "max_sessions_per_owner", error) &&
+                            check_replays (sessions, NULL, config->max_sessions, "max_sessions", error)
+                      : check_name_is_free (sessions, key, session->name, NULL, error) &&
+                            make_room_of_both (sessions, session->owner, error);
+  if (!room)
+    return FALSE;
+  enter (sessions, session);
+  if (key)
+    g_hash_table_insert (sessions->by_name, g_steal_pointer (&key), session);
+  return TRUE;
+}
+
+gboolean
+sessions_add (struct sessions *sessions, struct session *session, GError **error)
+{
+  sessions_lock (sessions);
+  gboolean added = add_locked (sessions, session, error);
+  sessions_unlock (sessions);
+  return added;
+}
+
+/* Whether SESSION is still what was replayed. */
+REQUIRES (sessions)
+static gboolean
+check_unchanged (const struct session *session, guint64 edition, GError **error)
+{
+  const char *fault = NULL;
+  if (session->state == SESSION_ENDED)
+    return TRUE;
+  if (session->lock.held && !session->looked_after)
+    fault = "is at work on another cell";
+  else if (session->history.edition != edition)
+    fault = "went on meanwhile";
+  if (fault)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session that was replayed %s", fault);
+  return !fault;
+}
+
+REQUIRES (sessions)
+static gboolean
+adopt_locked (struct sessions *sessions, struct session *session, const struct sessions_adoption *adoption,
+              GError **error)
+{
+  struct session *replaced = adoption->replaced;
+  g_autofree char *key = adoption->name ? sessions_key (session->owner, adoption->name) : NULL;
+  if (session->state == SESSION_ENDED) {
+    set_ended_locked (session, error);
+    return FALSE;
+  }
+  if (!check_open (sessions, error) || !check_name_is_free (sessions, key, adoption->name, replaced, error) ||
+      (replaced && !check_unchanged (replaced, adoption->edition, error)))
+    return FALSE;
+  /* Where it lives, its place is the room that is needed. */
+  if (replaced && replaced->state != SESSION_ENDED)
+    sessions_end_locked (replaced, g_strdup_printf ("it was replayed: %s goes on", session->id));
+  else if (!make_room_of_both (sessions, session->owner, error))
+    return FALSE;
+  session->provisional = FALSE;
+  session->name = g_strdup (adoption->name);
+  if (key)
+    g_hash_table_replace (sessions->by_name, g_steal_pointer (&key), session);
+  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+  return TRUE;
+}
+
+gboolean
+sessions_adopt (struct session *session, const struct sessions_adoption *adoption, GError **error)
+{
+  struct sessions *sessions = session->sessions;
+  sessions_lock (sessions);
+  gboolean adopted = adopt_locked (sessions, session, adoption, error);
+  sessions_unlock (sessions);
+  return adopted;
+}
+
+static gboolean
+check_room (guint have, guint count, guint64 most, const char *key, GError **error)
+{
+  if (have + count <= most)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "%u more sessions would be too many: there are %u (%s = %" G_GUINT64_FORMAT
+               "); end some first",
+               count, have, key, most);
+  return FALSE;
+}
+
+gboolean
+sessions_add_all (struct sessions *sessions, struct session **list, guint count, GError **error)
+{
+  const struct config *config = sessions->host->config;
+  struct session *first = NULL;
+  sessions_lock (sessions);
+  gboolean room = check_open (sessions, error) &&
+                  check_room (count_of (&sessions->live, list[0]->owner, FALSE, &first), count,
+                              config->max_sessions_owner, "max_sessions_per_owner", error) &&
+                  check_room (count_of (&sessions->live, NULL, FALSE, &first), count, config->max_sessions,
+                              "max_sessions", error);
+  for (guint i = 0; room && i < count; i++)
+    enter (sessions, list[i]);
+  sessions_unlock (sessions);
+  return room;
+}
+
+void
+sessions_give_sandbox (struct session *session, struct sandbox *sandbox, struct lease *lease)
+{
+  struct sessions *sessions = session->sessions;
+  sessions_lock (sessions);
+  session->sandbox = sandbox;
+  lease_clear (&session->lease);
+  session->lease = *lease;
+  *lease = (struct lease){0};
+  watch (session, EPOLL_CTL_ADD);
+  if (session->state == SESSION_ENDED)
+    sandbox_kill_worker (sandbox);
+  sessions_unlock (sessions);
+}
+
+void
+sessions_set_shell (struct session *session, char *shell)
+{
+  sessions_lock (session->sessions);
+  session->shell = shell;
+  sessions_unlock (session->sessions);
+}
+
+void
+sessions_forget (struct session *session)
+{
+  struct sessions *sessions = session->sessions;
+  sessions_lock (sessions);
+  give_up_sandbox (session);
+  gboolean live = session->state != SESSION_ENDED;
+  /* One that was ended meanwhile, by its owner or with the engine, may have been forgotten by now. */
+  if (g_hash_table_lookup (sessions->by_id, session->id) == session) {
+    g_queue_unlink (live ? &sessions->live : &sessions->ended, &session->link);
+    forget (session);
+  }
+  session->state = SESSION_ENDED;
+  if (!session->reason)
+    session->reason = g_strdup ("it could not be made");
+  ticket_lock_wake_all (&session->lock);
+  ticket_lock_release (&session->lock);
+  sessions_unlock (sessions);
+}
+
+/* ---- holding one ---- */
+
+static void
+set_cancelled (GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
+}
+
+static void
+set_busy (const struct session *session, gboolean wait, GError **error)
+{
+  const struct config *config = session->sessions->host->config;
+  if (wait)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "the session was at work for all of %" G_GUINT64_FORMAT " ms (queue_wait_ms)",
+                 config->queue_wait_ms);
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session is at work on another cell");
+}
+
+/* Whether the session is held now; or why not, or neither: then TICKET was entered. */
+REQUIRES (sessions)
+static gboolean
+ask (struct session *session, gboolean wait, struct ticket *ticket, struct interrupt *interrupt,
+     GError **error)
+{
+  if (session->state == SESSION_ENDED) {
+    set_ended_locked (session, error);
+    return FALSE;
+  }
+  if (g_atomic_int_get (&interrupt->cancelled)) {
+    set_cancelled (error);
+    return FALSE;
+  }
+  if (ticket_lock_try (&session->lock)) {
+    set_state (session, SESSION_BUSY);
+    return TRUE;
+  }
+  if (!wait && !session->looked_after) {
+    set_busy (session, FALSE, error);
+    return FALSE;
+  }
+  if (session->lock.waiting.length >= session->sessions->host->config->max_queued) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "too many cells wait for the session already (max_queued = %" G_GUINT64_FORMAT ")",
+                 session->sessions->host->config->max_queued);
+    return FALSE;
+  }
+  ticket_lock_enter (&session->lock, ticket, interrupt);
+  return FALSE;
+}
+
+/* Whether the wait of TICKET, of which END is the latest, is over: then it is served, or ERROR is set. */
+static gboolean
+settle (struct session *session, struct ticket *ticket, enum wait end, GError **error)
+{
+  sessions_lock (session->sessions);
+  gboolean over = TRUE, ended = session->state == SESSION_ENDED;
+  if (ended)
+    set_ended_locked (session, error);
+  else if (!ticket->served && end == WAIT_CANCELLED)
+    set_cancelled (error);
+  else if (!ticket->served && end == WAIT_DEADLINE)
+    set_busy (session, TRUE, error);
+  else if ((over = ticket->served))
+    set_state (session, SESSION_BUSY);
+  if (over && !ticket->served)
+    ticket_lock_leave (&session->lock, ticket);
+  else if (ended) {
+    give_up_sandbox (session);
+    ticket_lock_release (&session->lock);
+  }
+  sessions_unlock (session->sessions);
+  return over;
+}
+
+static gboolean
+session_acquire (struct session *session, gboolean wait, struct interrupt *interrupt, GError **error)
+{
+  struct ticket ticket = {0};
+  GError *refusal = NULL;
+  sessions_lock (session->sessions);
+  gboolean mine = ask (session, wait, &ticket, interrupt, &refusal);
+  sessions_unlock (session->sessions);
+  if (!mine && !refusal) {
+    gint64 deadline_us =
+        g_get_monotonic_time () + (gint64)session->sessions->host->config->queue_wait_ms * 1000;
+    enum wait end = WAIT_WOKEN;
+    while (!settle (session, &ticket, end, &refusal))
+      end = interrupt_wait_one (interrupt, -1, 0, deadline_us);
+  }
+  if (refusal)
+    g_propagate_error (error, refusal);
+  return !refusal;
+}
+
+gboolean
+sessions_begin (struct session *session, gboolean wait, gboolean cell, struct interrupt *interrupt,
+                GError **error)
+{
+  if (!session_acquire (session, wait, interrupt, error))
+    return FALSE;
+  if (!pool_reactivate (session->sandbox, session->owner, session->limits.value[LIMIT_MEMORY], interrupt,
+                        error)) {
+    struct session_result nothing = {0};
+    sessions_finish (session, &nothing);
+    return FALSE;
+  }
+  sessions_lock (session->sessions);
+  g_atomic_int_set (&session->interrupted, 0);
+  if (cell) {
+    session->cell = interrupt;
+    session->cells++;
+  }
+  sessions_unlock (session->sessions);
+  return TRUE;
+}
+
+void
+sessions_release_turn_locked (struct session *session, char *reason)
+{
+  if (reason)
+    sessions_end_locked (session, reason);
+  if (session->state == SESSION_ENDED)
+    give_up_sandbox (session);
+  else {
+    set_state (session, SESSION_IDLE);
+    watch (session, EPOLL_CTL_MOD); /* what happened meanwhile is seen now */
+  }
+  ticket_lock_release (&session->lock);
+}
+
+/* What sessions_finish found out about a sandbox that is idle from now on. */
+struct idle_usage {
+  guint64 cpu_us, memory_bytes;
+};
+
+/* The next cell is the first. Files stay, and those that came with cells are the
+ * session's. */
+REQUIRES (sessions)
+static void
+forget_cells (struct session *session)
+{
+  for (const GList *link = session->history.cells.head; link; link = link->next) {
+    g_autoptr (GArray) given = inputs_copy (((const struct history_cell *)link->data)->given);
+    for (guint i = 0; i < given->len; i++) {
+      struct input input = input_describe (&g_array_index (given, struct input, i));
+      inputs_replace (session->given, &input);
+    }
+  }
+  history_truncate (&session->history);
+  session->cells = 0;
+}
+
+/* What came of a use of a session. */
+REQUIRES (sessions)
+static void
+note (struct session *session, struct session_result *done, const struct idle_usage *idle)
+{
+  struct sessions *sessions = session->sessions;
+  session->cell = NULL;
+  if (done->cell)
+    history_add (&session->history, done->cell);
+  if (done->reset)
+    forget_cells (session);
+  if (done->counted)
+    session->variables = done->variables;
+  if (done->ran) {
+    g_strfreev (session->threads);
+    session->threads = g_steal_pointer (&done->threads);
+  }
+  if (session->state == SESSION_ENDED)
+    return;
+  session->used_us = g_get_monotonic_time ();
+  session->cpu_us = idle->cpu_us;
+  session->idle_cpu_us = 0;
+  sessions->memory_bytes += idle->memory_bytes - session->memory_bytes;
+  session->memory_bytes = idle->memory_bytes;
+  /* The budget cannot be used up sooner. */
+  sessions_plan_look (session, (gint64)sessions->host->config->idle_cpu_ms * 1000 /
+                                   MAX ((gint64)sessions->host->cpus, 1));
+}
+
+void
+sessions_finish (struct session *session, struct session_result *done)
+{
+  struct sandbox *sandbox = session->sandbox;
+  struct idle_usage idle = {0};
+  if (!done->reason && !sandbox->ended) {
+    idle = (struct idle_usage){.cpu_us = usage_cpu_now (sandbox),
+                               .memory_bytes = checkpoint_memory_now (session)};
+    pool_set_idle (sandbox);
+  }
+  sessions_lock (session->sessions);
+  note (session, done, &idle);
+  sessions_release_turn_locked (session, g_steal_pointer (&done->reason));
+  sessions_unlock (session->sessions);
+  g_clear_pointer (&done->threads, g_strfreev);
+}
+
+/* ---- signals ---- */
+
+void
+sessions_signal (struct session *session, guint64 number)
+{
+  sessions_lock (session->sessions);
+  if (session->sandbox)
+    process_interrupt (session->sandbox->worker_fd, (int)(number & G_MAXINT));
+  sessions_unlock (session->sessions);
+}
+
+gboolean
+sessions_interrupt (struct session *session, GError **error)
+{
+  sessions_lock (session->sessions);
+  gboolean live = session->state != SESSION_ENDED;
+  if (!live)
+    set_ended_locked (session, error);
+  else if (session->cell) {
+    g_atomic_int_set (&session->interrupted, 1);
+    process_interrupt (session->sandbox->worker_fd, (int)(session->cells & G_MAXINT));
+    interrupt_wake (session->cell);
+  }
+  sessions_unlock (session->sessions);
+  return live;
+}
+
+guint64
+sessions_grace_us (const struct session *session)
+{
+  return session->sessions->host->config->interrupt_grace_ms * 1000;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which session a caller means: by name, by id, or by the beginning of an id, as people shorten them; and
+ * what a mistyped name was meant to be. */
+#include <string.h>
+
+#include "adder_types.h"
+#include "common/text.h"
+#include "engine/session/sessions_private.h"
+
+#define PREFIX_LEAST 4
+#define LISTED_MOST  5 /* of those that a beginning may mean */
+
+/* A name has no line break, so this is unambiguous. */
+char *
+sessions_key (const char *owner, const char *name)
+{
+  return g_strdup_printf ("%s\n%s", name, owner);
+}
+
+static gboolean
+is_prefix (const char *text)
+{
+  gsize length = strspn (text, "0123456789abcdef-");
+  return text[length] == '\0' && length >= PREFIX_LEAST;
+}
+
+/* The sessions of OWNER in LIST whose ids begin with TEXT, as an array. */
+REQUIRES (sessions)
+static GPtrArray *
+begun_with (const GQueue *list, const char *owner, const char *text)
+{
+  GPtrArray *found = g_ptr_array_new ();
+  for (GList *link = list->head; link; link = link->next) {
+    struct session *session = link->data;
+    if (strcmp (session->owner, owner) == 0 && g_str_has_prefix (session->id, text))
+      g_ptr_array_add (found, session);
+  }
+  return found;
+}
+
+static void
+set_ambiguous (const char *text, const GPtrArray *found, GError **error)
+{
+  g_autoptr (GString) ids = g_string_new (NULL);
+  for (guint i = 0; i < MIN (found->len, LISTED_MOST); i++)
+    g_string_append_printf (ids, "%s%s", i > 0 ? ", " : "", ((const struct session *)found->pdata[i])->id);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is the beginning of %u sessions: %s%s", text,
+               found->len, ids->str, found->len > LISTED_MOST ? ", ..." : "");
+}
+
+/* One that lives is meant before one that has ended. NULL without ERROR: there is none.
+ */
+REQUIRES (sessions)
+static struct session *
+find_by_prefix (struct sessions *sessions, const char *owner, const char *text, GError **error)
+{
+  const GQueue *const lists[] = {&sessions->live, &sessions->ended};
+  for (gsize i = 0; i < G_N_ELEMENTS (lists); i++) {
+    g_autoptr (GPtrArray) found = begun_with (lists[i], owner, text);
+    if (found->len == 1)
+      return found->pdata[0];
+    if (found->len > 1) {
+      set_ambiguous (text, found, error);
+      return NULL;
+    }
+  }
+  return NULL;
+}
+
+REQUIRES (sessions)
+static void
+set_not_found (struct sessions *sessions, const char *owner, const char *text, GError **error)
+{
+  struct text_guess guess = TEXT_GUESS_NONE;
+  for (GList *link = sessions->live.head; link; link = link->next) {
+    const struct session *session = link->data;
+    if (session->name && strcmp (session->owner, owner) == 0)
+      text_consider (&guess, text, session->name);
+  }
+  g_autofree char *shown = text_one_line (text, 80);
+  g_autofree char *advice = guess.best ? g_strdup_printf ("; did you mean \"%s\"?", guess.best)
+                            : session_check_name (text, NULL)
+                                ? g_strdup_printf ("; \"adder session new --name %s\" makes it", text)
+                                : g_strdup ("");
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no session \"%s\"%s", shown, advice);
+}
+
+struct session *
+sessions_find (struct sessions *sessions, const char *owner, const char *name, GError **error)
+{
+  g_autoptr (GError) ambiguous = NULL;
+  owner = owner ? owner : "";
+  g_autofree char *key = sessions_key (owner, name);
+  sessions_lock (sessions);
+  struct session *session = g_hash_table_lookup (sessions->by_id, name);
+  if (!session)
+    session = g_hash_table_lookup (sessions->by_name, key);
+  /* Another owner's is as if it were not there. */
+  if (session && strcmp (session->owner, owner) != 0)
+    session = NULL;
+  if (!session && is_prefix (name))
+    session = find_by_prefix (sessions, owner, name, &ambiguous);
+  if (session)
+    session_ref (session);
+  else if (ambiguous)
+    g_propagate_error (error, g_steal_pointer (&ambiguous));
+  else
+    set_not_found (sessions, owner, name, error);
+  sessions_unlock (sessions);
+  return session;
+}

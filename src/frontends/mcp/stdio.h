@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* The transport of lines: a message on each, over a pair of pipes or a socket. */
-#pragma once
-
-#include "frontends/mcp/mcp.h"
-
-/* Serves CALLER, who writes to READ_FD and reads from WRITE_FD (which may be the same, and stay the
- * caller's), until he is done: what he asked for is cancelled then. */
-void mcp_stdio_serve (struct mcp_server *server, struct mcp_caller *caller, int read_fd, int write_fd);

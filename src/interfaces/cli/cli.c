@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: dispatch, help, and what all commands share. */
+#include "interfaces/cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/text.h"
+
+/* The command under way, whose arguments and summary --help shows. */
+static const struct cli_command *current;
+
+static void
+print_help (FILE *stream, const char *prefix, const char *summary, const struct cli_command *table)
+{
+  fprintf (stream, "Usage: %s COMMAND [OPTION...]\n\n%s\n\nCommands:\n", prefix, summary);
+  for (const struct cli_command *command = table; command->name; command++)
+    fprintf (stream, "  %-10s %s\n", command->name, command->summary);
+  fprintf (stream, "\n%s COMMAND --help shows the options of a command%s.\n", prefix,
+           strchr (prefix, ' ') == NULL ? ", adder --version the version, man adder all of it" : "");
+}
+
+/* What NAME was meant to be, or NULL. */
+static const char *
+nearest_command (const struct cli_command *table, const char *name)
+{
+  struct text_guess guess = TEXT_GUESS_NONE;
+  for (; table->name; table++)
+    text_consider (&guess, name, table->name);
+  return guess.best;
+}
+
+/* OPTION is what GLib found in no table: "--jsn". */
+static const char *
+nearest_option (const GOptionEntry *entries, const char *option)
+{
+  struct text_guess guess = TEXT_GUESS_NONE;
+  option += strspn (option, "-");
+  g_autofree char *name = g_strndup (option, strcspn (option, "="));
+  for (; entries->long_name; entries++)
+    text_consider (&guess, name, entries->long_name);
+  return guess.best;
+}
+
+int
+cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc, char **argv)
+{
+  const char *name = argc > 1 ? argv[1] : NULL;
+  if (!name) {
+    print_help (stderr, prefix, summary, table);
+    return CLI_FAILED;
+  }
+  if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0) {
+    print_help (stdout, prefix, summary, table);
+    return 0;
+  }
+  for (const struct cli_command *command = table; command->name; command++)
+    if (strcmp (command->name, name) == 0) {
+      g_autofree char *typed = g_strdup_printf ("%s %s", prefix, name);
+      g_set_prgname (typed);
+      current = command;
+      return command->function (argc - 1, argv + 1);
+    }
+  g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
+  const char *meant = nearest_command (table, name);
+  if (meant)
+    fprintf (stderr, "adder: there is no command \"%s %s\"; did you mean \"%s\"?\n", prefix, shown, meant);
+  else
+    fprintf (stderr, "adder: there is no command \"%s %s\"; %s --help lists them\n", prefix, shown, prefix);
+  return CLI_FAILED;
+}
+
+/* ---- options ---- */
+
+/* GLib's own --help converts to the locale's character set, and would print question marks in a C locale. */
+static void
+print_options (GOptionContext *context)
+{
+  g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
+  g_auto (GStrv) parts = g_strsplit (help, "\xe2\x80\xa6", -1);
+  g_autofree char *text = g_strjoinv ("...", parts);
+  fputs (text, stdout);
+}
+
+gboolean
+cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv, GError **error)
+{
+  gboolean help = FALSE;
+  const GOptionEntry common[] = {
+      {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this", NULL},
+      {NULL},
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (current->arguments);
+  g_autofree char *summary =
+      g_strdup_printf ("%c%s.", g_ascii_toupper (current->summary[0]), current->summary + 1);
+  g_option_context_set_summary (context, summary);
+  g_option_context_set_help_enabled (context, FALSE);
+  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_add_main_entries (context, common, NULL);
+  g_autoptr (GError) problem = NULL;
+  if (!g_option_context_parse (context, argc, argv, &problem)) {
+    const char *option = strstr (problem->message, "--");
+    const char *meant = option && g_error_matches (problem, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                            ? nearest_option (entries, option)
+                            : NULL;
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s%s%s%s", g_ascii_tolower (problem->message[0]),
+                 problem->message + 1, meant ? "; did you mean --" : "", meant ? meant : "",
+                 meant ? "?" : "");
+    return FALSE;
+  }
+  if (help) {
+    print_options (context);
+    g_clear_pointer (&context, g_option_context_free);
+    g_clear_pointer (&summary, g_free);
+    exit (0);
+  }
+  int given = *argc - 1;
+  if (given < least)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),
+                 current->arguments);
+  else if (given > most) {
+    g_autofree char *shown = g_utf8_make_valid ((*argv)[most + 1], -1);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is one argument too many", shown);
+  }
+  return given >= least && given <= most;
+}
+
+void
+cli_print_json (const json_t *value)
+{
+  g_autofree char *text = json_to_text (value);
+  printf ("%s\n", text);
+}
+
+int
+cli_fail (const GError *error)
+{
+  fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), error->message,
+           cli_colour (stderr, CLI_PLAIN));
+  return CLI_FAILED;
+}
+
+int
+cli_fail_usage (const GError *error)
+{
+  fprintf (stderr, "%sadder: %s%s (%s --help shows the options)\n", cli_colour (stderr, CLI_RED),
+           error->message, cli_colour (stderr, CLI_PLAIN), g_get_prgname ());
+  return CLI_FAILED;
+}

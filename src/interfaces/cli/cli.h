@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: a file for each command, and the few helpers that all of them share. Their table is in
+ * main.c. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "interfaces/cli/view/cli_terminal.h"
+
+/* Adder's own exit codes; those of a run are in docs/results.md. */
+enum { CLI_FAILED = 125, CLI_CANCELLED = 130 };
+
+struct cli_command {
+  const char *name;
+  const char *arguments;                   /* as the help shows them: "NAME [--json]" */
+  const char *summary;                     /* one line */
+  int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+};
+
+/* Finds argv[1] in TABLE (which ends with a row without a name) and calls it. PREFIX is what a person
+ * typed before it: "adder", "adder env". Prints help for --help and -h; an unknown command is CLI_FAILED,
+ * with the one that was meant. */
+int cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc,
+                  char **argv);
+
+/* Parses ARGV of the command that was dispatched by ENTRIES (string options must be G_OPTION_ARG_FILENAME:
+ * others are refused in a C locale when they are not ASCII). What is no option stays in ARGV, LEAST to MOST
+ * of it. --help prints the options and ends the program. */
+gboolean cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv,
+                    GError **error);
+
+/* Say on standard error what ERROR says, as one line "adder: ...", and return CLI_FAILED; the second points
+ * to --help. */
+int cli_fail (const GError *error);
+int cli_fail_usage (const GError *error);
+
+/* What --json prints: VALUE on one line. */
+void cli_print_json (const json_t *value);
+
+/* Commands, one file each. Those that are programs of their own have a header of their own. */
+int cli_run (int argc, char **argv);
+int cli_approval (int argc, char **argv);
+int cli_record (int argc, char **argv);
+int cli_data (int argc, char **argv);
+int cli_file (int argc, char **argv);
+int cli_store (int argc, char **argv);
+int cli_session (int argc, char **argv);
+int cli_review (int argc, char **argv);
+int cli_session_replay (int argc, char **argv);
+int cli_search (int argc, char **argv);
+int cli_tools (int argc, char **argv);
+int cli_call (int argc, char **argv);
+int cli_mcp (int argc, char **argv);
+int cli_mcp_install (int argc, char **argv);
+int cli_result (int argc, char **argv);
+int cli_serve (int argc, char **argv);
+int cli_status (int argc, char **argv);
+int cli_stop (int argc, char **argv);
+int cli_doctor (int argc, char **argv);
+int cli_env (int argc, char **argv);
+int cli_container (int argc, char **argv);
+int cli_profile (int argc, char **argv);
+int cli_token (int argc, char **argv);
+int cli_model (int argc, char **argv);
+int cli_guard (int argc, char **argv);
+int cli_config (int argc, char **argv);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder approval`: those who say yes or no to what waits for it. None of it starts a daemon. */
+#include "adder.h"
+#include "common/json.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/view/approval_view.h"
+#include "interfaces/socket/client.h"
+
+static int
+approval_list (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer = client_call (NULL, "approval.list", json_object (), &problem);
+  if (!answer && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    answer = json_pack ("{s:[]}", "approvals");
+  if (!answer)
+    return cli_fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else
+    approval_view_list (answer);
+  return 0;
+}
+
+static int
+approval_show (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer =
+      client_call (NULL, "approval.show", json_pack ("{s:s}", "approval", argv[1]), &problem);
+  if (!answer)
+    return cli_fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else
+    (void)approval_view_one (answer, 0, stdout);
+  return 0;
+}
+
+static int
+tell (const json_t *answer, const GError *problem, gboolean json, const char *sentence)
+{
+  if (!answer)
+    return cli_fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else
+    printf ("%s\n", sentence);
+  return 0;
+}
+
+static int
+approval_approve (int argc, char **argv)
+{
+  gboolean json = FALSE, always = FALSE;
+  const GOptionEntry entries[] = {
+      {"always", 0, 0, G_OPTION_ARG_NONE, &always,
+       "Also all else that its conversation asks for with the same profile, environment and directory", NULL},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *params = json_pack ("{s:s, s:b}", "approval", argv[1], "always", always);
+  g_autoptr (json_t) answer = client_call (NULL, "approval.approve", params, &problem);
+  const char *kind = json_string_value (json_object_get (answer, "kind"));
+  gboolean is_review = g_strcmp0 (kind, "changes") == 0;
+  return tell (answer, problem, json,
+               always      ? "approved, and all else that its conversation asks for in the same place"
+               : is_review ? "approved: the changes were made"
+                           : "approved: it runs when it is asked for again");
+}
+
+static int
+approval_deny (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  g_autofree char *reason = NULL;
+  const GOptionEntry entries[] = {
+      {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "Why; who asked is told", "TEXT"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *params = json_pack ("{s:s, s:s*}", "approval", argv[1], "reason", reason);
+  g_autoptr (json_t) answer = client_call (NULL, "approval.deny", params, &problem);
+  return tell (answer, problem, json, "denied");
+}
+
+static const struct cli_command approval_commands[] = {
+    {"list", "", "list what waits for an approval, and what was decided lately", approval_list},
+    {"show", "ID", "show the code that waits, and all else that a yes would be for", approval_show},
+    {"approve", "ID", "say yes: it may run once", approval_approve},
+    {"deny", "ID", "say no, with a reason", approval_deny},
+    {0},
+};
+
+int
+cli_approval (int argc, char **argv)
+{
+  return cli_dispatch ("adder approval", "Says yes or no to code that waits for it.", approval_commands, argc,
+                       argv);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder config`: what is in force and where it came from, and the documentation of all keys. */
+#include "adder.h"
+#include "common/config.h"
+#include "interfaces/cli/cli.h"
+
+static int
+config_show_command (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object, with value and source of each key",
+       NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  struct config *config = config_load (NULL, &problem);
+  if (!config)
+    return cli_fail (problem);
+  config_show (config, json, stdout);
+  config_free (config);
+  return 0;
+}
+
+static int
+config_document_command (int argc, char **argv)
+{
+  const GOptionEntry entries[] = {{NULL}};
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  config_write_documentation (stdout);
+  return 0;
+}
+
+static const struct cli_command commands[] = {
+    {"show", "", "print all keys with their values, and where those came from", config_show_command},
+    {"document", "", "print docs/configuration.md", config_document_command},
+    {0},
+};
+
+int
+cli_config (int argc, char **argv)
+{
+  return cli_dispatch ("adder config", "Shows and documents the configuration (adder.conf).", commands, argc,
+                       argv);
+}

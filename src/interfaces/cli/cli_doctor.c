@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder doctor`: what this host offers, what it costs to do without the rest, how to get it, and one run
+ * that shows whether all of it works together. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "common/paths.h"
+#include "engine/engine.h"
+#include "engine/host/environment.h"
+#include "engine/host/host.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/doctor_containers.h"
+#include "interfaces/cli/doctor_surroundings.h"
+#include "interfaces/cli/view/doctor_rows.h"
+#include "interfaces/cli/view/policy_view.h"
+#include "interfaces/socket/client.h"
+#include "operations/operation.h"
+#include "sandbox/probe.h"
+
+/* What a host without it gets. */
+static const char *const costs[PROBE_FACTS] = {
+    [PROBE_KERNEL] = "older kernels lack mechanisms that sandboxes are made of",
+    [PROBE_USER_NAMESPACES] = "without them there is no sandbox of level 2 or 3, and runs are refused",
+    [PROBE_PROC] = "without it code finds no /proc: multiprocessing, psutil and the like work in part",
+    [PROBE_SECCOMP] = "without it code can reach every system call of the kernel",
+    [PROBE_LANDLOCK] = "without it there is one layer less around files; the read-only tree still holds",
+    [PROBE_CGROUP] =
+        "without one, memory and processor time are held by rlimits and a watchdog: level 2, not 3",
+    [PROBE_HUGE_PAGES] = "without them it takes longer to prepare a sandbox",
+};
+
+static const char *const levels[] = {
+    "plain processes: nothing is confined",
+    "no namespaces: landlock, seccomp and rlimits only",
+    "namespaces, mount tree, seccomp and landlock; limits by rlimits and a watchdog",
+    "namespaces, mount tree, seccomp, landlock and control groups",
+};
+
+struct checkup {
+  struct probe probe;
+  json_t *environments; /* as a list of objects */
+  json_t *problems;     /* texts: what is wrong apart from the host */
+  json_t *trial;
+  json_t *store; /* as store.show has it */
+  json_t *daemon;
+  json_t *containers;   /* as doctor_look_at_containers has it */
+  json_t *surroundings; /* as doctor_look_around has it */
+  gboolean trial_ok;
+};
+
+/* ---- looking ---- */
+
+static void
+add_problem (struct checkup *checkup, const GError *problem)
+{
+  json_array_append_new (checkup->problems, json_text_or_null (problem->message));
+}
+
+static void
+check_path (struct checkup *checkup, char *(*find) (GError **))
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *path = find (&problem);
+  if (!path)
+    add_problem (checkup, problem);
+}
+
+static void
+look_at_environments (struct checkup *checkup)
+{
+  g_autoptr (GPtrArray) environments = environment_list ();
+  for (guint i = 0; i < environments->len; i++) {
+    const struct environment *environment = g_ptr_array_index (environments, i);
+    json_array_append_new (checkup->environments,
+                           json_pack ("{s:s, s:o, s:o}", "name", environment->name, "version",
+                                      json_text_or_null (environment->version), "python",
+                                      json_text_or_null (environment->python)));
+  }
+}
+
+static void
+look_at_daemon (struct checkup *checkup, const struct config *config)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *socket = config_socket (config, NULL);
+  struct client client;
+  if (socket && client_connect (socket, &client, &problem)) {
+    checkup->daemon = json_pack ("{s:s, s:I, s:s}", "version", client.daemon.version, "pid",
+                                 (json_int_t)client.daemon.pid, "socket", socket);
+    client_close (&client);
+    return;
+  }
+  checkup->daemon = json_null ();
+  if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    add_problem (checkup, problem);
+}
+
+/* The default environment when it is there, else whatever Python the system has. */
+static const char *
+trial_environment (struct checkup *checkup, const struct config *config)
+{
+  g_autoptr (GError) problem = NULL;
+  struct environment *environment = environment_find (config->environment, &problem);
+  if (!environment) {
+    add_problem (checkup, problem);
+    return "system";
+  }
+  environment_free (environment);
+  return config->environment;
+}
+
+static void
+try_run (struct checkup *checkup, const struct config *config)
+{
+  g_autoptr (GError) problem = NULL;
+  const char *environment = trial_environment (checkup, config);
+  g_autoptr (AdderEngine) engine = adder_engine_new (NULL, &problem);
+  if (!engine) {
+    add_problem (checkup, problem);
+    return;
+  }
+  g_autoptr (AdderRequest) request = adder_request_new ("6 * 7", -1);
+  adder_request_set_environment (request, environment);
+  g_autoptr (AdderResult) result = adder_run (engine, request);
+  g_autoptr (json_t) object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
+  const struct operation_caller caller = OPERATION_CALLER (engine, NULL, ROLE_ADMIN);
+  checkup->store = operation_call (&caller, "store.show", json_object (), NULL);
+  const json_t *isolation = json_object_get (object, "isolation");
+  const json_t *message = json_object_get (json_object_get (object, "error"), "message");
+  json_t *missing = json_object_get (isolation, "missing");
+  checkup->trial_ok = adder_result_outcome (result) == ADDER_OUTCOME_OK;
+  checkup->trial = json_pack ("{s:s, s:s, s:O?, s:O?, s:O?}", "environment", environment, "outcome",
+                              adder_outcome_name (adder_result_outcome (result)), "level",
+                              json_object_get (isolation, "level"), "missing", missing, "message", message);
+}
+
+static void
+look (struct checkup *checkup)
+{
+  g_autoptr (GError) problem = NULL;
+  checkup->environments = json_array ();
+  checkup->problems = json_array ();
+  /* As the daemon would: what it may do with its own process counts. */
+  host_own_process ();
+  probe_host (&checkup->probe, CGROUP_MOVE_SELF);
+  check_path (checkup, paths_libexec_dir);
+  check_path (checkup, paths_data_dir);
+  check_path (checkup, paths_runtime_dir);
+  look_at_environments (checkup);
+  struct config *config = config_load (NULL, &problem);
+  checkup->surroundings = doctor_look_around (config);
+  if (!config) {
+    add_problem (checkup, problem);
+    return;
+  }
+  look_at_daemon (checkup, config);
+  try_run (checkup, config);
+  checkup->containers = doctor_look_at_containers (config);
+  config_free (config);
+}
+
+/* ---- telling ---- */
+
+static json_t *
+list_mechanisms (const struct probe *probe)
+{
+  json_t *mechanisms = json_array ();
+  for (int i = 0; i < PROBE_FACTS; i++) {
+    const struct probe_line *line = &probe->line[i];
+    json_array_append_new (mechanisms,
+                           json_pack ("{s:s, s:s, s:b, s:o, s:o, s:o}", "name", line->name, "state",
+                                      line->state, "good", line->good, "text", json_text_or_null (line->text),
+                                      "cost", json_text_or_null (costs[i]), "remedy",
+                                      json_text_or_null (line->remedy[0] ? line->remedy : NULL)));
+  }
+  return mechanisms;
+}
+
+static void
+print_json (const struct checkup *checkup)
+{
+  const struct probe *probe = &checkup->probe;
+  g_autoptr (json_t) all =
+      json_pack ("{s:s, s:i, s:s, s:b, s:o, s:O, s:O, s:O?, s:O?, s:O?, s:O?, s:O}", "version",
+                 adder_version (), "level", (int)probe->level, "kernel", probe->release, "root", probe->root,
+                 "mechanisms", list_mechanisms (probe), "surroundings", checkup->surroundings, "environments",
+                 checkup->environments, "daemon", checkup->daemon, "trial", checkup->trial, "store",
+                 checkup->store, "containers", checkup->containers, "problems", checkup->problems);
+  cli_print_json (all);
+}
+
+static void
+print_trial (const struct checkup *checkup)
+{
+  if (!checkup->trial)
+    return;
+  const char *environment = json_string_value (json_object_get (checkup->trial, "environment"));
+  const char *message = json_string_value (json_object_get (checkup->trial, "message"));
+  json_int_t level = json_integer_value (json_object_get (checkup->trial, "level"));
+  doctor_print_mark (checkup->trial_ok);
+  if (checkup->trial_ok)
+    printf ("%-16s a run in %s reached isolation level %" JSON_INTEGER_FORMAT "%s\n", "trial run",
+            environment, level,
+            level < checkup->probe.level ? ", less than the host gives: see [sandbox] in adder config show"
+                                         : "");
+  else
+    printf ("%-16s a run in %s: %s\n", "trial run", environment,
+            message ? message : json_string_value (json_object_get (checkup->trial, "outcome")));
+}
+
+/* Where NAME is kept, and what is the matter with that. */
+static void
+print_place (const char *name, const json_t *place)
+{
+  const char *where = json_string_value (json_object_get (place, "where"));
+  const char *problem = json_string_value (json_object_get (place, "problem"));
+  doctor_print_mark (!problem);
+  printf ("%-16s %s%s%s\n", name, where, problem ? ": " : "", problem ? problem : "");
+}
+
+static void
+print_store (const struct checkup *checkup)
+{
+  if (!checkup->store)
+    return;
+  print_place ("records", json_object_get (checkup->store, "records_at"));
+  print_place ("files", json_object_get (checkup->store, "files_at"));
+}
+
+static void
+print_text (const struct checkup *checkup)
+{
+  gsize i;
+  json_t *item;
+  printf ("isolation level %u of 3: %s\n\n", checkup->probe.level, levels[MIN (checkup->probe.level, 3)]);
+  g_autoptr (json_t) mechanisms = list_mechanisms (&checkup->probe);
+  doctor_print_rows (mechanisms, "to get it");
+  doctor_print_rows (checkup->surroundings, "to change it");
+  print_trial (checkup);
+  print_store (checkup);
+  doctor_print_containers (checkup->containers);
+  printf ("\nenvironments\n");
+  json_array_foreach (checkup->environments, i, item)
+      printf ("    %-16s %-8s %s\n", json_string_value (json_object_get (item, "name")),
+              json_string_value (json_object_get (item, "version")),
+              json_string_value (json_object_get (item, "python")));
+  if (json_is_object (checkup->daemon))
+    printf ("daemon\n    adder %s, process %" JSON_INTEGER_FORMAT "\n",
+            json_string_value (json_object_get (checkup->daemon, "version")),
+            json_integer_value (json_object_get (checkup->daemon, "pid")));
+  json_array_foreach (checkup->problems, i, item) printf (
+      "%s%s%s\n", cli_colour (stdout, CLI_YELLOW), json_string_value (item), cli_colour (stdout, CLI_PLAIN));
+}
+
+/* The policy as this host and the configuration make it; the engine decides the same in host.c. */
+static int
+show_policy (gboolean json)
+{
+  g_autoptr (GError) problem = NULL;
+  struct config *config = config_load (NULL, &problem);
+  if (!config)
+    return cli_fail (problem);
+  struct probe probe;
+  host_own_process ();
+  probe_host (&probe, CGROUP_MOVE_SELF);
+  const struct seccomp_host host = {
+      .landlock_abi = probe.landlock_abi,
+      .memory_counted = probe.cgroup_mode != CGROUP_NONE && strcmp (config->cgroup, "none") != 0,
+      .shared = probe.userns != PROBE_USERNS_OK,
+  };
+  config_free (config);
+  return policy_print (&host, json, stdout, &problem) ? 0 : cli_fail (problem);
+}
+
+int
+cli_doctor (int argc, char **argv)
+{
+  gboolean json = FALSE, policy = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {"policy", 0, 0, G_OPTION_ARG_NONE, &policy, "Print which system calls a sandbox may make, and why",
+       NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  struct checkup checkup = {0};
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  if (policy)
+    return show_policy (json);
+  look (&checkup);
+  if (json)
+    print_json (&checkup);
+  else
+    print_text (&checkup);
+  gboolean well = checkup.probe.level >= 2 && checkup.trial_ok;
+  json_decref (checkup.environments);
+  json_decref (checkup.problems);
+  json_decref (checkup.trial);
+  json_decref (checkup.store);
+  json_decref (checkup.daemon);
+  json_decref (checkup.surroundings);
+  json_decref (checkup.containers);
+  return well ? 0 : 1;
+}

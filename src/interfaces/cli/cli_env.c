@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder env`: environments, each a Python interpreter with its packages and the modules to load ahead. */
+#include "adder.h"
+#include "common/json.h"
+#include "engine/host/environment.h"
+#include "interfaces/cli/cli.h"
+
+/* ---- list ---- */
+
+static json_t *
+summary (const struct environment *environment)
+{
+  json_t *modules = json_array ();
+  for (gsize i = 0; environment->modules && environment->modules[i]; i++)
+    json_array_append_new (modules, json_text_or_null (environment->modules[i]));
+  return json_pack ("{s:s, s:o, s:o, s:o, s:o}", "name", environment->name, "version",
+                    json_text_or_null (environment->version), "python",
+                    json_text_or_null (environment->python), "directory",
+                    json_text_or_null (environment->directory), "modules", modules);
+}
+
+static int
+env_list (int argc, char **argv)
+{
+  gboolean json = FALSE, names_only = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print the names only", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (GPtrArray) environments = environment_list ();
+  g_autoptr (json_t) all = json_array ();
+  for (guint i = 0; i < environments->len; i++) {
+    const struct environment *environment = g_ptr_array_index (environments, i);
+    if (json)
+      json_array_append_new (all, summary (environment));
+    else if (names_only)
+      printf ("%s\n", environment->name);
+    else
+      printf ("%-16s %-8s %s\n", environment->name, environment->version, environment->python);
+  }
+  if (json)
+    cli_print_json (all);
+  return 0;
+}
+
+/* ---- show ---- */
+
+static void
+print_member (const char *name, const json_t *value)
+{
+  if (json_is_string (value))
+    printf ("%-12s %s\n", name, json_string_value (value));
+  else if (json_is_boolean (value))
+    printf ("%-12s %s\n", name, json_is_true (value) ? "yes" : "no");
+  else if (json_is_array (value) &&
+           (json_array_size (value) == 0 || json_is_string (json_array_get (value, 0)))) {
+    gsize i;
+    json_t *item;
+    printf ("%-12s", name);
+    json_array_foreach (value, i, item) printf (" %s", json_string_value (item));
+    printf ("\n");
+  }
+}
+
+static void
+print_packages (const json_t *packages)
+{
+  gsize i;
+  json_t *package;
+  json_array_foreach (packages, i, package)
+  {
+    const char *name = json_string_value (json_object_get (package, "name"));
+    const char *version = json_string_value (json_object_get (package, "version"));
+    if (name)
+      printf ("  %-30s %s\n", name, version ? version : "");
+  }
+}
+
+static int
+env_show (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  struct environment *environment = environment_find (argv[1], &problem);
+  g_autoptr (json_t) description = environment ? environment_describe (environment, &problem) : NULL;
+  environment_free (environment);
+  if (!description)
+    return cli_fail (problem);
+  if (json) {
+    cli_print_json (description);
+    return 0;
+  }
+  const char *name;
+  json_t *value;
+  json_object_foreach (description, name, value) print_member (name, value);
+  const json_t *packages = json_object_get (description, "packages");
+  if (json_array_size (packages) > 0) {
+    printf ("packages\n");
+    print_packages (packages);
+  }
+  return 0;
+}
+
+/* ---- create and remove ---- */
+
+static int
+env_create (int argc, char **argv)
+{
+  g_autofree char *python = NULL, *requirements = NULL;
+  g_auto (GStrv) modules = NULL;
+  const GOptionEntry entries[] = {
+      {"python", 0, 0, G_OPTION_ARG_FILENAME, &python,
+       "Interpreter to make it from, or a ready one to adopt (default: python3)", "PATH"},
+      {"requirements", 'r', 0, G_OPTION_ARG_FILENAME, &requirements,
+       "Packages to install, a requirements file", "FILE"},
+      {"module", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &modules, "Module to load ahead; may be repeated",
+       "NAME"},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  const struct environment_recipe recipe = {
+      .name = argv[1],
+      .python = python,
+      .requirements = requirements,
+      .modules = (const char *const *)modules,
+  };
+  return environment_create (&recipe, stderr, &problem) ? 0 : cli_fail (problem);
+}
+
+static int
+env_remove (int argc, char **argv)
+{
+  const GOptionEntry entries[] = {{NULL}};
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  return environment_remove (argv[1], &problem) ? 0 : cli_fail (problem);
+}
+
+static const struct cli_command commands[] = {
+    {"list", "", "list the environments", env_list},
+    {"show", "NAME", "show an environment with its packages", env_show},
+    {"create", "NAME", "make an environment", env_create},
+    {"remove", "NAME", "remove an environment", env_remove},
+    {0},
+};
+
+int
+cli_env (int argc, char **argv)
+{
+  return cli_dispatch (
+      "adder env", "Lists, shows, creates and removes environments: Python interpreters with their packages.",
+      commands, argc, argv);
+}

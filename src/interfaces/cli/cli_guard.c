@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder guard`: code held against the rules of a profile, in a sandbox, because the parser is code as well
+ * that hostile text can reach. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "engine/request/outcome.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/run_options.h"
+#include "interfaces/socket/event_source.h"
+
+static gboolean
+parse_options (int argc, char **argv, struct run_options *options, GError **error)
+{
+  g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_GUARD, options);
+  const char *fault = NULL;
+  if (!cli_parse (entries, 0, 1, &argc, &argv, error))
+    return FALSE;
+  options->check = TRUE;
+  options->file = argc > 1 ? argv[1] : NULL;
+  if (options->code && options->file)
+    fault = "either -c CODE or a FILE can be checked, not both";
+  else if (!options->code && !options->file)
+    fault = "nothing to check: give a FILE, - for standard input, or -c CODE";
+  else if (!options->profile)
+    fault = "--profile is missing: it has the rules (adder profile list)";
+  if (fault)
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, fault);
+  return !fault;
+}
+
+/* The result, the caller's. */
+static json_t *
+check (const struct run_options *options, GError **error)
+{
+  struct submission request;
+  struct run_event event = {.kind = ADDER_EVENT_STARTED};
+  struct event_source *source = NULL;
+  json_t *result = NULL;
+  submission_init (&request);
+  if (run_options_fill (&request, options, error) &&
+      (source = event_source_open (!options->no_daemon, &request, error))) {
+    gboolean well = TRUE;
+    while (well && event.kind != ADDER_EVENT_RESULT)
+      well = source->next (source, &event, error);
+    result = well ? json_parse_object (event.data, event.length, "the result", error) : NULL;
+    source->free (source);
+  }
+  submission_clear (&request);
+  return result;
+}
+
+/* ---- telling ---- */
+
+static const char *
+member (const json_t *object, const char *name)
+{
+  return json_string_value (json_object_get (object, name));
+}
+
+/* The way compilers say it, so that editors find the place: columns count from 1 here. */
+static void
+print_violation (const char *file, const json_t *violation)
+{
+  const char *hint = member (violation, "hint");
+  printf ("%s:%" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT ": %s%s%s: %s", file,
+          json_integer_value (json_object_get (violation, "line")),
+          json_integer_value (json_object_get (violation, "column")) + 1, cli_colour (stdout, CLI_RED),
+          member (violation, "rule"), cli_colour (stdout, CLI_PLAIN), member (violation, "text"));
+  if (hint)
+    printf (" %s(%s)%s", cli_colour (stdout, CLI_DIM), hint, cli_colour (stdout, CLI_PLAIN));
+  printf ("\n");
+}
+
+static void
+print_violations (const struct run_options *options, const json_t *result)
+{
+  g_autofree char *file = text_one_line (options->code                      ? "-c"
+                                         : strcmp (options->file, "-") == 0 ? "-"
+                                                                            : options->file,
+                                         -1);
+  gsize index;
+  json_t *violation;
+  json_array_foreach (json_object_get (result, "violations"), index, violation)
+      print_violation (file, violation);
+}
+
+static void
+print_json (const struct run_options *options, const json_t *result)
+{
+  g_autoptr (json_t) object = json_pack (
+      "{s:s, s:O, s:O, s:O, s:O}", "profile", options->profile, "outcome",
+      json_object_get (result, "outcome"), "exit_code", json_object_get (result, "exit_code"), "violations",
+      json_object_get (result, "violations"), "error", json_object_get (result, "error"));
+  cli_print_json (object);
+}
+
+/* What is neither a rule's nor fine: Python cannot read the code, or there was no sandbox. */
+static void
+print_error (const json_t *result)
+{
+  const json_t *error = json_object_get (result, "error");
+  const char *traceback = member (error, "traceback");
+  if (traceback)
+    fputs (traceback, stderr);
+  else
+    fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), member (error, "message"),
+             cli_colour (stderr, CLI_PLAIN));
+}
+
+int
+cli_guard (int argc, char **argv)
+{
+  struct run_options options = {0};
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) result = NULL;
+  int code;
+  if (!parse_options (argc, argv, &options, &problem))
+    code = cli_fail_usage (problem);
+  else if (!(result = check (&options, &problem)))
+    code = cli_fail (problem);
+  else {
+    const char *outcome = member (result, "outcome");
+    code = (int)json_integer_value (json_object_get (result, "exit_code"));
+    if (options.json)
+      print_json (&options, result);
+    else if (json_array_size (json_object_get (result, "violations")) > 0)
+      print_violations (&options, result);
+    else if (g_strcmp0 (outcome, adder_outcome_name (ADDER_OUTCOME_OK)) != 0)
+      print_error (result);
+  }
+  run_options_clear (&options);
+  return code;
+}

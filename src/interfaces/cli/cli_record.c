@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder record`: what was run, by whom, and how it ended. */
+#include <stdio.h>
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/record_export.h"
+#include "interfaces/cli/view/record_view.h"
+#include "interfaces/socket/call_backend.h"
+#include "store/record_fields.h"
+
+#define NOT_AS_WRITTEN 1 /* exit code where rows are not as they were written */
+
+/* A filter of records as an option. */
+static const struct {
+  const char *filter, *option;
+  char letter;
+  const char *text, *value;
+} filter_table[] = {
+    {"since", "since", 0, "Only those that began at TIME or later: a day, a moment, or how long ago (2h)",
+     "TIME"},
+    {"until", "until", 0, "Only those before TIME", "TIME"},
+    {"outcome", "outcome", 0, "Only those that ended so", "OUTCOME"},
+    {"tool", "tool", 0, "Only calls of the tool", "TOOL"},
+    {"profile", "profile", 'p', "Only those with the profile", "PROFILE"},
+    {"environment", "env", 'e', "Only those in the environment", "NAME"},
+    {"session", "session", 's', "Only cells of the session", "ID"},
+    {"conversation", "conversation", 0, "Only those of the conversation", "ID"},
+    {"front_end", "front-end", 0, "Only those that came in there", "NAME"},
+    {"node", "node", 0, "Only those that ran on the machine", "NAME"},
+    {"code", "code", 'c', "Only those whose code holds TEXT", "TEXT"},
+};
+
+struct options {
+  char *filters[G_N_ELEMENTS (filter_table)];
+  char *owner, *format, *out, *head;
+  int limit;
+  gboolean all, json, no_daemon;
+};
+
+static void
+options_clear (struct options *options)
+{
+  char **texts[] = {&options->owner, &options->format, &options->out, &options->head};
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    g_clear_pointer (texts[i], g_free);
+  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++)
+    g_clear_pointer (&options->filters[i], g_free);
+}
+
+/* ---- options ---- */
+
+enum option_group {
+  OPTIONS_FILTER = 1 << 0,
+  OPTIONS_OWNER = 1 << 1,
+  OPTIONS_LIST = 1 << 2,
+  OPTIONS_EXPORT = 1 << 3,
+  OPTIONS_VERIFY = 1 << 4,
+  OPTIONS_JSON = 1 << 5,
+};
+
+static void
+add_filters (GArray *entries, struct options *options)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++) {
+    const GOptionEntry entry = {filter_table[i].option, filter_table[i].letter, 0,
+                                G_OPTION_ARG_FILENAME,  &options->filters[i],   filter_table[i].text,
+                                filter_table[i].value};
+    g_array_append_val (entries, entry);
+  }
+}
+
+/* GROUPS of them; the array is the caller's (g_free). */
+static GOptionEntry *
+make_entries (struct options *options, guint groups)
+{
+  const struct {
+    enum option_group group;
+    GOptionEntry entry;
+  } rows[] = {
+      {OPTIONS_OWNER,
+       {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options->owner,
+        "Those of OWNER instead of your own; all: everybody's", "OWNER"}},
+      {OPTIONS_LIST,
+       {"limit", 'n', 0, G_OPTION_ARG_INT, &options->limit,
+        "Show so many (" G_STRINGIFY (RECORD_LIMIT_STANDARD) ", at most " G_STRINGIFY (RECORD_LIMIT_MOST) ")",
+        "N"}},
+      {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all of them", NULL}},
+      {OPTIONS_EXPORT,
+       {"format", 0, 0, G_OPTION_ARG_FILENAME, &options->format, "jsonl (the default) or csv", "FORMAT"}},
+      {OPTIONS_EXPORT,
+       {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out, "Write to FILE, whole or not at all", "FILE"}},
+      {OPTIONS_VERIFY,
+       {"head", 0, 0, G_OPTION_ARG_FILENAME, &options->head,
+        "The head that was written down once: the chain must still come by there", "[NODE:]SEQ:DIGEST"}},
+      {OPTIONS_JSON, {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL}},
+  };
+  GArray *entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
+  if (groups & OPTIONS_FILTER)
+    add_filters (entries, options);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].group & groups)
+      g_array_append_val (entries, rows[i].entry);
+  const GOptionEntry no_daemon = {
+      "no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Read them in this very process", NULL};
+  g_array_append_val (entries, no_daemon);
+  return (GOptionEntry *)(void *)g_array_free (entries, FALSE);
+}
+
+/* ---- asking ---- */
+
+static gboolean
+set_text (json_t *object, const char *name, const char *text, GError **error)
+{
+  if (!text || json_object_set_new (object, name, json_string (text)) == 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the value of %s is not UTF-8", name);
+  return FALSE;
+}
+
+static gboolean
+set_filters (json_t *object, const struct options *options, GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++)
+    if (!set_text (object, filter_table[i].filter, options->filters[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* The owner, and the filters where it is FILTERED, as parameters; the caller's. */
+static json_t *
+make_params (const struct options *options, gboolean filtered, GError **error)
+{
+  g_autoptr (json_t) params = json_object ();
+  if (!set_text (params, "owner", options->owner, error) ||
+      (filtered && !set_filters (params, options, error)))
+    return NULL;
+  return g_steal_pointer (&params);
+}
+
+/* A command: its options, and what it does with a backend. */
+struct command {
+  guint groups;
+  int arguments;
+  int (*run) (struct call_backend *backend, const struct options *options, const char *argument,
+              GError **error);
+};
+
+/* The exit code. RUN gives -1 with an error. */
+static int
+carry_out (const struct command *command, int argc, char **argv)
+{
+  struct options options = {.limit = RECORD_LIMIT_STANDARD};
+  g_autofree GOptionEntry *entries = make_entries (&options, command->groups);
+  g_autoptr (GError) problem = NULL;
+  int code = -1;
+  if (!cli_parse (entries, command->arguments, command->arguments, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else {
+    struct call_backend *backend = call_backend_new (options.no_daemon, &problem);
+    if (backend)
+      code = command->run (backend, &options, command->arguments > 0 ? argv[1] : NULL, &problem);
+    if (code < 0)
+      code = cli_fail (problem);
+    call_backend_free (backend);
+  }
+  options_clear (&options);
+  return code;
+}
+
+/* ---- commands ---- */
+
+/* All pages that are wanted as one; NULL with ERROR. */
+static json_t *
+gather (struct call_backend *backend, const struct options *options, GError **error)
+{
+  g_autoptr (json_t) params = make_params (options, TRUE, error);
+  if (!params)
+    return NULL;
+  json_object_set_new (params, "limit", json_integer (options->all ? RECORD_LIMIT_MOST : options->limit));
+  json_t *whole = call_backend_operation (backend, "record.list", json_incref (params), error);
+  while (whole && options->all && json_is_string (json_object_get (whole, "next"))) {
+    json_object_set (params, "before", json_object_get (whole, "next"));
+    g_autoptr (json_t) page = call_backend_operation (backend, "record.list", json_incref (params), error);
+    if (!page) {
+      json_decref (whole);
+      return NULL;
+    }
+    json_array_extend (json_object_get (whole, "records"), json_object_get (page, "records"));
+    json_object_set (whole, "next", json_object_get (page, "next"));
+  }
+  return whole;
+}
+
+/* The exit code of what showed COUNT records that somebody damaged. */
+static int
+warn_damaged (json_int_t count)
+{
+  if (count == 0)
+    return 0;
+  fprintf (stderr,
+           "adder: warning: %" JSON_INTEGER_FORMAT
+           " record%s in the database %s damaged, not as Adder writes "
+           "them: adder record verify says which\n",
+           count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+  return NOT_AS_WRITTEN;
+}
+
+static json_int_t
+count_damaged (const json_t *records)
+{
+  gsize i;
+  json_t *record;
+  json_int_t count = 0;
+  json_array_foreach (records, i, record) count += json_is_true (json_object_get (record, "damaged"));
+  return count;
+}
+
+static int
+run_list (struct call_backend *backend, const struct options *options, G_GNUC_UNUSED const char *argument,
+          GError **error)
+{
+  g_autoptr (json_t) answer = gather (backend, options, error);
+  if (!answer)
+    return -1;
+  const json_t *records = json_object_get (answer, "records");
+  if (options->json)
+    cli_print_json (answer);
+  else
+    record_view_list (records);
+  if (!options->json && json_is_string (json_object_get (answer, "next")))
+    fprintf (stderr, "%sthe newest %zu; --all shows the others too%s\n", cli_colour (stderr, CLI_DIM),
+             json_array_size (records), cli_colour (stderr, CLI_PLAIN));
+  return warn_damaged (count_damaged (records));
+}
+
+/* Does OPERATION with PARAMS, which are taken (NULL: ERROR is set), and prints the answer. */
+static int
+record_print (struct call_backend *backend, const char *operation, json_t *params,
+              const struct options *options, void (*view) (const json_t *answer), GError **error)
+{
+  g_autoptr (json_t) answer = params ? call_backend_operation (backend, operation, params, error) : NULL;
+  if (!answer)
+    return -1;
+  if (options->json)
+    cli_print_json (answer);
+  else
+    view (answer);
+  if (json_is_true (json_object_get (answer, "damaged")))
+    return warn_damaged (1);
+  return json_is_false (json_object_get (answer, "ok")) ? NOT_AS_WRITTEN : 0;
+}
+
+static int
+run_show (struct call_backend *backend, const struct options *options, const char *argument, GError **error)
+{
+  g_autoptr (json_t) params = make_params (options, FALSE, error);
+  if (!params || !set_text (params, "run", argument, error))
+    return -1;
+  return record_print (backend, "record.show", g_steal_pointer (&params), options, record_view_one, error);
+}
+
+static int
+run_stats (struct call_backend *backend, const struct options *options, G_GNUC_UNUSED const char *argument,
+           GError **error)
+{
+  return record_print (backend, "record.stats", make_params (options, TRUE, error), options,
+                       record_view_stats, error);
+}
+
+static int
+run_export (struct call_backend *backend, const struct options *options, G_GNUC_UNUSED const char *argument,
+            GError **error)
+{
+  g_autoptr (json_t) params = make_params (options, TRUE, error);
+  if (!params || !set_text (params, "format", options->format, error))
+    return -1;
+  g_autoptr (json_t) answer = record_export (backend, params, options->out, error);
+  if (!answer)
+    return -1;
+  json_int_t records = json_integer_value (json_object_get (answer, "records"));
+  if (options->out)
+    printf ("%" JSON_INTEGER_FORMAT " record%s\n", records, records == 1 ? "" : "s");
+  return warn_damaged (json_integer_value (json_object_get (answer, "damaged")));
+}
+
+static int
+run_verify (struct call_backend *backend, const struct options *options, G_GNUC_UNUSED const char *argument,
+            GError **error)
+{
+  g_autoptr (json_t) params = json_object ();
+  if (!set_text (params, "head", options->head, error))
+    return -1;
+  return record_print (backend, "record.verify", g_steal_pointer (&params), options, record_view_verify,
+                       error);
+}
+
+static int
+record_list (int argc, char **argv)
+{
+  static const struct command command = {OPTIONS_FILTER | OPTIONS_OWNER | OPTIONS_LIST | OPTIONS_JSON, 0,
+                                         run_list};
+  return carry_out (&command, argc, argv);
+}
+
+static int
+record_show (int argc, char **argv)
+{
+  static const struct command command = {OPTIONS_OWNER | OPTIONS_JSON, 1, run_show};
+  return carry_out (&command, argc, argv);
+}
+
+static int
+record_stats (int argc, char **argv)
+{
+  static const struct command command = {OPTIONS_FILTER | OPTIONS_OWNER | OPTIONS_JSON, 0, run_stats};
+  return carry_out (&command, argc, argv);
+}
+
+static int
+record_write (int argc, char **argv)
+{
+  static const struct command command = {OPTIONS_FILTER | OPTIONS_OWNER | OPTIONS_EXPORT, 0, run_export};
+  return carry_out (&command, argc, argv);
+}
+
+static int
+record_verify (int argc, char **argv)
+{
+  static const struct command command = {OPTIONS_VERIFY | OPTIONS_JSON, 0, run_verify};
+  return carry_out (&command, argc, argv);
+}
+
+static const struct cli_command commands[] = {
+    {"list", "[--since TIME] [--outcome OUTCOME] [--code TEXT] ...", "list what was run, the newest first",
+     record_list},
+    {"show", "ID [--json]", "show one record, with its code", record_show},
+    {"stats", "[--since TIME] ...", "count records by outcome, tool, profile, owner and day", record_stats},
+    {"export", "[--format jsonl|csv] [--out FILE] ...", "write records out, the oldest first", record_write},
+    {"verify", "[--head SEQ:DIGEST]", "check the chain of digests: what was changed, what is missing",
+     record_verify},
+    {NULL, NULL, NULL, NULL},
+};
+
+int
+cli_record (int argc, char **argv)
+{
+  return cli_dispatch ("adder record", "What was run, by whom, and how it ended.", commands, argc, argv);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder result`: what is kept of results that were too long for their reply. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/cli_export.h"
+#include "interfaces/socket/call_backend.h"
+
+#define WHOLE_PART_BYTES (1 << 20)
+
+struct peek_options {
+  char *stream, *grep, *owner;
+  gint64 offset, limit;
+  gboolean json, local;
+  struct call_backend *backend;
+};
+
+static void
+peek_options_clear (struct peek_options *options)
+{
+  g_free (options->stream);
+  g_free (options->grep);
+  g_free (options->owner);
+  call_backend_free (options->backend);
+}
+
+/* One part; NULL with ERROR. */
+static json_t *
+ask (struct peek_options *options, const char *result_id, const char *stream, guint64 offset, guint64 limit,
+     GError **error)
+{
+  if (!options->backend)
+    options->backend = call_backend_new (options->local, error);
+  if (!options->backend)
+    return NULL;
+  json_t *params = json_pack ("{s:s, s:s, s:s*, s:s*, s:I}", "result", result_id, "stream", stream, "grep",
+                              options->grep, "owner", options->owner, "offset", (json_int_t)offset);
+  if (limit > 0)
+    json_object_set_new (params, "limit", json_integer ((json_int_t)limit));
+  return call_backend_operation (options->backend, "result.peek", params, error);
+}
+
+static guint64
+number_of (const json_t *part, const char *name)
+{
+  return (guint64)json_integer_value (json_object_get (part, name));
+}
+
+static void
+print_part (FILE *to, const json_t *part)
+{
+  const json_t *text = json_object_get (part, "text");
+  gsize index;
+  json_t *line;
+  if (text)
+    (void)fwrite (json_string_value (text), 1, json_string_length (text), to);
+  json_array_foreach (json_object_get (part, "lines"), index, line)
+      fprintf (to, "%" G_GUINT64_FORMAT ":%s\n", number_of (line, "line"),
+               json_string_value (json_object_get (line, "text")));
+}
+
+/* Beside what goes to standard output, which may be a file. */
+static void
+print_place (const json_t *part)
+{
+  if (json_is_true (json_object_get (part, "at_end")))
+    return;
+  fflush (stdout);
+  fprintf (stderr,
+           "[... bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+           "; go on with --offset %" G_GUINT64_FORMAT " ...]\n",
+           number_of (part, "offset"), number_of (part, "next_offset"), number_of (part, "total_bytes"),
+           number_of (part, "next_offset"));
+}
+
+static int
+result_peek (int argc, char **argv)
+{
+  struct peek_options options = {0};
+  const GOptionEntry entries[] = {
+      {"stream", 0, 0, G_OPTION_ARG_FILENAME, &options.stream, "stdout (default) or stderr", "STREAM"},
+      {"offset", 0, 0, G_OPTION_ARG_INT64, &options.offset, "Begin at this byte", "N"},
+      {"limit", 0, 0, G_OPTION_ARG_INT64, &options.limit, "At most so many bytes (default 16384)", "N"},
+      {"grep", 0, 0, G_OPTION_ARG_FILENAME, &options.grep,
+       "Only lines in which this regular expression is found, with their numbers", "PATTERN"},
+      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "Whose result (default: yours; all: anybody's)",
+       "NAME"},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.local, "Read it in this process", NULL},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print the answer as one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  if (options.offset < 0 || options.limit < 0) {
+    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "--offset and --limit are not below 0");
+    return cli_fail_usage (problem);
+  }
+  g_autoptr (json_t) part = ask (&options, argv[1], options.stream ? options.stream : "stdout",
+                                 (guint64)options.offset, (guint64)options.limit, &problem);
+  if (part && options.json)
+    cli_print_json (part);
+  else if (part) {
+    print_part (stdout, part);
+    print_place (part);
+  }
+  peek_options_clear (&options);
+  return part ? 0 : cli_fail (problem);
+}
+
+/* All of STREAM, part by part. FALSE with ERROR. */
+static gboolean
+print_whole (struct peek_options *options, const char *result_id, const char *stream, FILE *to,
+             GError **error)
+{
+  gboolean more = TRUE;
+  for (guint64 offset = 0; more;) {
+    g_autoptr (json_t) part = ask (options, result_id, stream, offset, WHOLE_PART_BYTES, error);
+    if (!part)
+      return FALSE;
+    print_part (to, part);
+    more = !json_is_true (json_object_get (part, "at_end")) && number_of (part, "next_offset") > offset;
+    offset = number_of (part, "next_offset");
+  }
+  return TRUE;
+}
+
+static int
+result_show (int argc, char **argv)
+{
+  struct peek_options options = {0};
+  const GOptionEntry entries[] = {
+      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "Whose result (default: yours; all: anybody's)",
+       "NAME"},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.local, "Read it in this process", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL, no_errors = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  gboolean output = print_whole (&options, argv[1], "stdout", stdout, &problem);
+  gboolean looked = output || g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  gboolean errors = looked && print_whole (&options, argv[1], "stderr", stderr, &no_errors);
+  peek_options_clear (&options);
+  /* One of the two is enough. */
+  if (output && !errors && !g_error_matches (no_errors, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    return cli_fail (no_errors);
+  return output || errors ? 0 : cli_fail (problem);
+}
+
+static const struct cli_command commands[] = {
+    {"peek", "ID [--offset N] [--grep PATTERN]", "show a part of long output", result_peek},
+    {"show", "ID", "show all of it", result_show},
+    {"export", "RUN [--table N] [--format FORMAT] [--out FILE]", "have a table that a run showed as a file",
+     cli_result_export},
+    {NULL, NULL, NULL, NULL},
+};
+
+int
+cli_result (int argc, char **argv)
+{
+  return cli_dispatch (
+      "adder result",
+      "Output that was longer than its reply. ID is the result_id of the reply, which is the "
+      "run_id.",
+      commands, argc, argv);
+}

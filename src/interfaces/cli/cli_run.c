@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder run`: from options to a request, from a source of events to what a person or a program reads. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "engine/files/save.h"
+#include "engine/host/id.h"
+#include "engine/request/explain.h"
+#include "engine/request/result.h"
+#include "interfaces/cli/approval_prompt.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/run_options.h"
+#include "interfaces/cli/signal_handler.h"
+#include "interfaces/cli/view/pictures.h"
+#include "interfaces/cli/view/review_view.h"
+#include "interfaces/cli/view/run_view.h"
+#include "interfaces/socket/event_source.h"
+
+/* ---- options ---- */
+
+static gboolean
+invalid (GError **error, const char *text)
+{
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, text);
+  return FALSE;
+}
+
+/* A cell cannot have what its session was made with. */
+static gboolean
+check_cell (const struct run_options *options, GError **error)
+{
+  const struct {
+    const char *option;
+    gboolean given;
+  } settled[] = {
+      {"--env", options->environment != NULL},     {"--profile", options->profile != NULL},
+      {"--isolation", options->isolation != NULL}, {"--set-env", options->variables != NULL},
+      {"--memory", options->memory != NULL},
+  };
+  if (options->workdir || options->review)
+    return invalid (error, "sessions have no work directory: leave out --session, or --workdir and --review");
+  for (gsize i = 0; i < G_N_ELEMENTS (settled); i++)
+    if (settled[i].given) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                   "%s is settled when a session is made: give it to adder session new", settled[i].option);
+      return FALSE;
+    }
+  if (options->arguments[0])
+    return invalid (error, "a cell of a session has no arguments: its code can hold them");
+  if (options->no_daemon)
+    return invalid (error, "a session lives in the daemon: --session and --no-daemon do not go together");
+  return TRUE;
+}
+
+static gboolean
+parse_options (int argc, char **argv, struct run_options *options, GError **error)
+{
+  g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_RUN, options);
+  /* What follows "--" belongs to the code, whatever it looks like. */
+  int own = 1;
+  while (own < argc && strcmp (argv[own], "--") != 0)
+    own++;
+  options->arguments = own < argc ? argv + own + 1 : argv + argc;
+
+  g_autofree char **left = g_new0 (char *, (gsize)own + 1);
+  memcpy (left, argv, (gsize)own * sizeof *left);
+  char **rest = left;
+  if (!cli_parse (entries, 0, 1, &own, &rest, error))
+    return FALSE;
+  options->file = own > 1 ? rest[1] : NULL;
+
+  if (options->code && options->file)
+    return invalid (error, "either -c CODE or a FILE can be run, not both");
+  if (!options->code && !options->file)
+    return invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
+  if (g_strcmp0 (options->file, "-") == 0 && g_strcmp0 (options->stdin_file, "-") == 0)
+    return invalid (error, "standard input can be the code or the code's input, not both");
+  if (options->force && !options->out)
+    return invalid (error, "--force is for files that --out writes: give --out as well");
+  guint64 wait_ms;
+  if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &wait_ms, error)) {
+    g_prefix_error (error, "--wait-approval: ");
+    return FALSE;
+  }
+  if (options->no_wait && !options->session)
+    return invalid (error, "--no-wait is for cells of a session: give --session as well");
+  return !options->session || check_cell (options, error);
+}
+
+/* Whether --json is among the options, for when they cannot be parsed. */
+static gboolean
+wants_json (int argc, char **argv)
+{
+  for (int i = 1; i < argc && strcmp (argv[i], "--") != 0; i++)
+    if (strcmp (argv[i], "--json") == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* ---- the run ---- */
+
+/* Only "busy" is told apart: a caller may try again. */
+static AdderOutcome
+outcome_of (const GError *problem)
+{
+  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? ADDER_OUTCOME_BUSY : ADDER_OUTCOME_FAILED;
+}
+
+/* The whole result of what never became a run. The caller's. */
+static char *
+failed_json (const GError *problem)
+{
+  struct limits limits = limits_default ();
+  char run_id[ID_BYTES];
+  id_make (run_id);
+  AdderOutcome outcome = outcome_of (problem);
+  g_autoptr (json_t) error = explain_error (outcome, problem);
+  const struct result_parts parts = {
+      .run_id = run_id,
+      .verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)},
+      .error = error,
+      .limits = &limits,
+  };
+  return result_to_json (&parts);
+}
+
+/* What --out is for: the files, which the source saves, and then the pictures, which shall not be in their
+ * way. Returns what became of them, NULL when that is not known; with ERROR when one was not written. */
+static json_t *
+save (struct event_source *source, struct run_view *view, const json_t *result, int directory_fd,
+      GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  json_t *saved = source->save (source, &problem);
+  if (saved && !problem)
+    view->pictures = pictures_take (result, directory_fd, &problem);
+  for (guint i = 0; view->pictures && i < view->pictures->len; i++) {
+    const struct picture *picture = g_ptr_array_index (view->pictures, i);
+    json_t *told = json_pack ("{s:n, s:o}", "name", "path", json_text_or_null (picture->name));
+    if (!picture->name)
+      json_object_set_new (told, "reason", json_text_or_null (problem ? problem->message : NULL));
+    json_array_append_new (json_object_get (saved, picture->name ? "written" : "not_written"), told);
+  }
+  if (problem)
+    g_propagate_prefixed_error (error, g_steal_pointer (&problem),
+                                "cannot write the files to %s: ", view->directory);
+  return saved;
+}
+
+/* Whether --force would have some file written. */
+static gboolean
+would_help (const json_t *saved)
+{
+  gsize i;
+  json_t *told;
+  json_array_foreach (json_object_get (saved, "not_written"), i, told)
+  {
+    if (g_strcmp0 (json_member_text (told, "reason"), SAVE_THERE) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* The run ended, but not all that it made was written: that is what RESULT has to say. Where the code was
+ * when it failed by itself stays. */
+static void
+note_unsaved (json_t *result, const GError *problem, const json_t *saved)
+{
+  static const char *const taken[] = {"outcome", "exit_code"}, *const places[] = {"traceback", "line"};
+  g_autofree char *failed_text = failed_json (problem);
+  g_autoptr (json_t) failed = json_loads (failed_text, 0, NULL);
+  json_t *error = json_object_get (failed, "error"), *own = json_object_get (result, "error");
+  for (gsize i = 0; own && i < G_N_ELEMENTS (places); i++)
+    if (json_object_get (own, places[i]))
+      json_object_set (error, places[i], json_object_get (own, places[i]));
+  if (would_help (saved))
+    json_object_set_new (error, "hint", json_string ("Files that are there are replaced only with --force."));
+  for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
+    json_object_set (result, taken[i], json_object_get (failed, taken[i]));
+  json_object_set (result, "error", error);
+}
+
+/* EVENT becomes the result with "saved". *RET_TEXT holds its data, the caller's. */
+static void
+save_and_tell (struct event_source *source, struct run_view *view, const struct submission *request,
+               struct run_event *event, char **ret_text)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  view->saved = save (source, view, result, submission_directory (request), &problem);
+  if (view->saved) {
+    json_object_del (view->saved, "error");
+    json_object_set_new (view->saved, "directory", json_text_or_null (view->directory));
+    json_object_set (result, "saved", view->saved);
+  }
+  if (problem) {
+    note_unsaved (result, problem, view->saved);
+    event->outcome = outcome_of (problem);
+    event->exit_code = outcome_exit_code (event->outcome);
+  }
+  *ret_text = json_to_text (result);
+  event->data = *ret_text;
+  event->length = strlen (*ret_text);
+}
+
+/* Shows one event. Returns 0 or a negative errno of standard output. */
+static int
+show (struct event_source *source, struct run_view *view, const struct submission *request,
+      struct run_event *event, gboolean json)
+{
+  char *text = NULL;
+  int r = 0;
+  if (event->kind == ADDER_EVENT_RESULT && view->directory)
+    save_and_tell (source, view, request, event, &text);
+  if (!json)
+    r = run_view_event (view, event);
+  else if (event->kind == ADDER_EVENT_RESULT)
+    r = run_view_json (event->data, event->length);
+  g_free (text);
+  return r;
+}
+
+static json_t *
+call_source (gpointer data, const char *operation, json_t *params, GError **error)
+{
+  struct event_source *source = data;
+  return source->call (source, operation, params, error);
+}
+
+/* EVENT is a result for want of an approval: whether the run was started once more, after somebody decided.
+ * *RET_CANCELLED: who was to decide would rather have it end. */
+static gboolean
+start_again (struct event_source *source, struct signal_handler *signals, const struct run_options *options,
+             const struct run_event *event, gboolean *ret_cancelled, GError **error)
+{
+  struct approval_way way = {
+      call_source, source, signals, !options->json, options->json, options->wait_approval != NULL, 0};
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const char *id = json_string_value (json_object_get (result, "approval_id"));
+  /* That of a review is for what has run already. */
+  if (!id || json_array_size (json_object_get (result, "changes")) > 0 ||
+      (way.waits && !duration_parse (options->wait_approval, 1000, &way.wait_ms, error)))
+    return FALSE;
+  signal_handler_set_source (signals, NULL);
+  enum approval_end end = approval_seek (&way, id, error);
+  signal_handler_set_source (signals, source);
+  *ret_cancelled = end == APPROVAL_END_CANCELLED && !options->json;
+  return end == APPROVAL_END_DECIDED && source->again (source, id, error);
+}
+
+/* Of a review that ended well without a question, what was shown was made: somebody had said yes before. */
+static void
+say_made (const struct run_event *event)
+{
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  if (json_array_size (json_object_get (result, "changes")) > 0)
+    fputs ("adder: the changes were made\n", stderr);
+}
+
+/* What the run would change was shown: asks whether it shall, and has it made or dropped. Without anybody to
+ * ask it waits. */
+static int
+review (struct event_source *source, const struct run_event *event, GError **error)
+{
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const json_t *changes = json_object_get (result, "changes");
+  if (json_array_size (changes) == 0 || !review_view_can_ask ())
+    return event->exit_code;
+  gboolean yes = review_view_ask (json_array_size (changes));
+  json_t *params = json_pack ("{s:O}", "review", json_object_get (result, "approval_id"));
+  g_autoptr (json_t) answer = source->call (source, yes ? "review.commit" : "review.drop", params, error);
+  if (!answer)
+    return -1;
+  fprintf (stderr, "adder: %s\n", yes ? "the changes were made" : "nothing was changed");
+  return yes ? 0 : event->exit_code;
+}
+
+/* Pulls all events and shows them. Returns the exit code, or -1 with ERROR when there was no result, or when
+ * standard output failed otherwise than by a reader that went away. */
+static int
+follow (struct event_source *source, struct signal_handler *signals, const struct run_options *options,
+        const struct submission *request, GError **error)
+{
+  struct run_view view = {.directory = options->out};
+  struct run_event event = {.kind = ADDER_EVENT_STARTED};
+  gboolean cancelled = FALSE;
+  int r = 0;
+  if (source->note && !options->json)
+    fprintf (stderr, "adder: %s\n", source->note);
+  while (event.kind != ADDER_EVENT_RESULT) {
+    g_autoptr (GError) problem = NULL;
+    if (!source->next (source, &event, error))
+      return -1;
+    if (event.kind == ADDER_EVENT_RESULT && event.outcome == ADDER_OUTCOME_APPROVAL_REQUIRED) {
+      if (start_again (source, signals, options, &event, &cancelled, &problem)) {
+        event.kind = ADDER_EVENT_STARTED;
+        continue;
+      }
+      if (cancelled)
+        return CLI_CANCELLED;
+      if (problem)
+        cli_fail (problem);
+    }
+    if (r == 0 && (r = show (source, &view, request, &event, options->json)) < 0)
+      signal_handler_cancel (signals);
+  }
+  g_clear_pointer (&view.pictures, g_ptr_array_unref);
+  g_clear_pointer (&view.saved, json_decref);
+  signal_handler_set_idle (signals);
+  if (r == 0 && event.outcome == ADDER_OUTCOME_APPROVAL_REQUIRED && !options->json)
+    return review (source, &event, error);
+  if (r == 0 && event.outcome == ADDER_OUTCOME_OK && options->review && !options->json)
+    say_made (&event);
+  if (r == 0)
+    return event.exit_code;
+  if (r == -EPIPE)
+    return CLI_CANCELLED;
+  error_from_errno (error, r, "cannot write to standard output");
+  return -1;
+}
+
+static int
+run (const struct run_options *options, const struct submission *request, GError **error)
+{
+  struct signal_handler *signals = signal_handler_start ();
+  struct event_source *source = event_source_open (!options->no_daemon, request, error);
+  if (!source)
+    return -1;
+  signal_handler_set_source (signals, source);
+  int code = follow (source, signals, options, request, error);
+  signal_handler_set_source (signals, NULL);
+  source->free (source);
+  return code;
+}
+
+/* Bad input, or a daemon that is not to be had: one sentence, or the result object that says it. */
+static int
+report (const GError *problem, gboolean json, gboolean usage)
+{
+  if (json) {
+    g_autofree char *text = failed_json (problem);
+    (void)run_view_json (text, strlen (text));
+  } else if (usage)
+    cli_fail_usage (problem);
+  else
+    cli_fail (problem);
+  return outcome_exit_code (outcome_of (problem));
+}
+
+int
+cli_run (int argc, char **argv)
+{
+  struct run_options options = {0};
+  struct submission request;
+  g_autoptr (GError) problem = NULL;
+  int code;
+  submission_init (&request);
+  if (!parse_options (argc, argv, &options, &problem))
+    code = report (problem, options.json || wants_json (argc, argv), TRUE);
+  else if (!run_options_fill (&request, &options, &problem) ||
+           (code = run (&options, &request, &problem)) < 0)
+    code = report (problem, options.json, FALSE);
+  submission_clear (&request);
+  run_options_clear (&options);
+  return code;
+}

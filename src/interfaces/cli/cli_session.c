@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder session`: interpreters that are kept between runs. Their cells are run with `adder run --session`.
+ * Only `new` starts a daemon: without one there are no sessions. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "engine/request/outcome.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/run_options.h"
+#include "interfaces/cli/view/session_view.h"
+#include "interfaces/socket/client.h"
+
+#define ENDED_MOST     1024
+#define ARGUMENTS_MOST 101 /* a session and names of variables: session_variables_params */
+
+/* ---- asking ---- */
+
+static int
+fail (const GError *problem)
+{
+  int code = cli_fail (problem);
+  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? outcome_exit_code (ADDER_OUTCOME_BUSY)
+                                                                  : code;
+}
+
+/* ---- new ---- */
+
+static gboolean
+make (const struct run_options *options, json_t **ret_session, GError **error)
+{
+  struct submission request;
+  submission_init (&request);
+  g_autoptr (json_t) question = NULL;
+  if (run_options_fill (&request, options, error)) {
+    g_autofree char *socket = client_socket (error);
+    question =
+        json_pack ("{s:s, s:O, s:s?}", "op", "new", "options", request.body, "name", options->session_name);
+    if (!question)
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the session's name is not UTF-8");
+    else if (socket)
+      *ret_session = client_ask_session (socket, question, request.fds, request.fd_count, error);
+  }
+  submission_clear (&request);
+  return *ret_session != NULL;
+}
+
+static int
+session_new (int argc, char **argv)
+{
+  struct run_options options = {0};
+  g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_SESSION, &options);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) session = NULL;
+  int code = 0;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else if (!make (&options, &session, &problem))
+    code = fail (problem);
+  else if (options.json)
+    cli_print_json (session);
+  else
+    printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+  run_options_clear (&options);
+  return code;
+}
+
+/* ---- list ---- */
+
+static int
+session_list (int argc, char **argv)
+{
+  gboolean json = FALSE, names = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names, "Print the names (or ids) of those that live only", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) answer = client_call (NULL, "session.list", json_object (), &problem);
+  if (!answer && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    answer = json_pack ("{s:[]}", "sessions");
+  if (!answer)
+    return fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else if (names)
+    session_view_names (answer);
+  else
+    session_view_list (answer);
+  return 0;
+}
+
+/* ---- about one session ---- */
+
+/* Prints ANSWER, as JSON or with VIEW (NULL: it says nothing to people), or PROBLEM where there is none. */
+static int
+tell (const json_t *answer, const GError *problem, gboolean json, void (*view) (const json_t *answer))
+{
+  if (!answer)
+    return fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else if (view)
+    view (answer);
+  return 0;
+}
+
+/* What most commands about one session have: SESSION and --json, and where FIELD of OPERATION is named
+ * another argument for it, which must be there when LEAST is 2. */
+static int
+about (int argc, char **argv, const char *operation, const char *field, int least,
+       void (*view) (const json_t *answer))
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, least, field ? 2 : 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *params =
+      json_pack ("{s:s, s:s*}", "session", argv[1], field ? field : "", argc > 2 ? argv[2] : NULL);
+  g_autoptr (json_t) answer = client_call (NULL, operation, params, &problem);
+  return tell (answer, problem, json, view);
+}
+
+static int
+session_show (int argc, char **argv)
+{
+  return about (argc, argv, "session.show", NULL, 1, session_view_one);
+}
+
+static int
+session_history (int argc, char **argv)
+{
+  return about (argc, argv, "session.history", NULL, 1, session_view_history);
+}
+
+static int
+session_reset (int argc, char **argv)
+{
+  return about (argc, argv, "session.reset", NULL, 1, NULL);
+}
+
+static int
+session_interrupt (int argc, char **argv)
+{
+  return about (argc, argv, "session.interrupt", NULL, 1, NULL);
+}
+
+/* Says which of the names after SESSION the answer does not have. Returns how the command ends. */
+static int
+miss_variables (const json_t *answer, int argc, char **argv)
+{
+  int code = 0;
+  for (int name = 2; name < argc; name++) {
+    gboolean found = FALSE;
+    gsize i;
+    json_t *variable;
+    json_array_foreach (json_object_get (answer, "variables"), i, variable) found |=
+        g_strcmp0 (argv[name], json_string_value (json_object_get (variable, "name"))) == 0;
+    if (found)
+      continue;
+    g_autoptr (GError) problem =
+        g_error_new (ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                     "there is no variable \"%s\" in the session; \"adder session vars %s\" lists them",
+                     argv[name], argv[1]);
+    code = cli_fail (problem);
+  }
+  return code;
+}
+
+static int
+session_vars (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, ARGUMENTS_MOST, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *params = json_pack ("{s:s}", "session", argv[1]);
+  if (params && argc > 2) {
+    json_t *names = json_array ();
+    for (int i = 2; i < argc; i++)
+      json_array_append_new (names, json_text_or_null (argv[i]));
+    json_object_set_new (params, "names", names);
+  }
+  g_autoptr (json_t) answer = client_call (NULL, "session.variables", params, &problem);
+  if (!answer)
+    return fail (problem);
+  if (json)
+    cli_print_json (answer);
+  else if (argc == 2 || json_array_size (json_object_get (answer, "variables")) > 0)
+    session_view_variables (answer);
+  return miss_variables (answer, argc, argv);
+}
+
+/* ---- checkpoints and branches ---- */
+
+/* What went on in both, the session and its branch. */
+static void
+say_warnings (const json_t *answer)
+{
+  gsize index;
+  json_t *warning;
+  json_array_foreach (json_object_get (answer, "warnings"), index, warning)
+      fprintf (stderr, "adder: %s\n", json_string_value (warning));
+}
+
+static void
+view_checkpoint (const json_t *answer)
+{
+  say_warnings (answer);
+  printf ("%s\n", json_string_value (json_object_get (answer, "checkpoint_id")));
+}
+
+static void
+view_branches (const json_t *answer)
+{
+  gsize index;
+  json_t *one;
+  json_array_foreach (json_object_get (answer, "sessions"), index, one)
+      printf ("%s\n", json_string_value (json_object_get (one, "session_id")));
+}
+
+static int
+session_checkpoint (int argc, char **argv)
+{
+  return about (argc, argv, "session.checkpoint", "name", 1, view_checkpoint);
+}
+
+static int
+session_rollback (int argc, char **argv)
+{
+  return about (argc, argv, "session.rollback", "checkpoint", 2, NULL);
+}
+
+static int
+session_forget (int argc, char **argv)
+{
+  return about (argc, argv, "session.forget", "checkpoint", 2, NULL);
+}
+
+static int
+session_branch (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  int count = 1;
+  g_autofree char *from = NULL;
+  const GOptionEntry entries[] = {
+      {"count", 'n', 0, G_OPTION_ARG_INT, &count, "How many, one unless it is said", "K"},
+      {"from", 0, 0, G_OPTION_ARG_STRING, &from, "From that checkpoint, not from what the session is now",
+       "CHECKPOINT"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *params = json_pack ("{s:s, s:s*, s:i}", "session", argv[1], "checkpoint", from, "count", count);
+  g_autoptr (json_t) answer = client_call (NULL, "session.branch", params, &problem);
+  return tell (answer, problem, json, view_branches);
+}
+
+/* ---- end ---- */
+
+static int
+session_end (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, ENDED_MOST, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  g_autoptr (json_t) ended = json_array ();
+  int code = 0;
+  for (int i = 1; i < argc; i++) {
+    g_clear_error (&problem);
+    json_t *answer = client_call (NULL, "session.end", json_pack ("{s:s}", "session", argv[i]), &problem);
+    if (answer)
+      json_array_append_new (ended, answer);
+    else
+      code = fail (problem);
+  }
+  if (json)
+    cli_print_json (ended);
+  return code;
+}
+
+/* ---- the table ---- */
+
+static const struct cli_command commands[] = {
+    {"new", "", "make a session and print its id", session_new},
+    {"list", "", "show the sessions that live, and those that ended lately", session_list},
+    {"show", "SESSION", "show a session", session_show},
+    {"vars", "SESSION [NAME...]", "show its variables; those that are named with their values", session_vars},
+    {"history", "SESSION", "show its cells and how they ended", session_history},
+    {"reset", "SESSION", "forget its variables; files stay", session_reset},
+    {"interrupt", "SESSION", "interrupt the cell that runs; variables stay", session_interrupt},
+    {"replay", "SESSION", "run its cells again, in a fresh session", cli_session_replay},
+    {"checkpoint", "SESSION [NAME]", "make a checkpoint to roll back to and print its id",
+     session_checkpoint},
+    {"rollback", "SESSION CHECKPOINT", "put a session back to a checkpoint", session_rollback},
+    {"forget", "SESSION CHECKPOINT", "drop a checkpoint", session_forget},
+    {"branch", "SESSION", "make sessions that go on from it, each its own way", session_branch},
+    {"end", "SESSION...", "end sessions", session_end},
+    {0},
+};
+
+int
+cli_session (int argc, char **argv)
+{
+  return cli_dispatch ("adder session",
+                       "Keeps interpreters between runs: adder run --session SESSION goes on where the last "
+                       "cell left off.",
+                       commands, argc, argv);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder status` and `adder stop`: neither starts a daemon. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "engine/request/outcome.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/socket/client.h"
+
+/* As for a service that is not running: LSB's code for it. */
+#define NOT_RUNNING 3
+#define LABEL_WIDTH 22 /* with what it is indented by */
+
+/* *RET_SOCKET is set in any case in which the configuration could be read. */
+static gboolean
+connect_only (struct client *ret_client, char **ret_socket, GError **error)
+{
+  *ret_socket = client_socket (error);
+  return *ret_socket && client_connect (*ret_socket, ret_client, error);
+}
+
+static json_t *
+ask_status (struct client *client, GError **error)
+{
+  struct protocol_message message;
+  json_t *status = NULL;
+  if (!protocol_send (client->fd, PROTOCOL_STATUS, NULL, 0, NULL, 0, error) ||
+      !protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, PROTOCOL_FRAME_MS, &message, error))
+    return NULL;
+  if (message.kind == PROTOCOL_STATUS)
+    status = json_parse_object (message.data, message.length, "the daemon's status", error);
+  else
+    protocol_take_refusal (&message, error);
+  protocol_message_clear (&message);
+  return status;
+}
+
+/* ---- for people ---- */
+
+static void print_value (const char *name, const json_t *value, int depth);
+
+static void
+print_members (const json_t *object, int depth)
+{
+  const char *name;
+  json_t *value;
+  json_object_foreach ((json_t *)object, name, value) print_value (name, value, depth);
+}
+
+/* A number in words, by what its name ends in. */
+static char *
+number_text (const char *name, json_int_t number)
+{
+  if (g_str_has_suffix (name, "_ms"))
+    return duration_format ((guint64)MAX (number, 0));
+  if (g_str_has_suffix (name, "_bytes"))
+    return size_format ((guint64)MAX (number, 0));
+  return g_strdup_printf ("%" JSON_INTEGER_FORMAT, number);
+}
+
+static void
+print_value (const char *name, const json_t *value, int depth)
+{
+  g_autofree char *label = g_strdup (name);
+  if (g_str_has_suffix (label, "_ms") || g_str_has_suffix (label, "_bytes"))
+    *strrchr (label, '_') = '\0';
+  g_strdelimit (label, "_", ' ');
+  if (json_is_object (value)) {
+    if (json_object_size (value) > 0) {
+      printf ("%*s%s:\n", depth * 2, "", label);
+      print_members (value, depth + 1);
+    }
+  } else if (json_is_array (value)) {
+    gsize i;
+    json_t *item;
+    json_array_foreach (value, i, item)
+    {
+      /* "pools" is "pool 1", "pool 2", ... */
+      int singular = (int)strlen (label) - g_str_has_suffix (label, "s");
+      g_autofree char *numbered = g_strdup_printf ("%.*s %zu", singular, label, i + 1);
+      print_value (numbered, item, depth);
+    }
+  } else if (json_is_integer (value)) {
+    g_autofree char *text = number_text (name, json_integer_value (value));
+    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, text);
+  } else if (json_is_string (value))
+    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_string_value (value));
+  else if (json_is_real (value))
+    printf ("%*s%-*s %.1f\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_real_value (value));
+  else if (json_is_boolean (value))
+    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label,
+            json_is_true (value) ? "yes" : "no");
+}
+
+static void
+print_status (json_t *status, gboolean json)
+{
+  if (json) {
+    cli_print_json (status);
+    return;
+  }
+  /* What monitoring wants, bucket by bucket. */
+  json_object_del (json_object_get (status, "engine"), "totals");
+  print_members (status, 0);
+}
+
+static int
+no_daemon (const char *socket, gboolean json)
+{
+  g_autoptr (json_t) status = json_pack ("{s:b, s:o}", "daemon", 0, "socket", json_text_or_null (socket));
+  if (json)
+    print_status (status, TRUE);
+  else
+    printf ("no daemon is running (nothing answers on %s)\n", socket);
+  return NOT_RUNNING;
+}
+
+int
+cli_status (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *socket = NULL;
+  struct client client;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  if (!connect_only (&client, &socket, &problem)) {
+    if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) && socket)
+      return no_daemon (socket, json);
+    return cli_fail (problem);
+  }
+  g_autoptr (json_t) status = ask_status (&client, &problem);
+  client_close (&client);
+  if (!status)
+    return cli_fail (problem);
+  print_status (status, json);
+  return 0;
+}
+
+static int
+say_stopped (const struct client_stopped *held)
+{
+  const char *sessions = held->sessions == 1 ? "" : "s";
+  if (!held->stopped) {
+    g_autoptr (GError) problem =
+        g_error_new (ADDER_ERROR, ADDER_ERROR_BUSY,
+                     "the daemon keeps %u session%s, whose variables would be lost (adder session list shows "
+                     "them); adder stop --force ends them too",
+                     held->sessions, sessions);
+    cli_fail (problem);
+    return outcome_exit_code (ADDER_OUTCOME_BUSY);
+  }
+  printf ("the daemon has ended");
+  if (held->running > 0)
+    printf ("; %u run%s cancelled", held->running, held->running == 1 ? " was" : "s were");
+  if (held->sessions > 0)
+    printf ("; %u session%s ended with it", held->sessions, sessions);
+  printf ("\n");
+  return 0;
+}
+
+int
+cli_stop (int argc, char **argv)
+{
+  gboolean force = FALSE;
+  const GOptionEntry entries[] = {
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Also when it keeps sessions, which end with it", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *socket = NULL;
+  struct client client;
+  struct client_stopped held;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  if (!connect_only (&client, &socket, &problem)) {
+    if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) || !socket)
+      return cli_fail (problem);
+    printf ("no daemon is running\n");
+    return 0;
+  }
+  gboolean ok = client_stop (&client, force ? CLIENT_STOP_ALL : CLIENT_STOP_KEEP_SESSIONS, &held, &problem);
+  client_close (&client);
+  return ok ? say_stopped (&held) : cli_fail (problem);
+}

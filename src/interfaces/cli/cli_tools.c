@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder tools`: the tool table as a person, a model's API or the documentation has it; and switching tools
+ * off. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "interfaces/cli/caller_context.h"
+#include "interfaces/cli/cli.h"
+#include "tools/format.h"
+#include "tools/installed.h"
+#include "tools/tool_enablement.h"
+#include "tools/tools.h"
+
+struct tools_options {
+  char *toolset, *format, *role;
+  gboolean prompt, read_only;
+};
+
+/* Who looks at the list, and what tells whether a tool is in it. */
+struct view {
+  struct config *config;
+  struct tool_enablement *enablement;
+  struct role_caller caller;
+  gboolean all; /* documentation tells of every tool, whoever reads it */
+};
+
+static gboolean
+is_listed (const struct toolset *toolset, const struct tool *tool, void *data)
+{
+  const struct view *view = data;
+  return view->all || tool_is_available (view->config, view->enablement, &view->caller, toolset, tool, NULL);
+}
+
+/* A file that cannot be read leaves no tool: that is an error, and not an empty list. */
+static gboolean
+check_enablement (const struct view *view, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  if (tool_enablement_is_on (view->enablement, toolsets[0], &toolsets[0]->tools[0], &problem) ||
+      g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_REFUSED))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+static gboolean
+open_view (const struct tools_options *options, struct view *view, GError **error)
+{
+  if (!(view->config = config_load (NULL, error)))
+    return FALSE;
+  view->caller = (struct role_caller){role_default (view->config), options->read_only};
+  view->enablement = tool_enablement_new ();
+  return (!options->role || role_parse (options->role, &view->caller.role, error)) &&
+         check_enablement (view, error);
+}
+
+/* ---- what is printed ---- */
+
+static void
+print_json (const struct toolset *toolset, enum tool_format format, struct view *view)
+{
+  g_autoptr (json_t) list = json_array ();
+  g_autofree char *python = caller_context_find_python ();
+  for (gsize i = 0; i < toolset->count; i++) {
+    const struct tool *tool = &toolset->tools[i];
+    if (!is_listed (toolset, tool, view))
+      continue;
+    g_autofree char *description = installed_describe (toolset, tool, view->config, python);
+    json_array_append_new (list, tool_describe (tool, format, description));
+  }
+  json_dumpf (list, stdout, JSON_INDENT (2));
+  putchar ('\n');
+}
+
+/* Of docs/toolsets.md. */
+static const char page_head[] =
+    "<!-- Made by `adder tools --format markdown`; a test compares the two. Change src/tools/ instead. -->\n"
+    "# Toolsets\n\n"
+    "Every tool that an agent can call, from the table of tools itself. [tools.md](tools.md) says how they "
+    "are called. A "
+    "reply is one of the objects shown with its tool, or `error`, `run_id` and, where somebody has to say "
+    "yes first, "
+    "`approval_id`.\n\n";
+
+/* ONLY NULL: all toolsets. */
+static void
+print_text (const struct toolset *only, enum tool_format format, struct view *view)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  if (!only && format == TOOL_FORMAT_MARKDOWN)
+    g_string_append (text, page_head);
+  for (gsize i = 0; toolsets[i]; i++)
+    if (!only || only == toolsets[i])
+      tool_write (text, toolsets[i], format, is_listed, view);
+  fputs (text->str, stdout);
+}
+
+static gboolean
+print_tools (const struct tools_options *options, struct view *view, GError **error)
+{
+  enum tool_format format = TOOL_FORMAT_LIST;
+  const struct toolset *toolset = toolset_find (options->toolset, error);
+  if (!toolset || (options->format && !tool_format_parse (options->format, &format, error)))
+    return FALSE;
+  if (options->prompt) {
+    g_autofree char *text = tool_prompt (toolset, is_listed, view);
+    fputs (text, stdout);
+  } else if (format == TOOL_FORMAT_OPERATIONS) {
+    g_autoptr (GString) text = g_string_new (NULL);
+    tool_write_operations (text);
+    fputs (text->str, stdout);
+  } else if (format == TOOL_FORMAT_LIST || format == TOOL_FORMAT_MARKDOWN) {
+    view->all = format == TOOL_FORMAT_MARKDOWN;
+    print_text (options->toolset ? toolset : NULL, format, view);
+  } else
+    print_json (toolset, format, view);
+  return TRUE;
+}
+
+/* ---- enabling and disabling ---- */
+
+static gboolean
+switch_tool (const struct tools_options *options, const char *word, const char *name, GError **error)
+{
+  const struct toolset *toolset = NULL;
+  const struct tool *tool;
+  gboolean on = strcmp (word, "enable") == 0;
+  if (!on && strcmp (word, "disable") != 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is neither enable nor disable", word);
+    return FALSE;
+  }
+  if (!name) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s what? Name a tool: adder tools lists them",
+                 word);
+    return FALSE;
+  }
+  return (!options->toolset || (toolset = toolset_find (options->toolset, error))) &&
+         tool_find (toolset, name, &toolset, &tool, error) && tool_enablement_set (toolset, tool, on, error);
+}
+
+/* ---- the command ---- */
+
+static gboolean
+carry_out (const struct tools_options *options, int argc, char **argv, GError **error)
+{
+  struct view view = {0};
+  if (argc > 1)
+    return switch_tool (options, argv[1], argc > 2 ? argv[2] : NULL, error);
+  gboolean ok = open_view (options, &view, error) && print_tools (options, &view, error);
+  tool_enablement_free (view.enablement);
+  config_free (view.config);
+  return ok;
+}
+
+int
+cli_tools (int argc, char **argv)
+{
+  struct tools_options options = {0};
+  g_autoptr (GError) problem = NULL;
+  const GOptionEntry entries[] = {
+      {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
+       "The toolset; for people all of them unless it is said, for models adder", "NAME"},
+      {"format", 0, 0, G_OPTION_ARG_FILENAME, &options.format,
+       "list (the default: a line for each), markdown, operations, or what goes into the field tools of an "
+       "API: mcp, openai, anthropic",
+       "FORMAT"},
+      {"prompt", 0, 0, G_OPTION_ARG_NONE, &options.prompt,
+       "Print the paragraph for a system prompt that tells a model what it has", NULL},
+      {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "As a guest, user or admin has them", "ROLE"},
+      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only,
+       "As an agent has them that may look but not act", NULL},
+      {NULL},
+  };
+  int code = 0;
+  if (!cli_parse (entries, 0, 2, &argc, &argv, &problem))
+    code = cli_fail_usage (problem);
+  else if (!carry_out (&options, argc, argv, &problem))
+    code = cli_fail (problem);
+  g_free (options.toolset);
+  g_free (options.format);
+  g_free (options.role);
+  return code;
+}

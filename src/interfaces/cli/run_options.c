@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of runs and sessions: the table, and the way from each to the request. */
+#include "interfaces/cli/run_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "interfaces/socket/protocol.h"
+#include "policy/profile_workdir.h"
+
+/* ---- the table ---- */
+
+#define BOTH (RUN_OPTIONS_RUN | RUN_OPTIONS_SESSION)
+#define ALL  (BOTH | RUN_OPTIONS_GUARD)
+
+struct option_row {
+  guint commands; /* of enum run_options_for */
+  gsize offset;   /* in struct run_options */
+  GOptionEntry entry;
+  /* Of the body: it is the option's text, or true. NULL: it takes more than that (run_options_fill). */
+  const char *field;
+};
+
+#define PLACE(member) offsetof (struct run_options, member)
+#define TEXT          0, G_OPTION_ARG_FILENAME, NULL
+#define TEXTS         0, G_OPTION_ARG_FILENAME_ARRAY, NULL
+#define SWITCH        0, G_OPTION_ARG_NONE, NULL
+
+static const struct option_row option_table[] = {
+    {RUN_OPTIONS_RUN, PLACE (code), {"code", 'c', TEXT, "Run CODE", "CODE"}},
+    {RUN_OPTIONS_GUARD, PLACE (code), {"code", 'c', TEXT, "Check CODE", "CODE"}},
+    {RUN_OPTIONS_SESSION, PLACE (session_name), {"name", 'n', TEXT, "Name of the session", "NAME"}},
+    {BOTH,
+     PLACE (files),
+     {"file", 'f', TEXTS,
+      "Put a file, all files of a folder, or a stored file (@ID, adder file list) or data set (@NAME, adder "
+      "data list) into the current directory "
+      "of the code, as NAME; may be repeated",
+      "PATH[:NAME]|@ID[=NAME]"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (out),
+     {"out", 'o', TEXT, "Write the files that the code made, and the pictures that it showed, to a directory",
+      "DIR"}},
+    {RUN_OPTIONS_RUN, PLACE (force), {"force", 0, SWITCH, "With --out: replace files that are there", NULL}},
+    {RUN_OPTIONS_RUN,
+     PLACE (workdir),
+     {"workdir", 'w', TEXT,
+      "Have the code work in a directory: it can read it; overlay: changes are listed and dropped; rw: they "
+      "are made",
+      "DIR[:overlay|:rw]"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (review),
+     {"review", 0, SWITCH, "Show what the code would change in the directory, and ask before it is changed",
+      NULL}},
+    {RUN_OPTIONS_RUN,
+     PLACE (session),
+     {"session", 's', TEXT, "Run in a session, where the last cell left off (adder session list)", "SESSION"},
+     "session"},
+    {RUN_OPTIONS_RUN,
+     PLACE (no_wait),
+     {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
+    {RUN_OPTIONS_RUN, PLACE (svg), {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}, "svg"},
+    {BOTH,
+     PLACE (tables),
+     {"tables", 0, TEXT, "Write each table that the code shows to a file as well: csv, parquet, json",
+      "FORMAT"},
+     "tables"},
+    {ALL,
+     PLACE (environment),
+     {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"},
+     "environment"},
+    {ALL,
+     PLACE (profile),
+     {"profile", 'p', TEXT, "Set of limits and rules (adder profile list)", "NAME"},
+     "profile"},
+    {BOTH,
+     PLACE (timeout),
+     {"timeout", 't', TEXT, "Wall clock limit in seconds, or as in 500ms, 2min", "TIME"}},
+    {BOTH, PLACE (memory), {"memory", 'm', TEXT, "Memory limit, as in 512M, 2G", "SIZE"}},
+    {BOTH,
+     PLACE (limits),
+     {"limit", 'l', TEXTS, "Any limit (adder profile show); may be repeated", "NAME=VALUE"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (stdin_file),
+     {"stdin", 0, TEXT, "Standard input of the code; - is our own", "FILE"}},
+    {BOTH,
+     PLACE (variables),
+     {"set-env", 0, TEXTS, "Environment variable of the code; may be repeated", "NAME=VALUE"}},
+    {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
+     PLACE (values),
+     {"value", 0, TEXTS, "Variable of the code with a value in JSON; may be repeated", "NAME=JSON"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (analysis),
+     {"analysis", 0, TEXT, "Make it an analysis of tables, which the JSON in FILE describes", "FILE"}},
+    {BOTH,
+     PLACE (isolation),
+     {"isolation", 0, TEXT,
+      "Kind of sandbox: auto, namespaces, process, container, or none (nothing is confined)", "KIND"},
+     "isolation"},
+    {BOTH,
+     PLACE (role),
+     {"role", 0, TEXT, "As whom to ask: guest, user, admin (see [roles] of adder.conf)", "ROLE"},
+     "role"},
+    {ALL, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
+    {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
+     PLACE (no_daemon),
+     {"no-daemon", 0, SWITCH, "Run in this process, without a daemon", NULL}},
+    {RUN_OPTIONS_RUN,
+     PLACE (conversation),
+     {"conversation", 0, TEXT, "Conversation that the run belongs to", "ID"},
+     "conversation"},
+    {RUN_OPTIONS_RUN,
+     PLACE (description),
+     {"description", 0, TEXT, "What the code is for, for who approves it", "TEXT"},
+     "description"},
+    {RUN_OPTIONS_RUN,
+     PLACE (approval),
+     {"approval", 0, TEXT, "Run what this approval is for (adder approval list)", "ID"},
+     "approval"},
+    {RUN_OPTIONS_RUN,
+     PLACE (wait_approval),
+     {"wait-approval", 0, TEXT, "Where an approval is needed, wait so long for it", "TIME"}},
+    {BOTH,
+     PLACE (accept_all),
+     {"dangerously-accept-all", 0, SWITCH, "Say yes to all that would need an approval; it is logged", NULL},
+     "accept_all"},
+};
+
+GOptionEntry *
+run_options_entries (enum run_options_for command, struct run_options *options)
+{
+  GOptionEntry *entries = g_new0 (GOptionEntry, G_N_ELEMENTS (option_table) + 1);
+  gsize count = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++)
+    if (option_table[i].commands & command) {
+      entries[count] = option_table[i].entry;
+      entries[count++].arg_data = (char *)options + option_table[i].offset;
+    }
+  return entries;
+}
+
+static gpointer
+place_of (const struct option_row *row, const struct run_options *options)
+{
+  return (char *)(guintptr)options + row->offset;
+}
+
+void
+run_options_clear (struct run_options *options)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++)
+    if (option_table[i].entry.arg == G_OPTION_ARG_FILENAME_ARRAY)
+      g_clear_pointer ((GStrv *)place_of (&option_table[i], options), g_strfreev);
+    else if (option_table[i].entry.arg == G_OPTION_ARG_FILENAME)
+      g_clear_pointer ((char **)place_of (&option_table[i], options), g_free);
+}
+
+static gboolean invalid (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+invalid (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *clean = g_utf8_make_valid (text, -1);
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, clean);
+  return FALSE;
+}
+
+/* ---- the request ---- */
+
+static gboolean
+set_text (struct submission *request, const char *field, const char *text, GError **error)
+{
+  if (!text)
+    return TRUE;
+  if (json_object_set_new (request->body, field, json_string (text)) < 0)
+    return invalid (error, "the %s \"%s\" is not UTF-8", field, text);
+  return TRUE;
+}
+
+/* All of FD up to PROTOCOL_CODE_MAX; what is longer than the limit code_bytes is cut, and refused by the
+ * library. */
+static gboolean
+read_code (struct submission *request, int fd, const char *name, GError **error)
+{
+  g_autoptr (GByteArray) code = g_byte_array_new ();
+  guint8 block[65536];
+  while (code->len < PROTOCOL_CODE_MAX) {
+    ssize_t got = read (fd, block, MIN (sizeof block, PROTOCOL_CODE_MAX - code->len));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return error_from_errno (error, errno, "cannot read %s", name);
+    if (got == 0)
+      break;
+    g_byte_array_append (code, block, (guint)got);
+  }
+  request->code_length = code->len;
+  request->code = (char *)g_byte_array_free (g_steal_pointer (&code), FALSE);
+  return TRUE;
+}
+
+/* A descriptor that PATH names is duplicated: opening a pipe by name anew needs rights that who was given it
+ * may lack. */
+static int
+open_or_duplicate (const char *path)
+{
+  guint64 number = STDIN_FILENO;
+  if (strcmp (path, "/dev/stdin") == 0 ||
+      (g_str_has_prefix (path, "/dev/fd/") && count_parse (path + strlen ("/dev/fd/"), &number, NULL) &&
+       number <= G_MAXINT))
+    return fcntl ((int)number, F_DUPFD_CLOEXEC, 0);
+  return open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+static gboolean
+open_input (const char *path, gboolean or_folder, int *ret_fd, GError **error)
+{
+  int fd = open_or_duplicate (path);
+  struct stat st;
+  if (fd < 0)
+    return error_from_errno (error, errno, "cannot open %s", path);
+  /* /dev/null is a file to everybody; other devices and sockets have no end. */
+  if (fstat (fd, &st) == 0 && !S_ISREG (st.st_mode) && !S_ISFIFO (st.st_mode) &&
+      !(or_folder && S_ISDIR (st.st_mode)) && strcmp (path, "/dev/null") != 0) {
+    close (fd);
+    return invalid (error, "%s is %s, not a file", path,
+                    S_ISDIR (st.st_mode) ? "a directory" : "a device or a socket");
+  }
+  *ret_fd = fd;
+  return TRUE;
+}
+
+static gboolean
+take_code (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->code && !options->file)
+    return TRUE;
+  if (options->code) {
+    request->code = g_strdup (options->code);
+    request->code_length = strlen (options->code);
+    return TRUE;
+  }
+  if (strcmp (options->file, "-") == 0)
+    return read_code (request, STDIN_FILENO, "standard input", error);
+  autoclose int fd = -1;
+  g_autofree char *name = g_path_get_basename (options->file);
+  return open_input (options->file, FALSE, &fd, error) && read_code (request, fd, options->file, error) &&
+         set_text (request, "name", name, error);
+}
+
+/* "@ID" or "@DATASET", perhaps "=NAME". "/tmp/NAME" is meant for another place; all else is as the library
+ * has it. */
+static gboolean
+add_stored (json_t *stored, const char *text, GError **error)
+{
+  const char *equals = strchr (text, '='), *name = equals ? equals + 1 : NULL, *place = "work";
+  g_autofree char *id = equals ? g_strndup (text, (gsize)(equals - text)) : g_strdup (text);
+  if (name && g_str_has_prefix (name, "/tmp/")) {
+    place = "tmp";
+    name += strlen ("/tmp/");
+  }
+  json_t *file = json_pack ("{s:s, s:s?, s:s}", "file_id", id, "name", name, "place", place);
+  if (!file)
+    return invalid (error, "--file %s is not UTF-8", text);
+  json_array_append_new (stored, file);
+  return TRUE;
+}
+
+/* Of "." and the like its real one. */
+static char *
+name_of (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path);
+  g_autofree char *real = strcmp (name, ".") == 0 || strcmp (name, "..") == 0 ? realpath (path, NULL) : NULL;
+  return real ? g_path_get_basename (real) : g_steal_pointer (&name);
+}
+
+/* PATH[:NAME]: a path that is there as a whole may hold colons. */
+static gboolean
+add_file (struct submission *request, json_t *names, const char *text, GError **error)
+{
+  g_autofree char *path = g_strdup (text);
+  g_autofree char *name = NULL;
+  char *colon = strrchr (path, ':');
+  if (colon && !g_file_test (path, G_FILE_TEST_EXISTS)) {
+    name = g_strdup (colon + 1);
+    *colon = '\0';
+  } else
+    name = name_of (path);
+  autoclose int fd = -1;
+  if (!open_input (path, TRUE, &fd, error))
+    return FALSE;
+  if (json_array_append_new (names, json_string (name)) < 0)
+    return invalid (error, "the file name \"%s\" is not UTF-8: give it another with %s:NAME", name, path);
+  return submission_take_fd (request, &fd, error);
+}
+
+static gboolean
+add_files (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *names = json_array (), *stored = json_array ();
+  json_object_set_new (request->body, "files", names);
+  json_object_set_new (request->body, "stored", stored);
+  for (gsize i = 0; options->files && options->files[i]; i++) {
+    const char *text = options->files[i];
+    if (!(text[0] == '@' ? add_stored (stored, text, error) : add_file (request, names, text, error)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_stdin (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->stdin_file)
+    return TRUE;
+  autoclose int fd = -1;
+  if (strcmp (options->stdin_file, "-") != 0) {
+    if (!open_input (options->stdin_file, FALSE, &fd, error))
+      return FALSE;
+  } else if ((fd = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) < 0)
+    return error_from_errno (error, errno, "cannot use our own standard input");
+  json_object_set_new (request->body, "stdin", json_true ());
+  return submission_take_fd (request, &fd, error);
+}
+
+static gboolean
+add_directory (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->out)
+    return TRUE;
+  if (g_mkdir_with_parents (options->out, 0777) < 0)
+    return error_from_errno (error, errno, "cannot make the directory %s", options->out);
+  autoclose int fd = open (options->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return error_from_errno (error, errno, "cannot open the directory %s", options->out);
+  /* Better said before the code ran than after. */
+  if (faccessat (fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+    return error_from_errno (error, errno, "cannot write to the directory %s", options->out);
+  json_object_set_new (request->body, "save", json_true ());
+  json_object_set_new (request->body, "force", json_boolean (options->force));
+  return submission_take_fd (request, &fd, error);
+}
+
+static gboolean
+set_limit (json_t *limits, const char *name, guint64 value)
+{
+  return json_object_set_new (limits, name, json_integer ((json_int_t)MIN (value, (guint64)G_MAXINT64))) == 0;
+}
+
+static gboolean
+add_limit (json_t *limits, const char *text, GError **error)
+{
+  const char *equals = strchr (text, '=');
+  if (!equals)
+    return invalid (error, "--limit takes NAME=VALUE, not \"%s\"", text);
+  g_autofree char *name = g_strndup (text, (gsize)(equals - text));
+  int index = limit_find (name);
+  guint64 value;
+  if (index < 0)
+    return invalid (error, "there is no limit \"%s\" (adder profile show lists them)", name);
+  if (!quantity_parse (equals + 1, limit_table[index].unit, &value, error)) {
+    g_prefix_error (error, "--limit %s: ", name);
+    return FALSE;
+  }
+  return set_limit (limits, name, value);
+}
+
+/* The processor time follows, unless --limit cpu_ms says otherwise. */
+static gboolean
+add_timeout (json_t *limits, const struct run_options *options, GError **error)
+{
+  guint64 wall_ms;
+  if (!duration_parse (options->timeout, 1000, &wall_ms, error)) {
+    g_prefix_error (error, "--timeout: ");
+    return FALSE;
+  }
+  struct profile *profile = profile_load (options->profile ? options->profile : "standard", NULL);
+  guint64 cpu_ms = profile ? profile_cpu_ms (profile, wall_ms) : 0;
+  profile_free (profile);
+  set_limit (limits, "wall_ms", wall_ms);
+  if (cpu_ms > 0)
+    set_limit (limits, "cpu_ms", cpu_ms);
+  return TRUE;
+}
+
+static gboolean
+add_limits (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *limits = json_object ();
+  json_object_set_new (request->body, "limits", limits);
+  if (options->timeout && !add_timeout (limits, options, error))
+    return FALSE;
+  if (options->memory) {
+    guint64 bytes;
+    if (!size_parse (options->memory, &bytes, error)) {
+      g_prefix_error (error, "--memory: ");
+      return FALSE;
+    }
+    set_limit (limits, "memory_bytes", bytes);
+  }
+  for (gsize i = 0; options->limits && options->limits[i]; i++)
+    if (!add_limit (limits, options->limits[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+run_options_pass_variables (json_t *variables, const char *name)
+{
+  struct profile *profile = profile_load (name, NULL);
+  g_auto (GStrv) environment = g_listenv ();
+  g_auto (GStrv) picked = profile ? profile_pick_variables (profile, environment) : NULL;
+  for (gsize i = 0; picked && picked[i]; i++) {
+    const char *value = g_getenv (picked[i]);
+    /* One that is not UTF-8 stays behind. */
+    if (value)
+      (void)json_object_set_new (variables, picked[i], json_string (value));
+  }
+  profile_free (profile);
+}
+
+static gboolean
+add_variables (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *variables = json_object ();
+  json_object_set_new (request->body, "variables", variables);
+  if (!options->session)
+    run_options_pass_variables (variables, options->profile ? options->profile : "standard");
+  for (gsize i = 0; options->variables && options->variables[i]; i++) {
+    const char *text = options->variables[i], *equals = strchr (text, '=');
+    if (!equals || equals == text)
+      return invalid (error, "--set-env takes NAME=VALUE, not \"%s\"", text);
+    g_autofree char *name = g_strndup (text, (gsize)(equals - text));
+    if (json_object_set_new (variables, name, json_string (equals + 1)) < 0)
+      return invalid (error, "the variable \"%s\" is not UTF-8", name);
+  }
+  return TRUE;
+}
+
+static gboolean
+add_values (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->values)
+    return TRUE;
+  json_t *values = json_object ();
+  json_object_set_new (request->body, "values", values);
+  for (gsize i = 0; options->values[i]; i++) {
+    const char *text = options->values[i], *equals = strchr (text, '=');
+    if (!equals || equals == text)
+      return invalid (error, "--value takes NAME=JSON, not \"%s\"", text);
+    g_autofree char *name = g_strndup (text, (gsize)(equals - text));
+    json_error_t problem;
+    json_t *value = json_loads (equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &problem);
+    if (!value)
+      return invalid (error, "--value %s: %s; text stands in quotes, as in '\"abc\"'", name, problem.text);
+    if (json_object_set_new (values, name, value) < 0)
+      return invalid (error, "the name \"%s\" is not UTF-8", name);
+  }
+  return TRUE;
+}
+
+static gboolean
+add_analysis (struct submission *request, const struct run_options *options, GError **error)
+{
+  g_autofree char *text = NULL;
+  gsize length;
+  if (!options->analysis)
+    return TRUE;
+  if (!g_file_get_contents (options->analysis, &text, &length, error))
+    return FALSE;
+  json_t *analysis = json_parse_object (text, length, "--analysis", error);
+  return analysis && json_object_set_new (request->body, "analysis", analysis) == 0;
+}
+
+static gboolean
+add_arguments (struct submission *request, const struct run_options *options, GError **error)
+{
+  json_t *arguments = json_array ();
+  json_object_set_new (request->body, "arguments", arguments);
+  for (char **argument = options->arguments; argument && *argument; argument++)
+    if (json_array_append_new (arguments, json_string (*argument)) < 0)
+      return invalid (error, "the argument \"%s\" is not UTF-8", *argument);
+  return TRUE;
+}
+
+/* DIR[:MODE]: a path that is there as a whole may hold colons. */
+static gboolean
+split_workdir (const struct run_options *options, char **ret_path, const char **ret_mode, GError **error)
+{
+  static const char *const modes[] = {"read", "overlay", "rw"};
+  g_autofree char *path = g_strdup (options->workdir ? options->workdir : ".");
+  const char *mode = options->review ? "review" : "read";
+  char *colon = strrchr (path, ':');
+  for (gsize i = 0; colon && i < G_N_ELEMENTS (modes) && !g_file_test (options->workdir, G_FILE_TEST_EXISTS);
+       i++)
+    if (strcmp (colon + 1, modes[i]) == 0) {
+      mode = modes[i];
+      *colon = '\0';
+    }
+  if (options->review && colon && *colon == '\0' && strcmp (mode, "overlay") != 0)
+    return invalid (error, "--review works on an overlay of the directory: it does not go together with :%s",
+                    mode);
+  *ret_mode = options->review ? "review" : mode;
+  *ret_path = g_steal_pointer (&path);
+  return TRUE;
+}
+
+static gboolean
+add_workdir (struct submission *request, const struct run_options *options, GError **error)
+{
+  const char *mode = NULL;
+  g_autofree char *path = NULL;
+  if (!options->workdir && !options->review)
+    return TRUE;
+  if (!split_workdir (options, &path, &mode, error))
+    return FALSE;
+  autoclose int fd = open (path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return error_from_errno (error, errno, "cannot open the directory %s", path);
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  g_autofree char *real = g_file_read_link (link, NULL);
+  json_t *workdir = json_pack ("{s:s?, s:s}", "path", real, "mode", mode);
+  if (!real || !workdir) {
+    json_decref (workdir);
+    return invalid (error, "the name of the directory %s is not UTF-8", path);
+  }
+  json_object_set_new (request->body, "workdir", workdir);
+  return submission_take_fd (request, &fd, error);
+}
+
+/* Those that go into the body as they are. */
+static gboolean
+add_plain (struct submission *request, const struct run_options *options, GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++) {
+    const struct option_row *row = &option_table[i];
+    if (!row->field)
+      continue;
+    if (row->entry.arg != G_OPTION_ARG_NONE) {
+      if (!set_text (request, row->field, *(char **)place_of (row, options), error))
+        return FALSE;
+    } else if (*(gboolean *)place_of (row, options))
+      json_object_set_new (request->body, row->field, json_true ());
+  }
+  return TRUE;
+}
+
+/* The order of descriptors is the protocol's: files, standard input, work directory, directory. */
+gboolean
+run_options_fill (struct submission *request, const struct run_options *options, GError **error)
+{
+  g_autoptr (AdderRequest) checked = NULL;
+  if (options->no_wait)
+    json_object_set_new (request->body, "wait", json_false ());
+  if (options->check)
+    json_object_set_new (request->body, "check", json_true ());
+  if (!take_code (request, options, error) || !add_plain (request, options, error) ||
+      !add_limits (request, options, error) || !add_variables (request, options, error) ||
+      !add_values (request, options, error) || !add_analysis (request, options, error) ||
+      !add_arguments (request, options, error) || !add_files (request, options, error) ||
+      !add_stdin (request, options, error) || !add_workdir (request, options, error) ||
+      !add_directory (request, options, error))
+    return FALSE;
+  /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
+  checked = submission_build (request, error);
+  return checked != NULL;
+}

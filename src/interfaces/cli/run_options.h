@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of a run, a cell and a new session: one table, which each command takes its part of, and what
+ * they become on the way to a daemon. */
+#pragma once
+
+#include <glib.h>
+
+#include "interfaces/service/submission.h"
+
+struct run_options {
+  char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file;
+  char *conversation, *description, *approval, *wait_approval, *tables, *analysis;
+  char *session, *session_name;
+  char *workdir;
+  char **files, **limits, **variables, **values;
+  gboolean json, no_daemon, no_wait, svg, review, accept_all, force;
+  gboolean check;   /* `adder guard`: no option of its own */
+  const char *file; /* FILE or "-", or NULL */
+  char **arguments; /* what follows "--"; argv's, or NULL */
+};
+
+enum run_options_for {
+  RUN_OPTIONS_RUN = 1 << 0,     /* `adder run` */
+  RUN_OPTIONS_GUARD = 1 << 2,   /* `adder guard` */
+  RUN_OPTIONS_SESSION = 1 << 1, /* `adder session new`, `replay` and their like */
+};
+
+/* The options of COMMAND, which are parsed into OPTIONS; the caller's (g_free). */
+GOptionEntry *run_options_entries (enum run_options_for command, struct run_options *options);
+
+/* Reads and opens what OPTIONS names, into REQUEST (submission_init). What the library would refuse is
+ * refused here. */
+gboolean run_options_fill (struct submission *request, const struct run_options *options, GError **error);
+
+/* Puts those variables of this process into VARIABLES that the profile NAME lets pass; what is wrong with the
+ * profile the library says. */
+void run_options_pass_variables (json_t *variables, const char *name);
+
+void run_options_clear (struct run_options *options);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Approvals in words. */
+#include "interfaces/cli/view/approval_view.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "common/json.h"
+#include "common/size.h"
+#include "interfaces/cli/view/cli_terminal.h"
+#include "interfaces/cli/view/python_text.h"
+
+#define LABEL_WIDTH    14
+#define WIDTH_STANDARD 80
+#define WIDTH_LEAST    40
+#define WIDTH_MOST     200
+#define TEXT_BYTES     1000 /* of one value that is shown beside the code */
+
+static const char *
+member (const json_t *object, const char *name)
+{
+  return json_string_value (json_object_get (object, name));
+}
+
+/* ---- list ---- */
+
+void
+approval_view_list (const json_t *answer)
+{
+  gsize i;
+  json_t *approval;
+  const json_t *list = json_object_get (answer, "approvals");
+  if (json_array_size (list) == 0)
+    printf ("nothing waits for an approval\n");
+  json_array_foreach (list, i, approval)
+  {
+    const char *description = member (approval, "description"), *line = member (approval, "first_line");
+    const char *name = member (approval, "name"); /* of changes there is no line */
+    const char *told = description ? description : line ? line : name;
+    g_autofree char *what = python_text_plain (told ? told : "");
+    g_autofree char *profile =
+        python_text_plain (member (approval, "profile") ? member (approval, "profile") : "");
+    g_autofree char *left = duration_format (
+        (guint64)json_integer_value (json_object_get (approval, "expires_in_ms")) / 1000 * 1000);
+    printf ("%s  %-8s  %-10s  %s left  %s\n", member (approval, "approval_id"), member (approval, "state"),
+            profile, left, what);
+  }
+}
+
+/* ---- one ---- */
+
+static guint
+width_of (FILE *stream)
+{
+  guint width = cli_width (stream);
+  return width == 0 ? WIDTH_STANDARD : CLAMP (width, WIDTH_LEAST, WIDTH_MOST);
+}
+
+/* TEXT in rows that fit: what a terminal itself breaks begins at its left edge, where only our words stand.
+ */
+static void
+print_rows (FILE *stream, const char *text, guint room)
+{
+  g_autoptr (GString) rows = g_string_new (NULL);
+  guint column = 0;
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at)) {
+    gunichar c = g_utf8_get_char (at);
+    guint columns = g_unichar_iswide_cjk (c) ? 2 : 1;
+    if (column + columns > room) {
+      g_string_append_printf (rows, "\n%*s ", LABEL_WIDTH, "");
+      column = 0;
+    }
+    g_string_append_unichar (rows, c);
+    column += columns;
+  }
+  fprintf (stream, "%s\n", rows->str);
+}
+
+static void
+say (FILE *stream, const char *label, const char *text)
+{
+  if (!text)
+    return;
+  g_autofree char *cut =
+      strlen (text) > TEXT_BYTES ? g_strdup_printf ("%.*s ...", TEXT_BYTES, text) : g_strdup (text);
+  g_autofree char *plain = python_text_plain (cut);
+  fprintf (stream, "%s%-*s%s ", cli_colour (stream, CLI_DIM), LABEL_WIDTH, label,
+           cli_colour (stream, CLI_PLAIN));
+  print_rows (stream, plain, width_of (stream) - LABEL_WIDTH - 2);
+}
+
+static void
+say_arguments (FILE *stream, const json_t *approval)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  gsize i;
+  json_t *item;
+  json_array_foreach (json_object_get (approval, "arguments"), i, item)
+  {
+    g_autofree char *one = json_dumps (item, JSON_ENCODE_ANY);
+    g_string_append_printf (text, "%s%s", i > 0 ? " " : "", one);
+  }
+  say (stream, "arguments", text->len > 0 ? text->str : NULL);
+}
+
+/* What is wanted of tables, where it is an analysis. */
+static void
+say_analysis (FILE *stream, const json_t *approval)
+{
+  const json_t *analysis = json_object_get (approval, "analysis");
+  g_autofree char *text = json_is_object (analysis) ? json_to_text (analysis) : NULL;
+  say (stream, "analysis", text);
+}
+
+static void
+say_variables (FILE *stream, const json_t *approval)
+{
+  const char *name;
+  json_t *value;
+  json_object_foreach (json_object_get (approval, "variables"), name, value)
+  {
+    g_autofree char *text = g_strdup_printf ("%s=%s", name, json_string_value (value));
+    say (stream, "variable", text);
+  }
+}
+
+static void
+say_limits (FILE *stream, const json_t *approval)
+{
+  const char *name;
+  json_t *value;
+  json_object_foreach (json_object_get (approval, "limits"), name, value)
+  {
+    int index = limit_find (name);
+    g_autofree char *quantity =
+        index >= 0 ? quantity_format ((guint64)json_integer_value (value), limit_table[index].unit)
+                   : g_strdup ("?");
+    g_autofree char *text = g_strdup_printf ("%s = %s", name, quantity);
+    say (stream, "limit", text);
+  }
+}
+
+static void
+say_file (FILE *stream, const char *label, const json_t *file)
+{
+  const char *bound = member (file, "bound"), *sha256 = member (file, "sha256");
+  g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (file, "bytes")));
+  g_autofree char *text = NULL;
+  if (!bound)
+    return;
+  if (strcmp (bound, "content") == 0)
+    text = g_strdup_printf ("%s, %s, SHA-256 %.16s...", member (file, "name"), size, sha256 ? sha256 : "");
+  else if (strcmp (bound, "identity") == 0)
+    text = g_strdup_printf ("%s, %s: too long to be part of the approval by its content",
+                            member (file, "name"), size);
+  else
+    text = g_strdup_printf ("%s: a pipe, whose content nobody knows yet", member (file, "name"));
+  say (stream, label, text);
+}
+
+static void
+say_workdir (FILE *stream, const json_t *approval)
+{
+  const json_t *workdir = json_object_get (approval, "workdir");
+  if (!json_is_object (workdir))
+    return;
+  g_autofree char *text = g_strdup_printf ("%s (%s)", member (workdir, "path"), member (workdir, "mode"));
+  say (stream, "directory", text);
+}
+
+/* What has run already and waits to be made real. */
+static void
+say_changes (FILE *stream, const json_t *approval)
+{
+  const char *review_id = member (approval, "review_id");
+  if (!review_id)
+    return;
+  g_autofree char *text =
+      g_strdup_printf ("%" JSON_INTEGER_FORMAT ": adder review show %s",
+                       json_integer_value (json_object_get (approval, "changes")), review_id);
+  say (stream, "changes", text);
+}
+
+static void
+say_facts (FILE *stream, const json_t *approval)
+{
+  const char *isolation = member (approval, "isolation"), *conversation = member (approval, "conversation");
+  gsize i;
+  json_t *file;
+  say (stream, "described as", member (approval, "description"));
+  say (stream, "profile", member (approval, "profile"));
+  say (stream, "environment", member (approval, "environment"));
+  say (stream, "isolation", g_strcmp0 (isolation, "auto") == 0 ? NULL : isolation);
+  say_workdir (stream, approval);
+  say_changes (stream, approval);
+  say (stream, "session", member (approval, "session"));
+  say (stream, "conversation", conversation);
+  say_arguments (stream, approval);
+  say_analysis (stream, approval);
+  say_variables (stream, approval);
+  say_limits (stream, approval);
+  json_array_foreach (json_object_get (approval, "files"), i, file) say_file (stream, "file", file);
+  say_file (stream, "input", json_object_get (approval, "stdin"));
+}
+
+static void
+warn (FILE *stream, const char *text)
+{
+  fprintf (stream, "%s%s%s\n", cli_colour (stream, CLI_YELLOW), text, cli_colour (stream, CLI_PLAIN));
+}
+
+gboolean
+approval_view_one (const json_t *approval, guint most, FILE *stream)
+{
+  const char *code = member (approval, "code"), *state = member (approval, "state");
+  const char *reason = member (approval, "reason");
+  const struct python_text how = {
+      .width = width_of (stream),
+      .colour = cli_colour (stream, CLI_PLAIN)[0] != '\0',
+      .most_lines = most,
+  };
+  struct python_shown shown = {0};
+  if (code)
+    shown = python_text_write (code, &how, stream);
+  if (shown.strange > 0)
+    warn (stream,
+          "It has characters that a terminal would not show as they are; they are written as <U+...>.");
+  if (shown.foreign > 0)
+    warn (stream, "It has names with letters outside ASCII, which may look like others.");
+  say_facts (stream, approval);
+  if (state && strcmp (state, "pending") != 0)
+    say (stream, "state", state);
+  say (stream, "reason", reason);
+  return shown.rows_hidden > 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interfaces/cli/view/cli_terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const char *
+cli_colour (FILE *stream, enum cli_colour colour)
+{
+  static const char *const sequences[] = {
+      [CLI_PLAIN] = "\033[0m",  [CLI_RED] = "\033[31m", [CLI_YELLOW] = "\033[33m",
+      [CLI_GREEN] = "\033[32m", [CLI_DIM] = "\033[2m",
+  };
+  const char *none = g_getenv ("NO_COLOR");
+  if ((none && none[0] != '\0') || !cli_is_screen (stream))
+    return "";
+  return sequences[colour];
+}
+
+gboolean
+cli_is_screen (FILE *stream)
+{
+  return isatty (fileno (stream)) && g_strcmp0 (g_getenv ("TERM"), "dumb") != 0;
+}
+
+guint
+cli_width (FILE *stream)
+{
+  struct winsize size = {0};
+  return isatty (fileno (stream)) && ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the terminal behind a standard stream can show. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+enum cli_colour { CLI_PLAIN, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_DIM };
+/* The escape sequence for COLOUR on STREAM (CLI_PLAIN: back to normal); "" when STREAM is no terminal,
+ * NO_COLOR is set, or the terminal is dumb. */
+const char *cli_colour (FILE *stream, enum cli_colour colour);
+
+/* Whether STREAM is a terminal on which a line can be written over; one that is dumb is not. */
+gboolean cli_is_screen (FILE *stream);
+
+/* How many columns the terminal STREAM has; 0: it is none, or does not say. */
+guint cli_width (FILE *stream);

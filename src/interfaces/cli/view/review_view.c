@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interfaces/cli/view/review_view.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "common/size.h"
+#include "common/text.h"
+#include "interfaces/cli/view/cli_terminal.h"
+
+/* The whole diff is in the result; what scrolls by is read by nobody. */
+#define LINES_SHOWN 60
+
+static const char *
+member (const json_t *object, const char *name)
+{
+  return json_string_value (json_object_get (object, name));
+}
+
+static char *
+size_of (const json_t *change, const char *name)
+{
+  const json_t *value = json_object_get (change, name);
+  return json_is_integer (value) ? size_format ((guint64)json_integer_value (value)) : g_strdup ("");
+}
+
+struct kind {
+  const char *change;
+  char sign;
+  enum cli_colour colour;
+};
+
+static const struct kind kinds[] = {
+    {"created", '+', CLI_GREEN},
+    {"deleted", '-', CLI_RED},
+    {"replaced", '!', CLI_YELLOW},
+    {"changed", '~', CLI_YELLOW},
+};
+
+static const struct kind *
+kind_of (const json_t *change)
+{
+  const char *word = member (change, "change");
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (g_strcmp0 (kinds[i].change, word) == 0)
+      return &kinds[i];
+  return &kinds[G_N_ELEMENTS (kinds) - 1];
+}
+
+/* Modes of what is new that nobody needs to read: neither executable nor for everybody to write to. */
+static gboolean
+is_usual (const char *type, const char *mode)
+{
+  static const struct {
+    const char *type, *modes;
+  } usual[] = {
+      {"file", "0600 0640 0644 0660 0664"},
+      {"directory", "0700 0750 0755 0770 0775"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (usual); i++)
+    if (g_strcmp0 (usual[i].type, type) == 0)
+      return strstr (usual[i].modes, mode) != NULL;
+  return FALSE;
+}
+
+static void
+show_modes (FILE *stream, const json_t *change)
+{
+  const char *before = member (change, "mode_before"), *after = member (change, "mode");
+  const char *type = member (change, "type");
+  if (!after || (before ? strcmp (before, after) == 0 : is_usual (type, after)))
+    return;
+  gboolean runs = g_strcmp0 (type, "file") == 0 && (g_ascii_strtoull (after, NULL, 8) & 0111) != 0;
+  fprintf (stream, ", mode %s%s%s%s", before ? before : "", before ? " to " : "", after,
+           runs ? " (executable)" : "");
+}
+
+/* "12 B to 14 B", or of the one side that there is. */
+static void
+show_sizes (FILE *stream, const json_t *change)
+{
+  g_autofree char *before = size_of (change, "bytes_before");
+  g_autofree char *after = size_of (change, "bytes");
+  if (before[0] && after[0])
+    fprintf (stream, ", %s to %s", before, after);
+  else if (before[0] || after[0])
+    fprintf (stream, ", %s", before[0] ? before : after);
+}
+
+static void
+show_head (FILE *stream, const json_t *change)
+{
+  const struct kind *kind = kind_of (change);
+  const char *type = member (change, "type"), *was = member (change, "type_before");
+  const char *path = member (change, "path"), *target = member (change, "target");
+  g_autofree char *shown = text_one_line (path ? path : "", -1);
+  fprintf (stream, "%s%c %s%s  %s", cli_colour (stream, kind->colour), kind->sign, shown,
+           cli_colour (stream, CLI_PLAIN), kind->change);
+  if (type && was && strcmp (type, was) != 0)
+    fprintf (stream, ", %s by %s", was, type);
+  else if (g_strcmp0 (type ? type : was, "file") != 0)
+    fprintf (stream, ", %s", type ? type : was);
+  if (target) {
+    g_autofree char *where = text_one_line (target, -1);
+    fprintf (stream, " to %s", where);
+  }
+  show_sizes (stream, change);
+  show_modes (stream, change);
+  if (json_is_true (json_object_get (change, "binary")))
+    fprintf (stream, ", binary");
+  fputc ('\n', stream);
+}
+
+static void
+show_diff (FILE *stream, const json_t *change)
+{
+  const char *diff = member (change, "diff");
+  g_auto (GStrv) lines = g_strsplit (diff ? diff : "", "\n", -1);
+  guint count = g_strv_length (lines);
+  if (count > 0 && lines[count - 1][0] == '\0')
+    count--;
+  for (guint i = 0; i < MIN (count, LINES_SHOWN); i++) {
+    enum cli_colour colour = lines[i][0] == '+'   ? CLI_GREEN
+                             : lines[i][0] == '-' ? CLI_RED
+                             : lines[i][0] == '@' ? CLI_DIM
+                                                  : CLI_PLAIN;
+    g_autofree char *shown = text_one_line (g_strdelimit (lines[i], "\t", ' '), -1);
+    fprintf (stream, "    %s%s%s\n", cli_colour (stream, colour), shown, cli_colour (stream, CLI_PLAIN));
+  }
+  if (count > LINES_SHOWN)
+    fprintf (stream, "    ... %u more lines\n", count - LINES_SHOWN);
+  else if (json_is_true (json_object_get (change, "truncated")))
+    fprintf (stream, "    ... more differs\n");
+}
+
+void
+review_view_changes (FILE *stream, const json_t *changes)
+{
+  gsize i;
+  json_t *change;
+  json_array_foreach (changes, i, change)
+  {
+    show_head (stream, change);
+    show_diff (stream, change);
+  }
+}
+
+void
+review_view_list (const json_t *reviews)
+{
+  gsize i;
+  json_t *review;
+  json_array_foreach (reviews, i, review)
+  {
+    const char *directory = member (review, "directory");
+    g_autofree char *shown = text_one_line (directory ? directory : "", -1);
+    json_int_t files = json_integer_value (json_object_get (review, "files"));
+    printf ("%s  %s  %" JSON_INTEGER_FORMAT " file%s  %s  %s\n", member (review, "review_id"),
+            member (review, "state"), files, files == 1 ? "" : "s", member (review, "created"), shown);
+  }
+}
+
+gboolean
+review_view_can_ask (void)
+{
+  return isatty (STDIN_FILENO) && isatty (STDERR_FILENO);
+}
+
+gboolean
+review_view_ask (gsize count)
+{
+  char answer[16];
+  fprintf (stderr, "Make %s? [y/N] ", count == 1 ? "this change" : "these changes");
+  fflush (stderr);
+  return review_view_can_ask () && fgets (answer, sizeof answer, stdin) &&
+         (g_ascii_strcasecmp (answer, "y\n") == 0 || g_ascii_strcasecmp (answer, "yes\n") == 0);
+}

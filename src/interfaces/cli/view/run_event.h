@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run tells at the command line, wherever it runs (event_source.h). */
+#pragma once
+
+#include <glib.h>
+
+#include "adder.h"
+
+struct run_event {
+  AdderEventKind kind;
+  const char *data; /* of a result: the JSON text; the source's, good until the next call */
+  gsize length;
+  AdderOutcome outcome; /* of a result */
+  int exit_code;
+};

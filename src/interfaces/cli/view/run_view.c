@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run as a person sees it. Standard output carries what the code wrote there, its displays and its value;
+ * everything that Adder says goes to standard error, so that output can be piped on. */
+#include "interfaces/cli/view/run_view.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/json.h"
+#include "common/size.h"
+#include "common/text.h"
+#include "interfaces/cli/view/cli_terminal.h"
+#include "interfaces/cli/view/pictures.h"
+#include "interfaces/cli/view/review_view.h"
+
+static int
+write_out (struct run_view *view, const char *data, gsize length)
+{
+  if (length == 0)
+    return 0;
+  view->last = data[length - 1];
+  return fd_write_all (STDOUT_FILENO, data, length);
+}
+
+/* Text of our own on standard output: on a line by itself, also after a print without an end. */
+static int
+write_line (struct run_view *view, const char *text)
+{
+  gboolean broken = view->last != '\0' && view->last != '\n';
+  int r = broken ? write_out (view, "\n", 1) : 0;
+  if (r == 0)
+    r = write_out (view, text, strlen (text));
+  if (r == 0 && !g_str_has_suffix (text, "\n"))
+    r = write_out (view, "\n", 1);
+  return r;
+}
+
+static const char *
+member (const json_t *object, const char *name)
+{
+  return json_string_value (json_object_get (object, name));
+}
+
+/* The plainest text of a MIME bundle: where there is Markdown, it is a table that plain text breaks up. */
+static int
+write_bundle (struct run_view *view, const json_t *bundle)
+{
+  const char *markdown = member (bundle, "text/markdown");
+  const char *text = markdown ? markdown : member (bundle, "text/plain");
+  return text ? write_line (view, text) : 0;
+}
+
+static int
+view_display (struct run_view *view, const struct run_event *event)
+{
+  g_autoptr (json_t) bundle = json_loadb (event->data, event->length, 0, NULL);
+  return write_bundle (view, bundle);
+}
+
+/* ---- how it ended ---- */
+
+/* One line on standard error, in parts. */
+static void
+say_begin (enum cli_colour colour)
+{
+  fprintf (stderr, "%sadder: ", cli_colour (stderr, colour));
+}
+
+static void
+say_end (void)
+{
+  fprintf (stderr, "%s\n", cli_colour (stderr, CLI_PLAIN));
+}
+
+struct ending {
+  AdderOutcome outcome;
+  const char *remedy; /* at the command line; else the result's own hint */
+};
+
+static const struct ending endings[] = {
+    {ADDER_OUTCOME_REFUSED, NULL},
+    {ADDER_OUTCOME_APPROVAL_REQUIRED, NULL},
+    {ADDER_OUTCOME_TIMEOUT, "raise it with --timeout"},
+    {ADDER_OUTCOME_CPU_LIMIT, "raise it with --limit cpu_ms=TIME"},
+    {ADDER_OUTCOME_MEMORY_LIMIT, "raise it with --memory"},
+    {ADDER_OUTCOME_OUTPUT_LIMIT, "raise it with --limit output_bytes=SIZE"},
+    {ADDER_OUTCOME_CRASHED, NULL},
+    {ADDER_OUTCOME_CANCELLED, NULL},
+    {ADDER_OUTCOME_BUSY, "adder status and adder session list show what runs"},
+    {ADDER_OUTCOME_FAILED, NULL},
+};
+
+/* Whether the traceback, which was shown, ends in the message. That of a cell which was interrupted for a
+ * limit does not name the limit. */
+static gboolean
+is_told_by_traceback (const json_t *error)
+{
+  const char *traceback = member (error, "traceback"), *message = member (error, "message");
+  return traceback && (!message || strstr (traceback, message));
+}
+
+/* The result's sentence, with what to do about it. */
+static void
+say_ending (const struct ending *ending, const json_t *result)
+{
+  const json_t *error = json_object_get (result, "error");
+  const char *hint = member (error, "hint"), *signal = member (result, "signal");
+  const char *sentence = is_told_by_traceback (error) ? hint : member (error, "message");
+  sentence = sentence ? sentence : adder_outcome_name (ending->outcome);
+  const char *advice = ending->remedy || sentence == hint ? ending->remedy : hint;
+  say_begin (ending->outcome == ADDER_OUTCOME_CANCELLED ? CLI_YELLOW : CLI_RED);
+  /* A sentence that goes on loses its full stop. */
+  gsize length = strlen (sentence);
+  if (advice && length > 0 && sentence[length - 1] == '.')
+    length--;
+  g_autofree char *line = text_one_line (sentence, (gssize)length);
+  fputs (line, stderr);
+  if (signal && ending->outcome == ADDER_OUTCOME_CRASHED)
+    fprintf (stderr, " (%s)", signal);
+  if (advice)
+    fprintf (stderr, "%s %s", g_ascii_isupper (advice[0]) ? "." : ";", advice);
+  say_end ();
+}
+
+static void
+say_traceback (const json_t *result)
+{
+  const char *traceback = member (json_object_get (result, "error"), "traceback");
+  if (traceback)
+    fprintf (stderr, "%s%s", traceback, g_str_has_suffix (traceback, "\n") ? "" : "\n");
+}
+
+static void
+say_hint (const json_t *result)
+{
+  const char *hint = member (json_object_get (result, "error"), "hint");
+  if (!hint)
+    return;
+  say_begin (CLI_YELLOW);
+  fprintf (stderr, "hint: %s", hint);
+  say_end ();
+}
+
+/* ---- what else the result says ---- */
+
+static void
+say_violations (const json_t *result)
+{
+  gsize i;
+  json_t *violation;
+  json_array_foreach (json_object_get (result, "violations"), i, violation)
+  {
+    const char *hint = member (violation, "hint");
+    say_begin (CLI_YELLOW);
+    fprintf (stderr, "line %" JSON_INTEGER_FORMAT ": %s: %s",
+             json_integer_value (json_object_get (violation, "line")), member (violation, "rule"),
+             member (violation, "text"));
+    if (hint)
+      fprintf (stderr, " (%s)", hint);
+    say_end ();
+  }
+}
+
+static void
+say_denials (const json_t *result)
+{
+  gsize i;
+  json_t *denial;
+  json_array_foreach (json_object_get (result, "denials"), i, denial)
+  {
+    const char *hint = member (denial, "hint");
+    say_begin (CLI_YELLOW);
+    fprintf (stderr, "denied: %s: %s", member (denial, "kind"), member (denial, "detail"));
+    if (hint)
+      fprintf (stderr, " (%s)", hint);
+    say_end ();
+  }
+}
+
+static void
+say_warnings (const json_t *result)
+{
+  gsize i;
+  json_t *warning;
+  json_array_foreach (json_object_get (result, "warnings"), i, warning)
+  {
+    say_begin (CLI_YELLOW);
+    fprintf (stderr, "warning: %s", json_string_value (warning));
+    say_end ();
+  }
+}
+
+/* What LIST, "written" or "not_written" of SAVED, says of the file NAME, or NULL. */
+static const json_t *
+find_saved (const json_t *saved, const char *list, const char *name)
+{
+  gsize i;
+  json_t *told;
+  json_array_foreach (json_object_get (saved, list), i, told)
+  {
+    if (g_strcmp0 (member (told, "name"), name) == 0)
+      return told;
+  }
+  return NULL;
+}
+
+static void
+say_files (const struct run_view *view, const json_t *result)
+{
+  const json_t *files = json_object_get (result, "files");
+  gsize i;
+  json_t *file;
+  json_array_foreach (files, i, file)
+  {
+    const char *name = member (file, "name"), *id = member (file, "file_id");
+    const json_t *written = find_saved (view->saved, "written", name);
+    const json_t *left = find_saved (view->saved, "not_written", name);
+    g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (file, "bytes")));
+    g_autofree char *shown = text_one_line (name, -1);
+    say_begin (left ? CLI_YELLOW : CLI_DIM);
+    fprintf (stderr, "%s, %s", shown, size);
+    if (written) {
+      g_autofree char *where = g_build_filename (view->directory, member (written, "path"), NULL);
+      g_autofree char *place = text_one_line (where, -1);
+      fprintf (stderr, ", written to %s", place);
+    } else if (left)
+      fprintf (stderr, ", not written: %s", member (left, "reason"));
+    if (!written && id)
+      fprintf (stderr, left ? "; kept: adder file get %s" : ", kept: adder file get %s", id);
+    else if (!written && !left)
+      fputs (", not kept", stderr);
+    if (!written && !left)
+      fprintf (stderr, "%s --out DIR writes it to a directory", id ? ", or" : ":");
+    say_end ();
+  }
+}
+
+static void
+say_pictures (const struct run_view *view, const json_t *result)
+{
+  g_autoptr (GPtrArray) shown =
+      view->pictures ? g_ptr_array_ref (view->pictures) : pictures_take (result, -1, NULL);
+  for (guint i = 0; i < shown->len; i++) {
+    const struct picture *picture = g_ptr_array_index (shown, i);
+    g_autofree char *size = size_format (picture->bytes);
+    g_autofree char *where = picture->name ? g_build_filename (view->directory, picture->name, NULL) : NULL;
+    say_begin (CLI_DIM);
+    if (where)
+      fprintf (stderr, "%s, %s, written to %s", picture->name, size, where);
+    else if (view->directory)
+      fprintf (stderr, "a picture (%s, %s), not written", picture->kind, size);
+    else
+      fprintf (stderr, "a picture (%s, %s), not kept: --out DIR writes it to a directory", picture->kind,
+               size);
+    say_end ();
+  }
+}
+
+/* For people alone: programs have the field. */
+static void
+say_session (const json_t *result)
+{
+  const json_t *session = json_object_get (result, "session");
+  const char *status = member (session, "status");
+  if (!status || !isatty (STDERR_FILENO))
+    return;
+  fprintf (stderr, "%scell %" JSON_INTEGER_FORMAT " %s%s\n", cli_colour (stderr, CLI_DIM),
+           json_integer_value (json_object_get (session, "cell")), status, cli_colour (stderr, CLI_PLAIN));
+}
+
+/* A value that is a picture is displayed as well: its words are written already. */
+static gboolean
+is_shown (const json_t *result)
+{
+  const json_t *displays = json_object_get (result, "displays");
+  const json_t *last = json_array_get (displays, json_array_size (displays) - 1);
+  const char *words = member (last, "text/plain");
+  return (member (last, "image/png") || member (last, "image/jpeg")) && words &&
+         g_strcmp0 (words, member (json_object_get (result, "value"), "text/plain")) == 0;
+}
+
+static int
+view_result (struct run_view *view, const struct run_event *event)
+{
+  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  int r = is_shown (result) ? 0 : write_bundle (view, json_object_get (result, "value"));
+  say_traceback (result);
+  /* A denial has a better one of its own. */
+  if (event->outcome == ADDER_OUTCOME_ERROR && json_array_size (json_object_get (result, "denials")) == 0)
+    say_hint (result);
+  say_violations (result);
+  say_denials (result);
+  say_warnings (result);
+  review_view_changes (stderr, json_object_get (result, "changes"));
+  if (event->outcome != ADDER_OUTCOME_FAILED || view->saved) {
+    say_files (view, result);
+    say_pictures (view, result);
+  }
+  /* The question about changes comes next; what to do where nobody can be asked would be in its way. */
+  gboolean will_ask = event->outcome == ADDER_OUTCOME_APPROVAL_REQUIRED &&
+                      json_array_size (json_object_get (result, "changes")) > 0 && review_view_can_ask ();
+  for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (endings[i].outcome == event->outcome && !will_ask)
+      say_ending (&endings[i], result);
+  say_session (result);
+  return r;
+}
+
+int
+run_view_event (struct run_view *view, const struct run_event *event)
+{
+  switch (event->kind) {
+  case ADDER_EVENT_STDOUT:
+    return write_out (view, event->data, event->length);
+  case ADDER_EVENT_STDERR:
+    /* Nobody reading what is wrong is no reason to end what is right. */
+    (void)fd_write_all (STDERR_FILENO, event->data, event->length);
+    return 0;
+  case ADDER_EVENT_DISPLAY:
+    return view_display (view, event);
+  case ADDER_EVENT_RESULT:
+    return view_result (view, event);
+  case ADDER_EVENT_STARTED:
+  default:
+    return 0;
+  }
+}
+
+int
+run_view_json (const char *text, gsize length)
+{
+  int r = fd_write_all (STDOUT_FILENO, text, length);
+  return r == 0 ? fd_write_all (STDOUT_FILENO, "\n", 1) : r;
+}

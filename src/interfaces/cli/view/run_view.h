@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run as a person sees it at the command line: its output as it comes on the right streams, then value,
+ * traceback, files and how it ended. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "interfaces/cli/view/run_event.h"
+
+struct run_view {
+  const char *directory; /* where files are written to (--out), or NULL */
+  json_t *saved;         /* of a result: what was written there and what was not, the caller's; or NULL */
+  GPtrArray *pictures;   /* those that were written there (pictures.h), the caller's; NULL: none were */
+  char last;             /* the last byte on standard output */
+};
+
+/* Shows EVENT, whichever it is. Returns 0, or a negative errno when standard output takes no more: -EPIPE,
+ * nobody is reading; -ENOSPC, the disk is full. */
+int run_view_event (struct run_view *view, const struct run_event *event);
+
+/* The one object of --json: TEXT as it is. Returns the same. */
+int run_view_json (const char *text, gsize length);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTTP as handlers see it: a request that was read, checked and let in, and one reply.
+ *
+ * A route is a row: method, path, what it takes and gives, its handler. Routing, the checking of parameters,
+ * /openapi.json and the documentation are made from the rows. A handler is a straight line in its
+ * connection's own thread: it may block, reads what the request has, and replies once. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "interfaces/service/service.h"
+#include "policy/principal.h"
+#include "tools/table.h"
+
+#define HTTP_PATH_PARAMETERS 4 /* at most, in one route */
+
+struct operation;
+struct reservation;
+struct http_request;
+
+enum http_route_flags {
+  HTTP_OPEN = 1 << 0,      /* who asks is not asked for (health, signed URLs) */
+  HTTP_RAW_BODY = 1 << 1,  /* the handler reads the body as bytes, any type */
+  HTTP_MULTIPART = 1 << 2, /* multipart/form-data: each part lies in a file without a name */
+  HTTP_DECIDES = 1 << 3,   /* speaks for a person: principal.may_decide */
+  HTTP_STREAMS = 1 << 4,   /* may answer with a stream of events: text/event-stream in /openapi.json */
+  HTTP_RANGES = 1 << 6,    /* bytes of which a part may be asked for, or on a condition: 206, 304, 412, 416 */
+  HTTP_LOOKS = 1 << 5,     /* also for principals that may look but not act; GET and HEAD always are */
+};
+
+struct http_route {
+  const char *method;                 /* "POST" */
+  const char *path;                   /* "/v1/sessions/{session}/cells" */
+  const char *operation;              /* operationId: "runCell" */
+  const char *tag;                    /* "sessions" */
+  const char *title;                  /* a few words */
+  const char *text;                   /* a sentence or more */
+  enum role role;                     /* the lowest that may */
+  guint flags;                        /* of enum http_route_flags */
+  const struct field *parameters;     /* of the path; NULL: none */
+  const struct field *query;          /* NULL: none */
+  const struct field *body;           /* of a JSON body; NULL: none */
+  const struct field *const *replies; /* of JSON that is well, as of a tool; NULL: none */
+  int status;                         /* of what is well: 200 */
+  /* Of a reply that is no JSON: "text/plain"; several: between blanks; any: the star. NULL: JSON. */
+  const char *reply_type;
+  void (*handle) (struct http_request *request);
+  const struct operation *called; /* by http_operations.c; NULL: the handler does it itself */
+};
+
+/* The tables of routes, one file each; each ends with a row without a path. */
+extern const struct http_route http_routes_meta[]; /* /healthz /readyz /metrics /openapi.json */
+extern const struct http_route http_routes_runs[], http_routes_sessions[], http_routes_files[],
+    http_routes_tools[], http_routes_records[], http_routes_mcp[], http_routes_oauth[];
+
+/* Routes of operations, made of their rows by the first call; a server makes it. */
+#define HTTP_OPERATIONS_MOST 200
+extern struct http_route http_routes_operations[HTTP_OPERATIONS_MOST + 1];
+void http_operations_fill (void);
+
+/* ---- the request: all of it is the request's own, good until the handler returns ---- */
+
+struct service *http_service (struct http_request *request);
+/* Who asks; never NULL but where a route is HTTP_OPEN. */
+const struct principal *http_who (struct http_request *request);
+const struct http_route *http_route (struct http_request *request);
+/* A header by its name, whatever its case; NULL: not there. */
+const char *http_header (struct http_request *request, const char *name);
+/* A parameter of the path, decoded and checked. Never NULL for a name that the route has. */
+const char *http_parameter (struct http_request *request, const char *name);
+/* The query and the body as objects in which every field of the route has its place, with defaults. */
+const json_t *http_query (struct http_request *request);
+const json_t *http_body (struct http_request *request);
+/* The body's bytes, of a route with HTTP_RAW_BODY. */
+const char *http_body_bytes (struct http_request *request, gsize *ret_length);
+/* What the body takes of memory, which may be NULL: who keeps some of it for longer than the handler runs has
+ * a reference for as long (service/quota.h). */
+struct reservation *http_reservation (struct http_request *request);
+/* The client's socket, for adder_request_set_watch and its like: it hangs up when they go. -1 where there is
+ * none. */
+int http_watch_fd (struct http_request *request);
+
+/* The parts of a multipart body, in their order. */
+struct http_part {
+  const char *name;     /* of the field */
+  const char *filename; /* as the client says: cleaned by nobody; NULL: it is no file */
+  const char *type;     /* NULL: not said */
+  int fd;               /* to read its bytes from the beginning; the request's */
+  guint64 bytes;
+};
+const struct http_part *http_parts (struct http_request *request, gsize *ret_count);
+
+/* When the request's first line came, as of g_get_monotonic_time. */
+gint64 http_begun_us (struct http_request *request);
+/* The path as it was sent, without the query. */
+const char *http_path (struct http_request *request);
+
+/* What is set for the reply that comes; NAME and VALUE are copied. Before the reply. */
+void http_set_header (struct http_request *request, const char *name, const char *value);
+
+/* ---- replies: one of these, once ---- */
+
+/* VALUE is taken. */
+void http_reply_json (struct http_request *request, int status, json_t *value);
+/* What the library answers as JSON text, which is taken (g_free); NULL: PROBLEM, as a problem document. */
+void http_reply_text (struct http_request *request, int status, char *text, const GError *problem);
+void http_reply_bytes (struct http_request *request, int status, const char *type, const void *data,
+                       gsize length);
+/* No body. */
+void http_reply_status (struct http_request *request, int status);
+/* RFC 9457, with the status that belongs to the error's code: INVALID 400, NOT_FOUND 404, REFUSED 403,
+ * APPROVAL 403, BUSY 429 with Retry-After, ENDED 410, TIMEOUT 504, UNSUPPORTED 422, CANCELLED 499,
+ * FAILED 500. */
+void http_reply_problem (struct http_request *request, const GError *problem);
+/* The same with a status of its own. */
+void http_reply_problem_status (struct http_request *request, int status, const GError *problem);
+/* LENGTH bytes of FD, which is taken, from OFFSET on; Range is for the caller to see to (http_range.h). */
+void http_reply_file (struct http_request *request, int status, const char *type, int fd, guint64 offset,
+                      guint64 length);
+
+/* ---- streams of events (text/event-stream) ---- */
+
+struct http_stream;
+
+/* Answers with a stream, which any thread may write to from now on until http_stream_end. The handler
+ * returns, and the connection's thread sends what is written, with comments in between to keep it alive. The
+ * caller has a reference, given back with http_stream_unref. */
+struct http_stream *http_reply_stream (struct http_request *request);
+/* The same, written to by PRODUCE in a thread of its own, which ends the stream when it returns. RELEASE
+ * (may be NULL) frees DATA. */
+void http_reply_produced (struct http_request *request,
+                          void (*produce) (struct http_stream *stream, gpointer data), gpointer data,
+                          GDestroyNotify release);
+
+/* Bytes of another TYPE, as they come: http_stream_write in place of events. */
+struct http_stream *http_reply_chunks (struct http_request *request, int status, const char *type);
+/* The same, written to in a thread of its own, as http_reply_produced does it. */
+void http_reply_produced_chunks (struct http_request *request, int status, const char *type,
+                                 void (*produce) (struct http_stream *stream, gpointer data), gpointer data,
+                                 GDestroyNotify release);
+/* As http_stream_send, for bytes of any kind. */
+gboolean http_stream_write (struct http_stream *stream, const void *data, gsize length);
+
+/* Before any event: its id, and (0: not said) after how long a client shall come again. */
+gboolean http_stream_prime (struct http_stream *stream, const char *id, guint retry_ms);
+/* Whether sending would wait now: for those who send to many and must not. */
+gboolean http_stream_is_full (struct http_stream *stream);
+
+/* One event; NAME and ID may be NULL, DATA is lines of text. Waits while the client is slow and much is
+ * waiting for them. FALSE when they are gone: nothing more will reach them. */
+gboolean http_stream_send (struct http_stream *stream, const char *name, const char *id, const char *data);
+/* What hangs up when the client goes, for adder_request_set_watch; the stream's. */
+int http_stream_watch_fd (struct http_stream *stream);
+gboolean http_stream_is_gone (struct http_stream *stream);
+void http_stream_end (struct http_stream *stream);
+struct http_stream *http_stream_ref (struct http_stream *stream);
+void http_stream_unref (struct http_stream *stream);
+
+/* ---- what handlers share ---- */
+
+/* A tool_caller for calls of tools and, by its members, for requests of the library: owner, role, profiles,
+ * front end, watch of REQUEST's principal. CONVERSATION may be NULL. All in it is the request's. */
+void http_caller (struct http_request *request, const char *conversation, struct tool_caller *ret_caller);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The body as it comes, and what is checked when all of a request is there. */
+#include <string.h>
+
+#include "common/json.h"
+#include "interfaces/http/http_multipart.h"
+#include "interfaces/http/http_private.h"
+
+#define DEPTH_MOST 64 /* of JSON: nothing that is asked for here is nearly as deep */
+
+/* What a value takes in memory, about, beside the characters that it is of: two of these can become 136. */
+#define BYTES_OF_A_LIST    144
+#define BYTES_OF_AN_OBJECT 288
+#define BYTES_OF_A_MEMBER  64
+#define BYTES_OF_AN_ITEM   48
+
+static const struct field no_fields[] = {{0}};
+
+/* ---- as it comes ---- */
+
+/* The characters that it had are those that its values have. */
+static void
+release_text (struct http_request *request)
+{
+  g_clear_pointer (&request->bytes, g_byte_array_unref);
+}
+
+void
+http_body_release (struct http_request *request)
+{
+  g_clear_pointer (&request->body, json_decref);
+  g_clear_pointer (&request->bytes, g_byte_array_unref);
+  g_clear_pointer (&request->multipart, http_multipart_free);
+  g_clear_pointer (&request->memory, reservation_unref);
+  g_clear_pointer (&request->disk, reservation_unref);
+}
+
+struct reservation *
+http_reservation (struct http_request *request)
+{
+  return request->memory;
+}
+
+/* A part of it is enough to see that it cannot be taken: none of it is kept. */
+static void
+refuse (struct http_request *request)
+{
+  request->close_after = TRUE;
+  http_body_release (request);
+}
+
+/* All requests together may hold so much, however many they are, and those of one owner their part of it:
+ * what they hold for long must not shut others out. */
+static gboolean
+reserve (struct http_request *request, struct reservation **reservation, struct quota *quota, guint64 bytes)
+{
+  const struct principal *who = http_who (request);
+  if (!*reservation)
+    *reservation = reservation_new (quota, who ? who->owner : "");
+  gboolean of_owner, ok = reservation_add (*reservation, bytes, &of_owner);
+  if (ok)
+    return TRUE;
+  refuse (request);
+  http_set_header (request, "Retry-After", "1");
+  http_reply_fault (request, 503, "the bodies of %s requests take as much %s as they may",
+                    of_owner ? "your" : "all", quota == request->server->disk ? "of the disk" : "memory");
+  return FALSE;
+}
+
+static void
+add_part (struct http_request *request, const char *bytes, gsize length)
+{
+  g_autoptr (GError) problem = NULL;
+  if (!reserve (request, &request->disk, request->server->disk, length) ||
+      http_multipart_add (request->multipart, bytes, length, &problem))
+    return;
+  refuse (request);
+  http_reply_problem (request, problem);
+}
+
+void
+http_body_add (struct http_request *request, const char *bytes, gsize length)
+{
+  if (request->status != 0)
+    return;
+  request->body_read += length;
+  if (request->body_read > request->body_most) {
+    refuse (request);
+    http_reply_fault (request, 413, "the body may have at most %" G_GUINT64_FORMAT " bytes",
+                      request->body_most);
+  } else if (request->multipart)
+    add_part (request, bytes, length);
+  else if (reserve (request, &request->memory, request->server->memory, length)) {
+    if (!request->bytes)
+      request->bytes = g_byte_array_new ();
+    g_byte_array_append (request->bytes, (const guint8 *)bytes, (guint)length);
+  }
+}
+
+/* ---- when it is there ---- */
+
+/* Before the parser, which calls itself for each level, on a stack that is small. */
+static gboolean
+is_shallow (const char *text, gsize length)
+{
+  guint depth = 0;
+  gboolean quoted = FALSE;
+  for (gsize i = 0; i < length; i++) {
+    char c = text[i];
+    if (quoted) {
+      if (c == '\\')
+        i++;
+      else if (c == '"')
+        quoted = FALSE;
+    } else if (c == '"')
+      quoted = TRUE;
+    else if (c == '[' || c == '{') {
+      if (++depth > DEPTH_MOST)
+        return FALSE;
+    } else if ((c == ']' || c == '}') && depth > 0)
+      depth--;
+  }
+  return TRUE;
+}
+
+/* What TEXT becomes when it is parsed, in bytes. */
+static guint64
+cost_of (const char *text, gsize length)
+{
+  guint64 cost = 0;
+  gboolean quoted = FALSE;
+  for (gsize i = 0; i < length; i++)
+    switch (text[i]) {
+    case '\\':
+      i += quoted;
+      break;
+    case '"':
+      quoted = !quoted;
+      break;
+    case '[':
+      cost += quoted ? 0 : BYTES_OF_A_LIST;
+      break;
+    case '{':
+      cost += quoted ? 0 : BYTES_OF_AN_OBJECT;
+      break;
+    case ':':
+      cost += quoted ? 0 : BYTES_OF_A_MEMBER;
+      break;
+    case ',':
+      cost += quoted ? 0 : BYTES_OF_AN_ITEM;
+      break;
+    default:
+      break;
+    }
+  return cost;
+}
+
+/* Room for what the body becomes, until the last who keeps it is done. FALSE with a reply. */
+static gboolean
+reserve_parsed (struct http_request *request)
+{
+  gsize length;
+  const char *text = http_body_bytes (request, &length);
+  guint64 cost = cost_of (text, length), most = quota_owner_most (request->server->memory);
+  if (cost + length <= most)
+    return cost == 0 || reserve (request, &request->memory, request->server->memory, cost);
+  http_reply_fault (request, 413,
+                    "the body is JSON with too many values: they would take %" G_GUINT64_FORMAT
+                    " bytes, and there may be %" G_GUINT64_FORMAT,
+                    cost, most);
+  return FALSE;
+}
+
+/* A body that is not there is one without members. */
+static json_t *
+parse_body (struct http_request *request, GError **error)
+{
+  const struct http_route *route = request->route;
+  gsize length;
+  const char *text = http_body_bytes (request, &length);
+  if (!is_shallow (text, length)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the body is JSON with more than %d levels",
+                 DEPTH_MOST);
+    return NULL;
+  }
+  g_autoptr (json_t) value =
+      length > 0 ? json_parse_object (text, length, "the body", error) : json_object ();
+  if (!value)
+    return NULL;
+  return field_check (route->body ? route->body : no_fields, "the body", value, error);
+}
+
+static gboolean
+check_parameters (struct http_request *request, GError **error)
+{
+  const struct field *fields = request->route->parameters;
+  g_autoptr (json_t) object = json_object ();
+  GHashTableIter iter;
+  gpointer name, text;
+  g_hash_table_iter_init (&iter, request->parameters);
+  while (g_hash_table_iter_next (&iter, &name, &text)) {
+    const struct field *field = fields ? field_find (fields, name) : NULL;
+    gint64 number;
+    gboolean is_number = field && (field->types & FIELD_INTEGER) &&
+                         g_ascii_string_to_signed (text, 10, G_MININT64, G_MAXINT64, &number, NULL);
+    if (field)
+      json_object_set_new (object, name, is_number ? json_integer (number) : json_string (text));
+  }
+  g_autoptr (json_t) checked = field_check (fields ? fields : no_fields, "the path", object, error);
+  return checked != NULL;
+}
+
+/* The problems of all three are told at once. */
+static void
+gather (GString *problems, GError *problem)
+{
+  if (problem)
+    g_string_append_printf (problems, "%s%s", problems->len > 0 ? "; " : "", problem->message);
+  g_clear_error (&problem);
+}
+
+gboolean
+http_body_check (struct http_request *request)
+{
+  const struct http_route *route = request->route;
+  g_autoptr (GString) problems = g_string_new (NULL);
+  GError *problem = NULL;
+  if (!route || request->status != 0 || !reserve_parsed (request))
+    return FALSE;
+  if (!check_parameters (request, &problem))
+    gather (problems, g_steal_pointer (&problem));
+  request->query = http_query_parse (route, request->query_text, &problem);
+  if (!request->query)
+    gather (problems, g_steal_pointer (&problem));
+  if (request->multipart && !http_multipart_end (request->multipart, &problem))
+    gather (problems, g_steal_pointer (&problem));
+  if (!(route->flags & (HTTP_RAW_BODY | HTTP_MULTIPART))) {
+    request->body = parse_body (request, &problem);
+    if (!request->body)
+      gather (problems, g_steal_pointer (&problem));
+    else
+      release_text (request);
+  } else if ((route->flags & HTTP_MULTIPART) && !request->multipart)
+    gather (problems,
+            g_error_new (ADDER_ERROR, ADDER_ERROR_INVALID, "the body is missing: multipart/form-data"));
+  if (problems->len == 0)
+    return TRUE;
+  http_reply_fault (request, 400, "%s", problems->str);
+  return FALSE;
+}

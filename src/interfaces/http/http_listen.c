@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listeners: from an address as text to a socket. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "interfaces/http/http_private.h"
+
+static gboolean
+fail (GError **error, const char *address, const char *why)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--http or [http] listen: \"%s\" %s", address, why);
+  return FALSE;
+}
+
+/* ---- unix sockets ---- */
+
+/* The lock's file stays for ever: removing a locked file would let two daemons lock two files of one name. */
+static gboolean
+take_lock (struct http_listener *listener, GError **error)
+{
+  g_autofree char *path = g_strconcat (listener->path, ".lock", NULL);
+  listener->lock_fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (listener->lock_fd < 0)
+    return error_from_errno (error, errno, "cannot open the lock %s", path);
+  if (flock (listener->lock_fd, LOCK_EX | LOCK_NB) == 0)
+    return TRUE;
+  if (errno != EWOULDBLOCK)
+    return error_from_errno (error, errno, "cannot lock %s", path);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "another server listens on %s already", listener->path);
+  return FALSE;
+}
+
+static gboolean
+listen_unix (struct http_listener *listener, const char *path, GError **error)
+{
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct stat st;
+  if (!g_path_is_absolute (path))
+    return fail (error, path, "is no absolute path");
+  if (strlen (path) >= sizeof address.sun_path)
+    return fail (error, path, "is longer than a socket's path can be");
+  memcpy (address.sun_path, path, strlen (path));
+  g_autofree char *wanted = g_strdup (path);
+  listener->path = g_steal_pointer (&wanted);
+  if (!take_lock (listener, error)) {
+    g_clear_pointer (&listener->path, g_free);
+    return FALSE;
+  }
+  listener->url = g_strconcat ("unix:", path, NULL);
+  listener->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener->fd < 0)
+    return error_from_errno (error, errno, "cannot make a socket");
+  /* We hold the lock, so a socket of that name is a dead daemon's; anything else is somebody's file. */
+  if (lstat (path, &st) == 0 && S_ISSOCK (st.st_mode))
+    unlink (path);
+  /* bind makes the file with the socket's own mode: no moment in which it is open to others. */
+  if (fchmod (listener->fd, 0600) < 0 ||
+      bind (listener->fd, (struct sockaddr *)&address, sizeof address) < 0) {
+    int err = errno;
+    g_clear_pointer (&listener->path, g_free); /* it is not ours to remove */
+    return error_from_errno (error, err, "cannot make the socket %s", path);
+  }
+  return TRUE;
+}
+
+/* ---- TCP ---- */
+
+/* "host:port", "[::1]:port", ":port" of this machine, "port". */
+static gboolean
+split (const char *text, char **ret_host, char **ret_port)
+{
+  const char *colon = strrchr (text, ':');
+  const char *port = colon ? colon + 1 : text;
+  gsize length = colon ? (gsize)(colon - text) : 0;
+  guint64 number;
+  if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
+    text++;
+    length -= 2;
+  } else if (memchr (text, ':', length))
+    return FALSE;
+  if (!g_ascii_string_to_unsigned (port, 10, 0, 65535, &number, NULL))
+    return FALSE;
+  *ret_host = length > 0 ? g_strndup (text, length) : g_strdup ("127.0.0.1");
+  *ret_port = g_strdup (port);
+  return TRUE;
+}
+
+static gboolean
+is_loopback (const struct sockaddr *address)
+{
+  if (address->sa_family == AF_INET)
+    return (ntohl (((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24) == 127;
+  return IN6_IS_ADDR_LOOPBACK (&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+}
+
+/* The port is asked for, since 0 stands for any. */
+static char *
+url_of (int fd, gboolean tls)
+{
+  struct sockaddr_storage address = {0};
+  socklen_t size = sizeof address;
+  char host[NI_MAXHOST], port[NI_MAXSERV];
+  if (getsockname (fd, (struct sockaddr *)&address, &size) < 0 ||
+      getnameinfo ((struct sockaddr *)&address, size, host, sizeof host, port, sizeof port,
+                   NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return g_strdup ("?");
+  gboolean six = address.ss_family == AF_INET6;
+  return g_strdup_printf ("%s://%s%s%s:%s", tls ? "https" : "http", six ? "[" : "", host, six ? "]" : "",
+                          port);
+}
+
+/* What to do about what is met most often. */
+static const char *
+listen_hint (int err)
+{
+  return err == EADDRINUSE      ? " (--http=127.0.0.1:PORT says another port, 0 any that is free)"
+         : err == EADDRNOTAVAIL ? " (it is no address of this machine)"
+         : err == EACCES        ? " (ports below 1024 are for root)"
+                                : "";
+}
+
+static gboolean
+listen_tcp (struct http_listener *listener, const char *text, GError **error)
+{
+  g_autofree char *host = NULL, *port = NULL;
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                           .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
+  struct addrinfo *found = NULL;
+  const int one = 1;
+  if (!split (text, &host, &port))
+    return fail (error, text, "is no address with a port: 127.0.0.1:7117, [::1]:7117 or unix:/path");
+  if (strcmp (host, "localhost") == 0) {
+    g_free (host);
+    host = g_strdup ("127.0.0.1");
+  }
+  if (getaddrinfo (host, port, &hints, &found) != 0 || !found)
+    return fail (error, text, "names no address of this machine: it must be a number, such as 127.0.0.1");
+  listener->tcp = TRUE;
+  listener->loopback = is_loopback (found->ai_addr);
+  listener->fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int r = listener->fd < 0 ? -1 : setsockopt (listener->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (r == 0 && found->ai_family == AF_INET6)
+    r = setsockopt (listener->fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+  if (r == 0)
+    r = bind (listener->fd, found->ai_addr, found->ai_addrlen);
+  int err = errno;
+  freeaddrinfo (found);
+  if (r < 0)
+    return error_from_errno (error, err, "cannot listen on %s%s", text, listen_hint (err));
+  listener->url = url_of (listener->fd, listener->tls);
+  return TRUE;
+}
+
+/* ---- both ---- */
+
+struct http_listener *
+http_listen (const char *address, gboolean has_tls, GError **error)
+{
+  struct http_listener *listener = g_new0 (struct http_listener, 1);
+  listener->fd = listener->lock_fd = -1;
+  gboolean ok;
+  if (g_str_has_prefix (address, "unix:"))
+    ok = listen_unix (listener, address + strlen ("unix:"), error);
+  else {
+    gboolean https = g_str_has_prefix (address, "https://"), http = g_str_has_prefix (address, "http://");
+    const char *text = address + (https ? 8 : http ? 7 : 0);
+    /* Where there is a certificate, only an address that says http:// goes without. */
+    listener->tls = https || (has_tls && !http);
+    ok = (has_tls || !https || fail (error, address, "needs [http] certificate and key")) &&
+         listen_tcp (listener, text, error);
+  }
+  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
+  if (ok && listen (listener->fd, SOMAXCONN) < 0)
+    ok = error_from_errno (error, errno, "cannot listen on %s", address);
+  if (!ok)
+    g_clear_pointer (&listener, http_listener_free);
+  return listener;
+}
+
+void
+http_listener_free (struct http_listener *listener)
+{
+  if (!listener)
+    return;
+  fd_close (&listener->fd);
+  if (listener->path)
+    unlink (listener->path);
+  fd_close (&listener->lock_fd);
+  g_free (listener->path);
+  g_free (listener->url);
+  g_free (listener);
+}
+
+char *
+http_listener_peer (const struct http_listener *listener, int fd)
+{
+  struct sockaddr_storage address = {0};
+  socklen_t size = sizeof address;
+  char host[NI_MAXHOST];
+  const int one = 1;
+  if (!listener->tcp) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    /* The socket is 0600; the kernel's word on top, since its folder may be one that others can enter. */
+    if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
+        (peer.uid != geteuid () && peer.uid != 0))
+      return NULL;
+    return g_strdup_printf ("uid:%u", (unsigned)peer.uid);
+  }
+  /* A reply is written whole: there is nothing to wait for. */
+  setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  if (getpeername (fd, (struct sockaddr *)&address, &size) < 0 ||
+      getnameinfo ((struct sockaddr *)&address, size, host, sizeof host, NULL, 0, NI_NUMERICHOST) != 0)
+    return NULL;
+  return g_strdup (host);
+}

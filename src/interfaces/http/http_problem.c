@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Problem documents (RFC 9457). */
+#include <string.h>
+
+#include "common/json.h"
+#include "engine/host/id.h"
+#include "interfaces/http/http_private.h"
+
+/* What an error's code is in HTTP, and as a word for programs. */
+static const struct {
+  int code, status;
+  const char *word;
+} codes[] = {
+    {ADDER_ERROR_FAILED, 500, "failed"},       {ADDER_ERROR_INVALID, 400, "invalid"},
+    {ADDER_ERROR_NOT_FOUND, 404, "not_found"}, {ADDER_ERROR_BUSY, 429, "busy"},
+    {ADDER_ERROR_TIMEOUT, 504, "timeout"},     {ADDER_ERROR_UNSUPPORTED, 422, "unsupported"},
+    {ADDER_ERROR_CANCELLED, 499, "cancelled"}, {ADDER_ERROR_ENDED, 410, "ended"},
+    {ADDER_ERROR_REFUSED, 403, "refused"},     {ADDER_ERROR_APPROVAL, 403, "approval_required"},
+};
+
+/* The statuses that are replied, and what stands for those that no error's code stands for. */
+static const struct {
+  int status;
+  const char *words, *code;
+} statuses[] = {
+    {400, "Bad Request", "invalid"},
+    {401, "Unauthorized", "unauthorized"},
+    {403, "Forbidden", "refused"},
+    {404, "Not Found", "not_found"},
+    {405, "Method Not Allowed", "method_not_allowed"},
+    {406, "Not Acceptable", "not_acceptable"},
+    {408, "Request Timeout", "request_timeout"},
+    {409, "Conflict", "conflict"},
+    {410, "Gone", "ended"},
+    {412, "Precondition Failed", "precondition_failed"},
+    {413, "Content Too Large", "too_large"},
+    {414, "URI Too Long", "too_large"},
+    {415, "Unsupported Media Type", "unsupported_media_type"},
+    {416, "Range Not Satisfiable", "range_not_satisfiable"},
+    {417, "Expectation Failed", "expectation_failed"},
+    {421, "Misdirected Request", "misdirected"},
+    {422, "Unprocessable Content", "unsupported"},
+    {429, "Too Many Requests", "busy"},
+    {431, "Request Header Fields Too Large", "too_large"},
+    {499, "Client Closed Request", "cancelled"},
+    {500, "Internal Server Error", "failed"},
+    {501, "Not Implemented", "unsupported"},
+    {503, "Service Unavailable", "unavailable"},
+    {504, "Gateway Timeout", "timeout"},
+    {505, "HTTP Version Not Supported", "unsupported"},
+};
+
+const char *
+http_status_words (int status)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (statuses); i++)
+    if (statuses[i].status == status)
+      return statuses[i].words;
+  return "Error";
+}
+
+static const char *
+code_of_status (int status)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (statuses); i++)
+    if (statuses[i].status == status)
+      return statuses[i].code;
+  return "failed";
+}
+
+static gsize
+row_of (const GError *problem)
+{
+  for (gsize i = 0; problem->domain == ADDER_ERROR && i < G_N_ELEMENTS (codes); i++)
+    if (codes[i].code == problem->code)
+      return i;
+  return 0;
+}
+
+int
+http_problem_status (const GError *problem)
+{
+  return codes[row_of (problem)].status;
+}
+
+json_t *
+http_problem_document (int status, const char *code, const char *detail, struct http_request *request)
+{
+  /* What names this one occurrence, for a person who asks about it. */
+  char id[ID_BYTES];
+  id_make (id);
+  g_autofree char *instance = g_strdup_printf ("urn:uuid:%s", id);
+  (void)request;
+  return json_pack ("{s:s, s:s, s:i, s:o, s:s, s:s}", "type", "about:blank", "title",
+                    http_status_words (status), "status", status, "detail", json_text_or_null (detail),
+                    "instance", instance, "code", code ? code : code_of_status (status));
+}
+
+static void
+reply_document (struct http_request *request, int status, const char *code, const char *detail)
+{
+  g_autoptr (json_t) document = http_problem_document (status, code, detail, request);
+  char *text = json_to_text (document);
+  struct wire_reply reply = {.text = text, .length = strlen (text), .fd = -1};
+  if (status == 429 || status == 503)
+    http_set_header (request, "Retry-After", "1");
+  http_set_header (request, "Cache-Control", "no-store");
+  http_reply_send (request, status, "application/problem+json", &reply);
+}
+
+void
+http_reply_problem_status (struct http_request *request, int status, const GError *problem)
+{
+  gboolean usual = problem->domain == ADDER_ERROR && http_problem_status (problem) == status;
+  reply_document (request, status, usual ? codes[row_of (problem)].word : NULL, problem->message);
+}
+
+void
+http_reply_problem (struct http_request *request, const GError *problem)
+{
+  http_reply_problem_status (request, http_problem_status (problem), problem);
+}
+
+void
+http_reply_fault (struct http_request *request, int status, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  g_autofree char *detail = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  reply_document (request, status, NULL, detail);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Theory of operation. A request passes four checks, and the first no is the reply: what a browser says of
+ * the page that made it ask (identify_browser.h), who asks (a token of the file, one of an authorization
+ * server, or who is at the other end of a unix socket), what they may (the route's role and flags), and how
+ * often. A principal is shared and never changes, so a request keeps the one that it came with. */
+#include "interfaces/http/identify.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "base/peer.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "interfaces/http/identify_browser.h"
+#include "interfaces/http/oauth.h"
+#include "policy/rates.h"
+#include "policy/roots.h"
+#include "policy/tokens.h"
+#include "policy/tokens_file.h"
+
+#define REALM            "adder"
+#define STARTUP_OWNER    "token:startup"
+#define OWNERS_MOST      16384
+#define ADDRESSES_MOST   4096
+#define LOGGED_A_MINUTE  60 /* wrong tokens, of all addresses together */
+#define PREFLIGHT_AGE_S  "600"
+#define ORIGIN_SHOWN     100
+#define ADDRESS_BYTES    64
+#define PREFIX_OF_A_SITE 8 /* bytes of an IPv6 address: whoever has one has all below them */
+
+struct identify {
+  const struct config *config;
+  struct tokens *tokens;
+  struct oauth *oauth; /* or NULL */
+  struct rates *owners, *failures;
+  char *startup, *startup_digest; /* or NULL */
+  struct principal *startup_who;
+};
+
+/* ---- life ---- */
+
+/* For whoever reads the terminal where the server was started, and so never where others may reach it. */
+static gboolean
+make_startup_token (struct identify *identify, GError **error)
+{
+  identify->startup = token_new_secret (error);
+  if (!identify->startup)
+    return FALSE;
+  identify->startup_digest = token_digest (identify->startup);
+  identify->startup_who = principal_new (identify->config, STARTUP_OWNER);
+  identify->startup_who->role = ROLE_USER;
+  return TRUE;
+}
+
+gboolean
+identify_may_let_in (struct identify *identify)
+{
+  return identify->startup || identify->oauth || tokens_count (identify->tokens) > 0;
+}
+
+static gboolean
+fill (struct identify *identify, enum identify_reach reach, gboolean shown, GError **error)
+{
+  const struct config *config = identify->config;
+  if (!browser_check_origins (config->http_origins, error) ||
+      !browser_check_hosts (config->http_hosts, error) || !roots_check (config, error) ||
+      !oauth_new (config, &identify->oauth, error) || !(identify->tokens = tokens_new (config, error)))
+    return FALSE;
+  if (reach == IDENTIFY_UNIX || identify_may_let_in (identify))
+    return TRUE;
+  if (reach == IDENTIFY_LOOPBACK)
+    return !shown || make_startup_token (identify, error);
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_INVALID,
+      "there is no token, and [http] listen has an address that others can reach: make one with adder "
+      "token create NAME");
+  return FALSE;
+}
+
+struct identify *
+identify_new (const struct config *config, enum identify_reach reach, gboolean shown, GError **error)
+{
+  struct identify *identify = g_new0 (struct identify, 1);
+  identify->config = config;
+  identify->owners = rates_new (OWNERS_MOST, RATES_MINUTE_US);
+  identify->failures = rates_new (ADDRESSES_MOST, RATES_MINUTE_US);
+  if (fill (identify, reach, shown, error))
+    return identify;
+  identify_free (identify);
+  return NULL;
+}
+
+void
+identify_free (struct identify *identify)
+{
+  if (!identify)
+    return;
+  tokens_free (identify->tokens);
+  oauth_free (identify->oauth);
+  rates_free (identify->owners);
+  rates_free (identify->failures);
+  if (identify->startup)
+    explicit_bzero (identify->startup, strlen (identify->startup));
+  g_free (identify->startup);
+  g_free (identify->startup_digest);
+  principal_unref (identify->startup_who);
+  g_free (identify);
+}
+
+const char *
+identify_startup_token (struct identify *identify)
+{
+  return identify->startup;
+}
+
+/* ---- both ends of a connection ---- */
+
+union address {
+  struct sockaddr any;
+  struct sockaddr_in four;
+  struct sockaddr_in6 six;
+  struct sockaddr_storage room;
+};
+
+/* AF_UNIX as well where nothing is known: nobody is let in by that alone. */
+static sa_family_t
+address_of (int fd, int (*ask) (int fd, struct sockaddr *address, socklen_t *size),
+            union address *ret_address)
+{
+  socklen_t size = sizeof *ret_address;
+  memset (ret_address, 0, sizeof *ret_address);
+  if (ask (fd, &ret_address->any, &size) < 0)
+    ret_address->any.sa_family = AF_UNIX;
+  return ret_address->any.sa_family;
+}
+
+/* FALSE: it is no address of the internet. */
+static gboolean
+address_text (const union address *address, gboolean site, char text[static ADDRESS_BYTES])
+{
+  if (address->any.sa_family == AF_INET)
+    return inet_ntop (AF_INET, &address->four.sin_addr, text, ADDRESS_BYTES) != NULL;
+  if (address->any.sa_family != AF_INET6)
+    return FALSE;
+  struct in6_addr six = address->six.sin6_addr;
+  if (site && !IN6_IS_ADDR_V4MAPPED (&six) && !IN6_IS_ADDR_LOOPBACK (&six))
+    memset (six.s6_addr + PREFIX_OF_A_SITE, 0, sizeof six.s6_addr - PREFIX_OF_A_SITE);
+  return inet_ntop (AF_INET6, &six, text, ADDRESS_BYTES) != NULL;
+}
+
+static int
+ask_peer (int fd, struct sockaddr *address, socklen_t *size)
+{
+  return getpeername (fd, address, size);
+}
+
+static int
+ask_own (int fd, struct sockaddr *address, socklen_t *size)
+{
+  return getsockname (fd, address, size);
+}
+
+/* As what wrong tokens are counted. */
+static void
+peer_name (int fd, char name[static ADDRESS_BYTES])
+{
+  union address address;
+  address_of (fd, ask_peer, &address);
+  if (!address_text (&address, TRUE, name))
+    g_strlcpy (name, "a unix socket", ADDRESS_BYTES);
+}
+
+/* The account at the other end of a unix socket: ours, or root's. Who lives in a container or sandbox needs a
+ * token, whatever its id. */
+static struct principal *
+peer_principal (const struct identify *identify, int fd)
+{
+  struct peer peer;
+  union address own;
+  if (address_of (fd, ask_own, &own) != AF_UNIX || peer_look (fd, &peer) < 0 || !peer.near || !peer.trusted)
+    return NULL;
+  g_autofree char *owner = g_strdup_printf ("uid:%u", peer.uid);
+  struct principal *who = principal_new (identify->config, owner);
+  who->may_decide = TRUE;
+  return who;
+}
+
+/* ---- replies ---- */
+
+static void
+add_header (struct identity *identity, const char *name, const char *value)
+{
+  if (!identity->headers)
+    identity->headers = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (identity->headers, g_strdup (name));
+  g_ptr_array_add (identity->headers, g_strdup (value));
+}
+
+static gboolean refuse (struct identity *identity, int status, AdderError code, const char *format, ...)
+    G_GNUC_PRINTF (4, 5);
+static gboolean
+refuse (struct identity *identity, int status, AdderError code, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  identity->status = status;
+  identity->problem = g_error_new_valist (ADDER_ERROR, (gint)code, format, arguments);
+  va_end (arguments);
+  return FALSE;
+}
+
+static gboolean
+refuse_for (struct identity *identity, guint wait_s, const char *what)
+{
+  char seconds[16];
+  g_snprintf (seconds, sizeof seconds, "%u", wait_s);
+  add_header (identity, "Retry-After", seconds);
+  return refuse (identity, 429, ADDER_ERROR_BUSY, "%s; again in %u s", what, wait_s);
+}
+
+/* What a client has to bring, by RFC 6750 and 9728. WRONG is a word for machines, TEXT for people; both may
+ * be NULL. */
+static void
+add_challenge (struct identity *identity, const struct identify_facts *facts, enum role role,
+               const char *wrong, const char *text)
+{
+  const struct config *config = identity->identify->config;
+  g_autofree char *document = oauth_document_url (config, facts->path);
+  g_autofree char *scopes = document ? oauth_scopes_for (config, role) : NULL;
+  g_autoptr (GString) value = g_string_new ("Bearer realm=\"" REALM "\"");
+  if (wrong)
+    g_string_append_printf (value, ", error=\"%s\", error_description=\"%s\"", wrong, text);
+  if (document)
+    g_string_append_printf (value, ", scope=\"%s\", resource_metadata=\"%s\"", scopes, document);
+  add_header (identity, "WWW-Authenticate", value->str);
+}
+
+/* ---- the page ---- */
+
+static gboolean
+host_is_known (struct identify *identify, const struct identify_facts *facts)
+{
+  union address own;
+  char local[ADDRESS_BYTES];
+  /* No browser gets to a unix socket. */
+  if (address_of (facts->fd, ask_own, &own) == AF_UNIX)
+    return TRUE;
+  return facts->host && browser_host_is_known (facts->host, address_text (&own, FALSE, local) ? local : NULL,
+                                               identify->config->http_hosts);
+}
+
+static gboolean
+is_preflight (const struct identify_facts *facts)
+{
+  return strcmp (facts->method, "OPTIONS") == 0 && facts->wanted_method;
+}
+
+static void
+answer_preflight (const struct identify_facts *facts, struct identity *identity)
+{
+  add_header (identity, "Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
+  if (facts->wanted_headers && browser_is_header_list (facts->wanted_headers))
+    add_header (identity, "Access-Control-Allow-Headers", facts->wanted_headers);
+  add_header (identity, "Access-Control-Max-Age", PREFLIGHT_AGE_S);
+  identity->status = 204;
+}
+
+static gboolean
+page_may_ask (struct identify *identify, const struct identify_facts *facts, struct identity *identity)
+{
+  const char *origins = identify->config->http_origins;
+  enum browser_origin origin = browser_origin (facts->origin, facts->host, facts->tls, origins);
+  if (origins)
+    add_header (identity, "Vary", "Origin");
+  if (origin == BROWSER_FOREIGN) {
+    g_autofree char *shown = text_one_line (facts->origin, ORIGIN_SHOWN);
+    return refuse (identity, 403, ADDER_ERROR_REFUSED,
+                   "pages of %s may not ask here: [http] origins of adder.conf does not name them", shown);
+  }
+  if (!host_is_known (identify, facts))
+    return refuse (identity, 421, ADDER_ERROR_REFUSED,
+                   "the server is not called what the header Host says: [http] hosts of adder.conf does not "
+                   "name it");
+  if (origin == BROWSER_LISTED) {
+    add_header (identity, "Access-Control-Allow-Origin", facts->origin);
+    add_header (identity, "Access-Control-Expose-Headers",
+                "Content-Range, Location, Mcp-Session-Id, MCP-Protocol-Version, Retry-After, "
+                "WWW-Authenticate");
+    if (is_preflight (facts)) {
+      answer_preflight (facts, identity);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* ---- who ---- */
+
+static gboolean
+refuse_token (struct identify *identify, const struct identify_facts *facts, struct identity *identity,
+              const char *text)
+{
+  char peer[ADDRESS_BYTES];
+  guint wait_s, ignored;
+  gint64 now_us = g_get_monotonic_time ();
+  peer_name (facts->fd, peer);
+  if (rates_enter (identify->failures, peer, identify->config->http_failures, 0, now_us, &wait_s) !=
+      RATES_YES)
+    return refuse_for (identity, wait_s, "too many wrong tokens came from this address");
+  if (rates_enter (identify->failures, "", LOGGED_A_MINUTE, 0, now_us, &ignored) == RATES_YES)
+    log_warning ("http: a request from %s was refused: %s", peer, text);
+  add_challenge (identity, facts, facts->route ? facts->route->role : ROLE_GUEST, "invalid_token", text);
+  return refuse (identity, 401, ADDER_ERROR_REFUSED, "%s", text);
+}
+
+static gboolean
+ask_oauth (struct identify *identify, const struct identify_facts *facts, const char *secret,
+           struct identity *identity)
+{
+  char peer[ADDRESS_BYTES];
+  guint wait_s;
+  peer_name (facts->fd, peer);
+  gboolean may_ask = rates_has_left (identify->failures, peer, g_get_monotonic_time (), &wait_s);
+  switch (oauth_find (identify->oauth, secret, may_ask, &identity->who)) {
+  case OAUTH_KNOWN:
+    return TRUE;
+  case OAUTH_NO_SCOPE:
+    add_challenge (identity, facts, facts->route->role, "insufficient_scope",
+                   "the token has no scope that is one of this server's");
+    return refuse (identity, 403, ADDER_ERROR_REFUSED, "the token has no scope that is one of this server's");
+  case OAUTH_UNREACHABLE:
+    add_header (identity, "Retry-After", "1");
+    return refuse (identity, 503, ADDER_ERROR_FAILED,
+                   "the authorization server does not say whether the token is good");
+  case OAUTH_NOT_ASKED:
+    return refuse_for (identity, wait_s, "too many wrong tokens came from this address");
+  case OAUTH_UNKNOWN:
+  default:
+    return refuse_token (identify, facts, identity, "the token is not valid here, or no longer");
+  }
+}
+
+static gboolean
+who_has (struct identify *identify, const struct identify_facts *facts, const char *secret,
+         struct identity *identity)
+{
+  g_autoptr (GError) problem = NULL;
+  gboolean expired = FALSE;
+  identity->who = tokens_find (identify->tokens, secret, &expired, &problem);
+  if (identity->who)
+    return TRUE;
+  if (identify->startup && g_str_has_prefix (secret, TOKEN_PREFIX)) {
+    g_autofree char *digest = token_digest (secret);
+    if (strcmp (digest, identify->startup_digest) == 0) {
+      identity->who = principal_ref (identify->startup_who);
+      return TRUE;
+    }
+  }
+  if (expired)
+    return refuse_token (identify, facts, identity, "the token has expired");
+  if (identify->oauth && !g_str_has_prefix (secret, TOKEN_PREFIX))
+    return ask_oauth (identify, facts, secret, identity);
+  if (problem) {
+    add_header (identity, "Retry-After", "10");
+    return refuse (identity, 503, ADDER_ERROR_FAILED, "%s", problem->message);
+  }
+  return refuse_token (identify, facts, identity,
+                       "the token is not valid here: it never was, or was revoked or rotated");
+}
+
+static gboolean
+find_who (struct identify *identify, const struct identify_facts *facts, struct identity *identity)
+{
+  if (facts->authorization) {
+    const char *secret = browser_bearer (facts->authorization);
+    return secret
+               ? who_has (identify, facts, secret, identity)
+               : refuse_token (identify, facts, identity, "the header Authorization is not \"Bearer TOKEN\"");
+  }
+  identity->who = peer_principal (identify, facts->fd);
+  if (identity->who)
+    return TRUE;
+  add_challenge (identity, facts, facts->route->role, NULL, NULL);
+  if (!identify_may_let_in (identify))
+    return refuse (
+        identity, 401, ADDER_ERROR_REFUSED,
+        "there is no token yet, and nobody is let in without one: adder token create NAME, where the "
+        "server runs, makes one");
+  return refuse (identity, 401, ADDER_ERROR_REFUSED,
+                 "who asks? a token is needed, in the header \"Authorization: Bearer TOKEN\"");
+}
+
+/* ---- what they may, and how often ---- */
+
+static gboolean
+changes_nothing (const struct identify_facts *facts)
+{
+  return strcmp (facts->method, "GET") == 0 || strcmp (facts->method, "HEAD") == 0 ||
+         (facts->route->flags & HTTP_LOOKS);
+}
+
+static gboolean
+may (const struct identify_facts *facts, struct identity *identity)
+{
+  const struct principal *who = identity->who;
+  const struct http_route *route = facts->route;
+  if (who->role < route->role) {
+    if (g_str_has_prefix (who->owner, "oauth"))
+      add_challenge (identity, facts, route->role, "insufficient_scope",
+                     "the token's scopes do not allow it");
+    return refuse (identity, 403, ADDER_ERROR_REFUSED, "this needs the role %s; the caller's is %s",
+                   role_name (route->role), role_name (who->role));
+  }
+  if ((route->flags & HTTP_DECIDES) && !who->may_decide)
+    return refuse (identity, 403, ADDER_ERROR_REFUSED,
+                   "this caller does not speak for a person: only a token made with --may-decide decides");
+  if (who->read_only && !changes_nothing (facts))
+    return refuse (identity, 403, ADDER_ERROR_REFUSED, "this caller may look, but run and change nothing");
+  return TRUE;
+}
+
+static gboolean
+may_now (struct identify *identify, struct identity *identity)
+{
+  const struct config *config = identify->config;
+  const struct principal *who = identity->who;
+  guint wait_s;
+  switch (rates_enter (identify->owners, who->owner, who->rate ? who->rate : config->http_rate,
+                       who->concurrent ? who->concurrent : config->http_concurrent, g_get_monotonic_time (),
+                       &wait_s)) {
+  case RATES_YES:
+    identity->counted = TRUE;
+    return TRUE;
+  case RATES_TOO_MANY:
+    return refuse_for (identity, wait_s, "too many requests of this caller are under way");
+  case RATES_TOO_OFTEN:
+  default:
+    return refuse_for (identity, wait_s, "too many requests of this caller came in a short time");
+  }
+}
+
+gboolean
+identify_request (struct identify *identify, const struct identify_facts *facts,
+                  struct identity *ret_identity)
+{
+  *ret_identity = (struct identity){.identify = identify};
+  if (!page_may_ask (identify, facts, ret_identity))
+    return FALSE;
+  if (!facts->route || (facts->route->flags & HTTP_OPEN))
+    return TRUE;
+  return find_who (identify, facts, ret_identity) && may (facts, ret_identity) &&
+         may_now (identify, ret_identity);
+}
+
+void
+identity_clear (struct identity *identity)
+{
+  if (identity->counted)
+    rates_leave (identity->identify->owners, identity->who->owner);
+  principal_unref (identity->who);
+  g_clear_error (&identity->problem);
+  g_clear_pointer (&identity->headers, g_ptr_array_unref);
+  *identity = (struct identity){0};
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /openapi.json, OpenAPI 3.1: made from the rows of routes. */
+#include <string.h>
+
+#include "adder.h"
+#include "common/json.h"
+#include "interfaces/http/http_private.h"
+#include "tools/schema.h"
+
+static const struct field problem_fields[] = {
+    {.name = "type", .types = FIELD_TEXT, .text = "`about:blank`: the status says what it is."},
+    {.name = "title", .types = FIELD_TEXT, .text = "The status in words."},
+    {.name = "status", .types = FIELD_INTEGER, .minimum = 400, .maximum = 599, .text = "The status."},
+    {.name = "detail", .types = FIELD_TEXT, .text = "What was wrong with this request: all of it."},
+    {.name = "instance", .types = FIELD_TEXT, .text = "A name of this one occurrence."},
+    {.name = "code",
+     .types = FIELD_TEXT,
+     .pattern = "^[a-z_]+$",
+     .text = "What it was, in a word for programs."},
+    {0},
+};
+
+static json_t *
+reference (const char *kind, const char *name)
+{
+  g_autofree char *path = g_strdup_printf ("#/components/%s/%s", kind, name);
+  return json_pack ("{s:s}", "$ref", path);
+}
+
+/* ---- what is asked ---- */
+
+static json_t *
+parameter (const struct field *field, const char *in)
+{
+  const struct field alone[] = {*field, {0}};
+  g_autoptr (json_t) object = schema_fields (alone, FALSE);
+  json_t *schema = json_object_get (json_object_get (object, "properties"), field->name);
+  g_autoptr (json_t) description = json_incref (json_object_get (schema, "description"));
+  json_object_del (schema, "description");
+  /* Null is left out in a query: there is no text for it. */
+  json_t *type = json_object_get (schema, "type");
+  if (json_is_array (type))
+    for (gsize i = json_array_size (type); i-- > 0;)
+      if (strcmp (json_string_value (json_array_get (type, i)), "null") == 0)
+        json_array_remove (type, i);
+  if (json_is_array (type) && json_array_size (type) == 1)
+    json_object_set (schema, "type", json_array_get (type, 0));
+  json_t *made =
+      json_pack ("{s:s, s:s, s:b, s:O, s:O}", "name", field->name, "in", in, "required",
+                 strcmp (in, "path") == 0 || !field->optional, "description", description, "schema", schema);
+  if (field->types & FIELD_LIST) {
+    json_object_set_new (made, "style", json_string ("form"));
+    json_object_set_new (made, "explode", json_false ());
+  }
+  return made;
+}
+
+static json_t *
+parameters (const struct http_route *route)
+{
+  json_t *list = json_array ();
+  for (const struct field *field = route->parameters; field && field->name; field++)
+    json_array_append_new (list, parameter (field, "path"));
+  for (const struct field *field = route->query; field && field->name; field++)
+    json_array_append_new (list, parameter (field, "query"));
+  return list;
+}
+
+static gboolean
+is_required (const struct field *fields)
+{
+  for (; fields->name; fields++)
+    if (!fields->optional)
+      return TRUE;
+  return FALSE;
+}
+
+/* Parts of multipart bodies are described by the body's fields: texts, and those that are files. */
+static json_t *
+multipart_schema (const struct field *fields)
+{
+  g_autoptr (json_t) schema = fields ? schema_fields (fields, TRUE) : json_object ();
+  return json_incref (schema);
+}
+
+static json_t *
+body (const struct http_route *route)
+{
+  json_t *content;
+  if (route->flags & HTTP_MULTIPART)
+    content = json_pack ("{s:{s:o}}", "multipart/form-data", "schema", multipart_schema (route->body));
+  else if (route->flags & HTTP_RAW_BODY)
+    content = json_pack ("{s:{}}", "application/octet-stream");
+  else if (route->body)
+    content = json_pack ("{s:{s:o}}", "application/json", "schema", schema_fields (route->body, FALSE));
+  else
+    return NULL;
+  gboolean required = (route->flags & HTTP_MULTIPART) || (route->body && is_required (route->body));
+  return json_pack ("{s:b, s:o}", "required", required, "content", content);
+}
+
+/* ---- what is answered ---- */
+
+static json_t *
+reply_schema (const struct http_route *route)
+{
+  json_t *shapes = json_array ();
+  for (gsize i = 0; route->replies[i]; i++)
+    json_array_append_new (shapes, schema_fields (route->replies[i], TRUE));
+  if (json_array_size (shapes) > 1)
+    return json_pack ("{s:o}", "anyOf", shapes);
+  json_t *only = json_incref (json_array_get (shapes, 0));
+  json_decref (shapes);
+  return only;
+}
+
+/* One event of a stream, as those who check each of them want it. */
+static json_t *
+event_schema (void)
+{
+  return json_pack ("{s:s, s:{s:{s:s}, s:{s:s}}, s:[s, s], s:b}", "type", "object", "properties", "event",
+                    "type", "string", "data", "type", "string", "required", "event", "data",
+                    "additionalProperties", 0);
+}
+
+static json_t *
+good_reply (const struct http_route *route)
+{
+  json_t *content = json_object ();
+  if (route->reply_type) {
+    g_auto (GStrv) types = g_strsplit (route->reply_type, " ", -1);
+    for (gsize i = 0; types[i]; i++)
+      json_object_set_new (content, types[i], json_object ());
+  } else if (route->replies)
+    json_object_set_new (content, "application/json", json_pack ("{s:o}", "schema", reply_schema (route)));
+  else if (route->status != 204)
+    json_object_set_new (content, "application/json", json_pack ("{s:{s:s}}", "schema", "type", "object"));
+  if (route->flags & HTTP_STREAMS)
+    json_object_set_new (content, "text/event-stream", json_pack ("{s:o}", "schema", event_schema ()));
+  json_t *reply = json_pack ("{s:s}", "description", route->title);
+  if (json_object_size (content) > 0)
+    json_object_set_new (reply, "content", content);
+  else
+    json_decref (content);
+  return reply;
+}
+
+enum when {
+  NEVER, /* but where somebody says so */
+  ALWAYS,
+  WITH_WHO,   /* the route is for somebody who is known */
+  WITH_INPUT, /* it has parameters, a query or a body */
+  WITH_BODY,
+  WITH_PARAMETER, /* its path names something that may not be there */
+  WITH_WORK,      /* it does something, or asks the library */
+};
+
+/* Which problems a route can have, by what it is. */
+static const struct {
+  int status;
+  enum when when;
+} problems[] = {
+    {412, NEVER},  {416, NEVER},  {400, ALWAYS},    {401, WITH_WHO},  {403, WITH_WHO},
+    {404, ALWAYS}, {406, ALWAYS}, {408, WITH_BODY}, {409, WITH_WORK}, {410, WITH_WORK},
+    {413, ALWAYS}, {414, ALWAYS}, {415, WITH_BODY}, {421, ALWAYS},    {422, WITH_WORK},
+    {429, ALWAYS}, {431, ALWAYS}, {500, ALWAYS},    {503, ALWAYS},    {504, WITH_WORK},
+};
+
+static gboolean
+holds (const struct http_route *route, enum when when)
+{
+  gboolean known = !(route->flags & HTTP_OPEN);
+  gboolean takes_body = route->body || (route->flags & (HTTP_MULTIPART | HTTP_RAW_BODY));
+  switch (when) {
+  case NEVER:
+    return FALSE;
+  case ALWAYS:
+    return TRUE;
+  case WITH_WHO:
+    return known;
+  case WITH_INPUT:
+    return takes_body || route->parameters || route->query;
+  case WITH_BODY:
+    return takes_body;
+  case WITH_PARAMETER:
+    return route->parameters != NULL;
+  case WITH_WORK:
+  default:
+    return known || route->parameters;
+  }
+}
+
+/* Of bytes of which a part may be asked for, or on a condition. */
+static void
+add_ranges (json_t *made, const struct http_route *route)
+{
+  json_t *part = good_reply (route);
+  json_object_set_new (part, "description", json_string ("The part that was asked for."));
+  json_object_set_new (made, "206", part);
+  json_object_set_new (made, "304", json_pack ("{s:s}", "description", "It is what the client has."));
+  json_object_set_new (made, "412", reference ("responses", "Problem412"));
+  json_object_set_new (made, "416", reference ("responses", "Problem416"));
+}
+
+static json_t *
+responses (const struct http_route *route)
+{
+  json_t *made = json_object ();
+  char status[8];
+  g_snprintf (status, sizeof status, "%d", route->status);
+  json_object_set_new (made, status, good_reply (route));
+  if (route->body && field_find (route->body, "background")) {
+    json_t *later = good_reply (route);
+    json_object_set_new (later, "description", json_string ("It goes on in the background."));
+    json_object_set_new (made, "202", later);
+  }
+  if (route->flags & HTTP_RANGES)
+    add_ranges (made, route);
+  for (gsize i = 0; i < G_N_ELEMENTS (problems); i++) {
+    if (!holds (route, problems[i].when))
+      continue;
+    g_snprintf (status, sizeof status, "%d", problems[i].status);
+    g_autofree char *name = g_strdup_printf ("Problem%d", problems[i].status);
+    json_object_set_new (made, status, reference ("responses", name));
+  }
+  return made;
+}
+
+/* ---- the document ---- */
+
+static json_t *
+operation (const struct http_route *route)
+{
+  json_t *made = json_pack ("{s:s, s:s, s:s, s:[s]}", "operationId", route->operation, "summary",
+                            route->title, "description", route->text, "tags", route->tag);
+  json_object_set_new (made, "parameters", parameters (route));
+  json_t *asked = body (route);
+  if (asked)
+    json_object_set_new (made, "requestBody", asked);
+  json_object_set_new (made, "responses", responses (route));
+  json_object_set_new (made, "security",
+                       route->flags & HTTP_OPEN ? json_array () : json_pack ("[{s:[]}]", "bearer"));
+  return made;
+}
+
+static json_t *
+components (void)
+{
+  json_t *made = json_object ();
+  for (gsize i = 0; i < G_N_ELEMENTS (problems); i++) {
+    g_autofree char *name = g_strdup_printf ("Problem%d", problems[i].status);
+    json_t *reply =
+        json_pack ("{s:s, s:{s:{s:o}}}", "description", http_status_words (problems[i].status), "content",
+                   "application/problem+json", "schema", reference ("schemas", "Problem"));
+    int status = problems[i].status;
+    if (status == 429 || status == 503)
+      json_object_set_new (reply, "headers",
+                           json_pack ("{s:{s:s, s:{s:s}}}", "Retry-After", "description",
+                                      "Seconds after which it may be tried again.", "schema", "type",
+                                      "integer"));
+    if (status == 401)
+      json_object_set_new (reply, "headers",
+                           json_pack ("{s:{s:s, s:{s:s}}}", "WWW-Authenticate", "description",
+                                      "How to show who asks (RFC 6750).", "schema", "type", "string"));
+    json_object_set_new (made, name, reply);
+  }
+  return json_pack (
+      "{s:{s:o}, s:o, s:{s:{s:s, s:s, s:s}}}", "schemas", "Problem", schema_fields (problem_fields, TRUE),
+      "responses", made, "securitySchemes", "bearer", "type", "http", "scheme", "bearer", "description",
+      "A token of `adder token create`, or the one that `adder serve` shows at its start. At a unix "
+      "socket none is needed: the kernel says who asks.");
+}
+
+json_t *
+http_openapi (const struct http_route *const *tables)
+{
+  json_t *paths = json_object ();
+  for (gsize t = 0; tables[t]; t++)
+    for (const struct http_route *route = tables[t]; route->path; route++) {
+      /* What has no name for it describes itself otherwise. */
+      if (!route->operation)
+        continue;
+      json_t *path = json_object_get (paths, route->path);
+      if (!path) {
+        path = json_object ();
+        json_object_set_new (paths, route->path, path);
+      }
+      g_autofree char *method = g_ascii_strdown (route->method, -1);
+      json_object_set_new (path, method, operation (route));
+    }
+  return json_pack ("{s:s, s:{s:s, s:s, s:s, s:{s:s, s:s}}, s:o, s:o}", "openapi", "3.1.0", "info", "title",
+                    "Adder", "version", adder_version (), "description",
+                    "Runs Python in a fresh, confined, already warm interpreter.", "license", "name",
+                    "Apache-2.0", "identifier", "Apache-2.0", "paths", paths, "components", components ());
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked about the server itself. */
+#include <string.h>
+
+#include "common/json.h"
+#include "interfaces/http/http_private.h"
+
+static const struct field health_fields[] = {
+    {.name = "status", .types = FIELD_TEXT, .pattern = "^ok$", .text = "`ok`."},
+    {0},
+};
+static const struct field *const health_replies[] = {health_fields, NULL};
+
+static const struct field ready_fields[] = {
+    {.name = "status", .types = FIELD_TEXT, .pattern = "^ready$", .text = "`ready`."},
+    {0},
+};
+static const struct field *const ready_replies[] = {ready_fields, NULL};
+
+static void
+get_health (struct http_request *request)
+{
+  http_reply_json (request, 200, json_pack ("{s:s}", "status", "ok"));
+}
+
+/* The engine's pools, as its status has them: those that serve. */
+static gboolean
+is_serving (AdderEngine *engine)
+{
+  g_autofree char *text = adder_engine_status_json (engine);
+  g_autoptr (json_t) status = json_loads (text, 0, NULL);
+  const json_t *pools = json_object_get (status, "pools");
+  gsize i;
+  json_t *pool;
+  json_array_foreach (pools, i, pool)
+  {
+    if (json_integer_value (json_object_get (pool, "parked")) > 0 ||
+        json_integer_value (json_object_get (pool, "running")) > 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+get_ready (struct http_request *request)
+{
+  struct service *service = http_service (request);
+  g_mutex_lock (&service->lock);
+  gboolean ending = service->ending;
+  g_mutex_unlock (&service->lock);
+  if (ending)
+    http_reply_fault (request, 503, "the daemon is ending");
+  else if (!is_serving (service->engine))
+    http_reply_fault (request, 503, "no sandbox is ready yet");
+  else
+    http_reply_json (request, 200, json_pack ("{s:s}", "status", "ready"));
+}
+
+static void
+get_openapi (struct http_request *request)
+{
+  const char *text = http_server_openapi (http_server_of (request));
+  http_reply_text (request, 200, g_strdup (text), NULL);
+}
+
+static void
+get_metrics (struct http_request *request)
+{
+  g_autofree char *text = metrics_text (http_service (request));
+  http_reply_bytes (request, 200, "text/plain; version=0.0.4; charset=utf-8", text, strlen (text));
+}
+
+const struct http_route http_routes_meta[] = {
+    {
+        .method = "GET",
+        .path = "/healthz",
+        .operation = "getHealth",
+        .tag = "server",
+        .title = "Whether the server answers",
+        .text = "For a watchdog: the daemon runs and answers.",
+        .flags = HTTP_OPEN,
+        .replies = health_replies,
+        .status = 200,
+        .handle = get_health,
+    },
+    {
+        .method = "GET",
+        .path = "/readyz",
+        .operation = "getReady",
+        .tag = "server",
+        .title = "Whether runs would begin at once",
+        .text = "For a load balancer: a sandbox is parked, and the daemon is not ending. 503 otherwise.",
+        .flags = HTTP_OPEN,
+        .replies = ready_replies,
+        .status = 200,
+        .handle = get_ready,
+    },
+    {
+        .method = "GET",
+        .path = "/metrics",
+        .operation = "getMetrics",
+        .tag = "server",
+        .title = "Numbers for Prometheus",
+        .text = "Runs by outcome, how long they took, pools, sessions, memory, denials, requests; in the "
+                "text format "
+                "0.0.4. Nothing in it names an owner.",
+        .role = ROLE_ADMIN,
+        .status = 200,
+        .reply_type = "text/plain",
+        .handle = get_metrics,
+    },
+    {
+        .method = "GET",
+        .path = "/openapi.json",
+        .operation = "getOpenapi",
+        .tag = "server",
+        .title = "This description",
+        .text = "OpenAPI 3.1 of all that can be asked for here.",
+        .flags = HTTP_OPEN,
+        .status = 200,
+        .handle = get_openapi,
+    },
+    {0},
+};

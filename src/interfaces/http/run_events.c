@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of a run on a stream: each an object on one line. Output comes in pieces that may end within a
+ * character; its beginning waits for the rest. */
+#include <string.h>
+
+#include "common/json.h"
+#include "engine/request/capture.h"
+#include "interfaces/http/run_reply.h"
+
+enum { OUTPUT, ERRORS, OUTPUTS };
+
+struct run_events {
+  struct http_stream *stream;
+  GByteArray *held[OUTPUTS]; /* less than a character */
+};
+
+static const char *const names[OUTPUTS] = {"stdout", "stderr"};
+
+struct run_events *
+run_events_new (struct http_stream *stream)
+{
+  struct run_events *events = g_new (struct run_events, 1);
+  events->stream = http_stream_ref (stream);
+  for (int i = 0; i < OUTPUTS; i++)
+    events->held[i] = g_byte_array_new ();
+  return events;
+}
+
+void
+run_events_free (struct run_events *events)
+{
+  for (int i = 0; i < OUTPUTS; i++)
+    g_byte_array_unref (events->held[i]);
+  http_stream_unref (events->stream);
+  g_free (events);
+}
+
+gboolean
+run_events_tell (struct http_stream *stream, const char *name, json_t *value)
+{
+  g_autoptr (json_t) taken = value;
+  g_autofree char *text = json_to_text (taken);
+  return http_stream_send (stream, name, NULL, text);
+}
+
+static gboolean
+tell_text (struct run_events *events, int which, const char *bytes, gsize length)
+{
+  if (length == 0)
+    return TRUE;
+  g_autofree char *text = capture_clean (bytes, length);
+  return run_events_tell (events->stream, names[which], json_pack ("{s:s}", "text", text));
+}
+
+static gboolean
+send_output (struct run_events *events, int which, const char *data, gsize length)
+{
+  GByteArray *held = events->held[which];
+  if (held->len == 0) {
+    gsize whole = capture_whole_length (data, length);
+    g_byte_array_append (held, (const guint8 *)data + whole, (guint)(length - whole));
+    return tell_text (events, which, data, whole);
+  }
+  g_byte_array_append (held, (const guint8 *)data, (guint)length);
+  gsize whole = capture_whole_length ((const char *)held->data, held->len);
+  gboolean sent = tell_text (events, which, (const char *)held->data, whole);
+  g_byte_array_remove_range (held, 0, (guint)whole);
+  return sent;
+}
+
+static gboolean
+send_display (struct run_events *events, const AdderEvent *event)
+{
+  json_t *bundle = json_loadb (event->data, event->length, 0, NULL);
+  return run_events_tell (events->stream, "display",
+                          json_pack ("{s:o, s:o, s:b}", "data", bundle ? bundle : json_object (),
+                                     "display_id", json_text_or_null (event->display_id), "update",
+                                     event->update));
+}
+
+gboolean
+run_events_flush (struct run_events *events)
+{
+  gboolean sent = TRUE;
+  for (int i = 0; i < OUTPUTS; i++) {
+    sent = sent && tell_text (events, i, (const char *)events->held[i]->data, events->held[i]->len);
+    g_byte_array_set_size (events->held[i], 0);
+  }
+  return sent;
+}
+
+gboolean
+run_events_send (struct run_events *events, AdderRun *run, const AdderEvent *event)
+{
+  switch (event->kind) {
+  case ADDER_EVENT_STARTED:
+    return run_events_tell (events->stream, "started", json_pack ("{s:s}", "run_id", adder_run_id (run)));
+  case ADDER_EVENT_STDOUT:
+    return send_output (events, OUTPUT, event->data, event->length);
+  case ADDER_EVENT_STDERR:
+    return send_output (events, ERRORS, event->data, event->length);
+  case ADDER_EVENT_DISPLAY:
+    return send_display (events, event);
+  case ADDER_EVENT_RESULT:
+  default:
+    return TRUE;
+  }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output as progress: how long it takes so far, in seconds, with what was printed since the last message.
+ *
+ * A few messages may follow each other at once, so that what slow code prints is there when it prints it; in
+ * the long run there are so many a second. What is held back goes with the next one; the last of it is in the
+ * result. While code is silent, a message without text says from time to time that it still runs, since
+ * clients give up on what says nothing. */
+#include "interfaces/mcp/progress.h"
+
+#include <string.h>
+
+#include "common/config.h"
+
+#define AT_ONCE    8.0  /* messages */
+#define TEXT_MOST  4096 /* bytes of one */
+#define RUNE_BYTES 4
+
+static gboolean
+is_allowed (struct mcp_watched *watched, gint64 now)
+{
+  const struct config *config = mcp_server_service (watched->request->server)->config;
+  double filled = (double)(now - watched->filled_us) / ((double)config->mcp_progress_ms * 1000);
+  watched->filled_us = now;
+  watched->allowance = MIN (AT_ONCE, watched->allowance + filled);
+  if (watched->allowance < 1)
+    return FALSE;
+  watched->allowance -= 1;
+  return TRUE;
+}
+
+/* The last TEXT_MOST bytes that are there, but for the beginning of a character whose end is still to come.
+ */
+static char *
+take_text (GString *unsent)
+{
+  const char *end = unsent->str;
+  gsize held = 0;
+  for (gsize i = 1; i < RUNE_BYTES && i <= unsent->len; i++)
+    if (g_utf8_get_char_validated (unsent->str + unsent->len - i, (gssize)i) == (gunichar)-2)
+      held = i;
+  end += unsent->len - held;
+  const char *from = end - unsent->str > TEXT_MOST ? end - TEXT_MOST : unsent->str;
+  char *text = g_utf8_make_valid (from, end - from);
+  g_string_erase (unsent, 0, end - unsent->str);
+  return text;
+}
+
+/* Of two messages within a millisecond the second has the next one: progress grows. */
+REQUIRES (mcp_watched)
+static void
+tell (struct mcp_watched *watched, gint64 now, const char *text)
+{
+  watched->told_us = now;
+  watched->told_ms = MAX ((now - watched->started_us) / 1000, watched->told_ms + 1);
+  mcp_progress (watched->request, (double)watched->told_ms / 1000, -1, text);
+}
+
+static void
+saw (gpointer data, G_GNUC_UNUSED AdderRun *run, const AdderEvent *event)
+{
+  struct mcp_watched *watched = data;
+  if (event->kind != ADDER_EVENT_STDOUT && event->kind != ADDER_EVENT_STDERR)
+    return;
+  gint64 now = g_get_monotonic_time ();
+  gsize taken = MIN (event->length, 2 * TEXT_MOST);
+  g_string_append_len (watched->unsent, (const char *)event->data + event->length - taken, (gssize)taken);
+  if (watched->unsent->len > 4 * TEXT_MOST)
+    g_string_erase (watched->unsent, 0, (gssize)watched->unsent->len - 2 * TEXT_MOST);
+  if (!is_allowed (watched, now))
+    return;
+  g_autofree char *text = take_text (watched->unsent);
+  g_mutex_lock (&watched->lock);
+  tell (watched, now, text);
+  g_mutex_unlock (&watched->lock);
+}
+
+/* Clients that show how long it takes go on to: the numbers of such a call are in its text. */
+static void
+progressed (gpointer data, const struct tool_progress *progress)
+{
+  struct mcp_watched *watched = data;
+  gint64 now = g_get_monotonic_time ();
+  if (!is_allowed (watched, now))
+    return;
+  g_mutex_lock (&watched->lock);
+  tell (watched, now, progress->text);
+  g_mutex_unlock (&watched->lock);
+}
+
+static gpointer
+pulse (gpointer data)
+{
+  struct mcp_watched *watched = data;
+  const struct config *config = mcp_server_service (watched->request->server)->config;
+  gint64 every_us = (gint64)config->mcp_pulse_ms * 1000;
+  g_mutex_lock (&watched->lock);
+  while (!watched->ended)
+    if (!g_cond_wait_until (&watched->ended_cond, &watched->lock, watched->told_us + every_us) &&
+        g_get_monotonic_time () >= watched->told_us + every_us)
+      tell (watched, g_get_monotonic_time (), NULL);
+  g_mutex_unlock (&watched->lock);
+  return NULL;
+}
+
+void
+mcp_progress_watch (struct mcp_watched *watched, struct mcp_request *request, struct tool_caller *caller)
+{
+  gint64 now = g_get_monotonic_time ();
+  *watched = (struct mcp_watched){
+      .request = request, .started_us = now, .filled_us = now, .told_us = now, .allowance = AT_ONCE};
+  if (!request->token)
+    return;
+  watched->unsent = g_string_new (NULL);
+  caller->saw = saw;
+  caller->progressed = progressed;
+  caller->saw_data = watched;
+  g_mutex_init (&watched->lock);
+  g_cond_init (&watched->ended_cond);
+  if (mcp_server_service (request->server)->config->mcp_pulse_ms > 0)
+    watched->pulse = g_thread_try_new ("mcp-pulse", pulse, watched, NULL);
+}
+
+void
+mcp_progress_end (struct mcp_watched *watched)
+{
+  if (!watched->unsent)
+    return;
+  g_mutex_lock (&watched->lock);
+  watched->ended = TRUE;
+  g_cond_signal (&watched->ended_cond);
+  g_mutex_unlock (&watched->lock);
+  if (watched->pulse)
+    g_thread_join (watched->pulse);
+  g_mutex_clear (&watched->lock);
+  g_cond_clear (&watched->ended_cond);
+  g_string_free (watched->unsent, TRUE);
+}

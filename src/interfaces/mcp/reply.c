@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a reply of the tool table to content. What is looked for are members that replies of several tools
+ * have, whatever the toolset: displays or pictures, files, result_id.
+ *
+ * A picture stands once: as an image for who can see it, and not as base64 in structuredContent, where some
+ * clients would hand it to the model letter by letter. */
+#include "interfaces/mcp/reply.h"
+
+#include <string.h>
+
+#include "common/config.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "interfaces/mcp/server.h"
+
+#define PNG         "image/png"
+#define JPEG        "image/jpeg"
+#define HEAD_BASE64 32 /* characters: 24 bytes, of which the last 8 are a PNG's width and height */
+#define HEAD_BYTES  24
+#define FILES_PATH  "/v1/files/" /* of a URL, before the file's id */
+
+struct making {
+  const struct config *config;
+  json_t *images;
+  GString *left_out; /* lines about pictures that are */
+};
+
+/* ---- pictures ---- */
+
+/* Of a PNG; FALSE where BASE64 is none. */
+static gboolean
+png_size (const char *base64, guint32 *ret_width, guint32 *ret_height)
+{
+  static const guchar begins[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
+                                  0,    0,   0,   13,  'I',  'H',  'D',  'R'};
+  gsize length;
+  if (strnlen (base64, HEAD_BASE64) < HEAD_BASE64)
+    return FALSE;
+  g_autofree char *head = g_strndup (base64, HEAD_BASE64);
+  g_autofree guchar *raw = g_base64_decode (head, &length);
+  if (length < HEAD_BYTES || memcmp (raw, begins, sizeof begins) != 0)
+    return FALSE;
+  guint32 numbers[2];
+  memcpy (numbers, raw + sizeof begins, sizeof numbers);
+  *ret_width = GUINT32_FROM_BE (numbers[0]);
+  *ret_height = GUINT32_FROM_BE (numbers[1]);
+  return TRUE;
+}
+
+static void
+leave_out (struct making *making, const char *what)
+{
+  g_string_append_printf (making->left_out,
+                          "[a picture is left out: %s; draw a smaller one, or save it to a file]\n", what);
+}
+
+static void
+add_picture (struct making *making, const char *base64, const char *type)
+{
+  const struct config *config = making->config;
+  guint32 width = 0, height = 0;
+  gsize bytes = strlen (base64) / 4 * 3;
+  gboolean known = strcmp (type, PNG) == 0 && png_size (base64, &width, &height);
+  g_autofree char *what = NULL;
+  if (json_array_size (making->images) >= config->max_mcp_pictures)
+    what = g_strdup_printf ("a result has %" G_GUINT64_FORMAT " at most (max_pictures)",
+                            config->max_mcp_pictures);
+  else if (bytes > config->mcp_picture_bytes)
+    what = g_strdup_printf ("it has %" G_GSIZE_FORMAT " bytes, and at most %" G_GUINT64_FORMAT
+                            " (picture_bytes)",
+                            bytes, config->mcp_picture_bytes);
+  else if (known && MAX (width, height) > config->mcp_picture_side)
+    what =
+        g_strdup_printf ("it has %u x %u pixels, and at most %" G_GUINT64_FORMAT " on a side (picture_side)",
+                         width, height, config->mcp_picture_side);
+  if (what)
+    leave_out (making, what);
+  else
+    json_array_append_new (making->images, mcp_image (base64, type));
+}
+
+/* Takes the picture of TYPE out of a display. */
+static void
+take_picture (struct making *making, json_t *display, const char *type)
+{
+  const char *base64 = json_string_value (json_object_get (display, type));
+  if (!base64)
+    return;
+  add_picture (making, base64, type);
+  json_object_del (display, type);
+}
+
+static void
+take_pictures (struct making *making, json_t *value)
+{
+  gsize index;
+  json_t *item, *pictures = json_object_get (value, "pictures");
+  json_array_foreach (json_object_get (value, "displays"), index, item)
+  {
+    take_picture (making, item, PNG);
+    take_picture (making, item, JPEG);
+  }
+  json_array_foreach (pictures, index, item)
+  {
+    if (json_is_string (item))
+      add_picture (making, json_string_value (item), PNG);
+  }
+  if (json_is_array (pictures))
+    json_array_clear (pictures);
+}
+
+/* ---- links ---- */
+
+/* The id of FILE: its own member, or what its URL has after FILES_PATH. The caller's, or NULL. */
+static char *
+file_id_of (const json_t *file)
+{
+  const char *id = json_string_value (json_object_get (file, "file_id"));
+  const char *url = json_string_value (json_object_get (file, "url"));
+  const char *path = url ? strstr (url, FILES_PATH) : NULL;
+  if (id || !path)
+    return g_strdup (id);
+  const char *from = path + strlen (FILES_PATH);
+  return g_strndup (from, strcspn (from, "/?"));
+}
+
+static void
+add_file (json_t *content, const json_t *file)
+{
+  g_autofree char *id = file_id_of (file);
+  const char *name = json_string_value (json_object_get (file, "name"));
+  const char *type = json_string_value (json_object_get (file, "mime"));
+  const json_t *bytes = json_object_get (file, "bytes");
+  if (!name)
+    name = json_string_value (json_object_get (file, "filename"));
+  if (!id || !name)
+    return;
+  g_autofree char *uri = g_strconcat ("adder://files/", id, NULL);
+  json_array_append_new (content,
+                         mcp_resource_link (uri, name, NULL, type, bytes ? json_integer_value (bytes) : -1));
+}
+
+static void
+add_links (json_t *content, const json_t *value)
+{
+  gsize index;
+  json_t *file;
+  const char *result = json_string_value (json_object_get (value, "result_id"));
+  gboolean printed = json_is_string (json_object_get (value, "stdout"));
+  json_array_foreach (json_object_get (value, "files"), index, file) add_file (content, file);
+  if (!result || !printed)
+    return;
+  g_autofree char *uri = g_strconcat ("adder://results/", result, NULL);
+  json_array_append_new (
+      content, mcp_resource_link (uri, "standard output", "All that the run printed.", "text/plain", -1));
+}
+
+/* ---- text ---- */
+
+static void
+append (GString *text, const char *words)
+{
+  if (!words || words[0] == '\0')
+    return;
+  if (text->len > 0 && text->str[text->len - 1] != '\n')
+    g_string_append_c (text, '\n');
+  g_string_append (text, words);
+}
+
+static const char *
+text_of (const json_t *value, const char *member)
+{
+  return json_member_text (value, member);
+}
+
+static void
+append_displays (GString *text, const json_t *displays)
+{
+  gsize index;
+  json_t *display;
+  json_array_foreach ((json_t *)(guintptr)displays, index, display)
+  {
+    const char *markdown = text_of (display, "text/markdown");
+    append (text, markdown[0] ? markdown : text_of (display, "text/plain"));
+  }
+}
+
+/* What is under MEMBER of each of LIST, with its hint: "Denied: network: ...". */
+static void
+append_refusals (GString *text, const json_t *list, const char *title, const char *kind, const char *detail)
+{
+  gsize index;
+  json_t *item;
+  json_array_foreach ((json_t *)(guintptr)list, index, item)
+  {
+    const char *hint = text_of (item, "hint");
+    g_autofree char *line =
+        g_strdup_printf ("%s: %s: %s%s%s%s", title, text_of (item, kind), text_of (item, detail),
+                         hint[0] ? " (" : "", hint, hint[0] ? ")" : "");
+    append (text, line);
+  }
+}
+
+static void
+append_error (GString *text, const json_t *error)
+{
+  const char *traceback = text_of (error, "traceback"), *message = text_of (error, "message");
+  const char *hint = text_of (error, "hint");
+  append (text, traceback);
+  if (!strstr (traceback, message))
+    append (text, message);
+  if (hint[0]) {
+    g_autofree char *line = g_strdup_printf ("Hint: %s", hint);
+    append (text, line);
+  }
+}
+
+static void
+append_files (GString *text, const json_t *files)
+{
+  gsize index;
+  json_t *file;
+  json_array_foreach ((json_t *)(guintptr)files, index, file)
+  {
+    const char *name = text_of (file, "name"), *id = text_of (file, "file_id");
+    if (!name[0])
+      name = text_of (file, "filename");
+    g_autofree char *shown = text_one_line (name, -1);
+    g_autofree char *line = g_strdup_printf ("File: %s", shown);
+    append (text, line);
+    const json_t *bytes = json_object_get (file, "bytes");
+    if (bytes)
+      g_string_append_printf (text, ", %" JSON_INTEGER_FORMAT " bytes", json_integer_value (bytes));
+    if (id[0])
+      g_string_append_printf (text, ", adder://files/%s", id);
+  }
+}
+
+static void
+append_warnings (GString *text, const json_t *warnings)
+{
+  gsize index;
+  json_t *warning;
+  json_array_foreach ((json_t *)(guintptr)warnings, index, warning)
+  {
+    g_autofree char *line = g_strdup_printf ("Warning: %s", json_string_value (warning));
+    append (text, line);
+  }
+}
+
+/* A run, in the order in which a person wants to know of it. */
+static void
+append_run (GString *text, const json_t *value)
+{
+  const json_t *code = json_object_get (value, "exit_code");
+  const char *outcome = text_of (value, "outcome"), *result = text_of (value, "result_id");
+  append (text, text_of (value, "stdout"));
+  append_displays (text, json_object_get (value, "displays"));
+  append (text, text_of (value, "value"));
+  append (text, text_of (value, "stderr"));
+  append_error (text, json_object_get (value, "error"));
+  append_refusals (text, json_object_get (value, "violations"), "Refused", "rule", "text");
+  append_refusals (text, json_object_get (value, "denials"), "Denied", "kind", "detail");
+  append_files (text, json_object_get (value, "files"));
+  append_warnings (text, json_object_get (value, "warnings"));
+  append (text, text_of (json_object_get (value, "session"), "status"));
+  if (result[0]) {
+    g_autofree char *line =
+        g_strdup_printf ("[all of the output: peek_result with result_id \"%s\"]", result);
+    append (text, line);
+  }
+  if (outcome[0] && strcmp (outcome, "ok") != 0) {
+    g_autofree char *line = g_strdup_printf ("[outcome: %s]", outcome);
+    append (text, line);
+  } else if (!outcome[0] && json_integer_value (code) != 0) {
+    g_autofree char *line =
+        g_strdup_printf ("[exit code %" JSON_INTEGER_FORMAT "]", json_integer_value (code));
+    append (text, line);
+  }
+  if (text->len == 0)
+    g_string_append (text, "(no output)");
+}
+
+static void
+append_failure (GString *text, const json_t *value)
+{
+  const char *approval = text_of (value, "approval_id");
+  append (text, text_of (value, "error"));
+  if (approval[0]) {
+    g_autofree char *line = g_strdup_printf ("[approval_id: %s]", approval);
+    append (text, line);
+  }
+}
+
+char *
+mcp_reply_text (const json_t *value)
+{
+  GString *text = g_string_new (NULL);
+  if (json_is_string (json_object_get (value, "error")))
+    append_failure (text, value);
+  else if (json_is_string (json_object_get (value, "stdout")))
+    append_run (text, value);
+  else if (json_is_string (json_object_get (value, "text")))
+    append (text, text_of (value, "text"));
+  else {
+    g_autofree char *json = json_to_text (value);
+    append (text, json);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* ---- the result ---- */
+
+json_t *
+mcp_reply_result (struct mcp_server *server, const struct tool_reply *reply)
+{
+  struct making making = {server->service->config, json_array (), g_string_new (NULL)};
+  json_t *value = json_deep_copy (reply->value), *content = json_array ();
+  take_pictures (&making, value);
+  g_autofree char *words = mcp_reply_text (value);
+  g_autoptr (GString) text = g_string_new (words);
+  if (making.left_out->len > 0)
+    append (text, making.left_out->str);
+  json_array_append_new (content, mcp_text (text->str));
+  json_array_extend (content, making.images);
+  add_links (content, value);
+  json_decref (making.images);
+  g_string_free (making.left_out, TRUE);
+  return mcp_tool_result (content, value, reply->is_error);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tool's reply as a result of MCP. */
+#pragma once
+
+#include "interfaces/mcp/mcp.h"
+
+/* What REPLY is on the wire: structuredContent, which fits the tool's outputSchema; a text that says the same
+ * to a model; pictures as images, files and long output as links. The caller's. */
+json_t *mcp_reply_result (struct mcp_server *server, const struct tool_reply *reply);
+
+/* The text alone. The caller's. */
+char *mcp_reply_text (const json_t *value);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tools of the tool table, for whoever asks: listed as their role, their enablement and toolset have it,
+ * and called.
+ *
+ * A call's conversation is an argument that every tool has here, since it is a model that chooses and repeats
+ * it; then what the client says in _meta; then what the caller was given once and for all. */
+#include "interfaces/mcp/tools.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "interfaces/mcp/mcp_private.h"
+#include "interfaces/mcp/progress.h"
+#include "interfaces/mcp/reply.h"
+#include "tools/call.h"
+#include "tools/format.h"
+#include "tools/installed.h"
+
+#define CONVERSATION "conversation"
+
+/* ---- which ---- */
+
+/* The toolset that they were bound to, by whoever let them in or started them; NULL: none. */
+static const char *
+bound_to (const struct mcp_request *request)
+{
+  const struct mcp_caller *caller = request->caller;
+  return caller->principal->toolset ? caller->principal->toolset : caller->toolset;
+}
+
+const struct toolset *
+mcp_toolset (const struct mcp_request *request)
+{
+  const struct toolset *toolset = toolset_find (bound_to (request), NULL);
+  return toolset ? toolset : toolsets[0];
+}
+
+static gboolean
+is_offered (const struct toolset *toolset, const struct tool *tool, void *data)
+{
+  const struct mcp_request *request = data;
+  const struct principal *principal = request->caller->principal;
+  const struct tools *tools = mcp_server_service (request->server)->tools;
+  const struct role_caller caller = {principal->role, principal->read_only};
+  return tool_is_available (tools->config, tools->enablement, &caller, toolset, tool, NULL);
+}
+
+/* A plain name is of the toolset that is shown; a contract's dotted name may be of any, where the caller is
+ * bound to none. */
+static gboolean
+find (const struct mcp_request *request, const char *name, const struct toolset **ret_toolset,
+      const struct tool **ret_tool)
+{
+  gboolean any = !bound_to (request) && strchr (name, '.');
+  return tool_find (any ? NULL : mcp_toolset (request), name, ret_toolset, ret_tool, NULL);
+}
+
+char *
+mcp_tools_prompt (struct mcp_request *request)
+{
+  return tool_prompt (mcp_toolset (request), is_offered, request);
+}
+
+/* ---- the list ---- */
+
+/* Whether a call may name its conversation: not where that was settled for all. */
+static gboolean
+may_name_conversation (const struct mcp_request *request)
+{
+  return !request->caller->conversation;
+}
+
+static json_t *
+describe (const struct mcp_request *request, const struct tool *tool)
+{
+  g_autofree char *description = installed_describe (
+      mcp_toolset (request), tool, mcp_server_service (request->server)->config, request->caller->python);
+  json_t *row = tool_describe (tool, TOOL_FORMAT_MCP, description);
+  json_t *properties = json_object_get (json_object_get (row, "inputSchema"), "properties");
+  if (may_name_conversation (request) && !json_object_get (properties, CONVERSATION))
+    json_object_set_new (
+        properties, CONVERSATION,
+        json_pack ("{s:s, s:i, s:s}", "type", "string", "maxLength", TOOL_CONVERSATION_MOST, "description",
+                   "Any id of your choice for this conversation, the same in each call: what calls remember "
+                   "for each other is kept by it. Without one, each call is on its own."));
+  return row;
+}
+
+static json_t *
+list_tools (struct mcp_request *request, const char *cursor, guint most, char **ret_cursor)
+{
+  const struct toolset *toolset = mcp_toolset (request);
+  json_t *rows = json_array ();
+  for (gsize i = 0; i < toolset->count; i++)
+    if (is_offered (toolset, &toolset->tools[i], request))
+      json_array_append_new (rows, describe (request, &toolset->tools[i]));
+  return mcp_page (request, rows, cursor, most, ret_cursor);
+}
+
+/* ---- a call ---- */
+
+static gboolean
+has_no_conversation (const struct tool *tool)
+{
+  return !field_find (tool->parameters, CONVERSATION);
+}
+
+/* ARGUMENTS without the conversation, which becomes CALLER's. The caller's. */
+static json_t *
+take_conversation (const struct mcp_request *request, const struct tool *tool, json_t *arguments,
+                   struct tool_caller *caller)
+{
+  const char *named = json_string_value (json_object_get (arguments, CONVERSATION));
+  if (!named || !may_name_conversation (request) || !has_no_conversation (tool))
+    return json_incref (arguments);
+  json_t *rest = json_copy (arguments);
+  caller->conversation = named;
+  json_object_del (rest, CONVERSATION);
+  return rest;
+}
+
+static gboolean
+call_tool (struct mcp_request *request, const char *name, json_t *arguments)
+{
+  const struct toolset *toolset;
+  const struct tool *tool;
+  if (!find (request, name, &toolset, &tool))
+    return FALSE;
+  struct tool_caller caller;
+  struct tool_reply reply;
+  struct mcp_watched watched;
+  mcp_tool_caller (request, &caller);
+  mcp_progress_watch (&watched, request, &caller);
+  g_autoptr (json_t) rest = take_conversation (request, tool, arguments, &caller);
+  gboolean done = mcp_approved_call (request, toolset->name, tool->name, rest, &caller, &reply);
+  mcp_progress_end (&watched);
+  if (!done)
+    return TRUE;
+  mcp_result (request, mcp_reply_result (request->server, &reply));
+  tool_reply_clear (&reply);
+  return TRUE;
+}
+
+/* What runs code may take long; everything else is done when it is asked for. */
+static enum mcp_tasking
+tasking (struct mcp_request *request, const char *name)
+{
+  const struct toolset *toolset;
+  const struct tool *tool;
+  return find (request, name, &toolset, &tool) && (tool->hints & TOOL_EXECUTES) ? MCP_TASK_LATE
+                                                                                : MCP_TASK_NEVER;
+}
+
+const struct mcp_provider mcp_provider_tools = {
+    .name = "tools",
+    .list_tools = list_tools,
+    .call_tool = call_tool,
+    .tasking = tasking,
+};

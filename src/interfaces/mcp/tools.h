@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tool table as a provider. */
+#pragma once
+
+#include "interfaces/mcp/mcp.h"
+
+extern const struct mcp_provider mcp_provider_tools;
+
+/* The toolset whose tools REQUEST's caller is shown. */
+const struct toolset *mcp_toolset (const struct mcp_request *request);
+
+/* What a model is told of that toolset as a whole. The caller's. */
+char *mcp_tools_prompt (struct mcp_request *request);

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs under way: one table by id, one lock that is held for looking and for cancelling, so that a run is
+ * never cancelled after it is gone. */
+#include "interfaces/service/runs.h"
+
+#include <string.h>
+
+#include "common/guarded.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "engine/host/interrupt.h"
+#include "interfaces/service/owner_usage.h"
+
+/* Somebody who waits for the end of one. */
+struct waiter {
+  struct interrupt interrupt;
+  struct waiter *next;
+};
+
+struct entry {
+  char *id, *owner, *conversation, *session, *front_end;
+  gint64 started_us; /* by the wall clock */
+  gboolean background;
+  AdderRun *run;          /* NULL: it has ended */
+  char *result;           /* of one that has */
+  gint64 ended_us;        /* by the monotonic clock */
+  struct waiter *waiters; /* each on the stack of a thread */
+};
+
+LOCK_CLASS (runs);
+
+struct runs {
+  const struct config *config;
+  MUTEX (runs) lock;
+  GCond changed;
+  GUARDED_BY (runs) GHashTable *entries; /* id -> struct entry */
+  GUARDED_BY (runs) GQueue order;        /* of struct entry, as they began */
+  GUARDED_BY (runs) GQueue held;         /* of those with a result, the oldest first */
+  GUARDED_BY (runs) struct owner_usage *held_bytes;
+  GUARDED_BY (runs) struct owner_usage *background; /* how many are under way, or about to be */
+  GUARDED_BY (runs) gboolean closed;
+};
+
+static void
+entry_free (gpointer data)
+{
+  struct entry *entry = data;
+  g_free (entry->id);
+  g_free (entry->owner);
+  g_free (entry->conversation);
+  g_free (entry->session);
+  g_free (entry->front_end);
+  g_free (entry->result);
+  g_free (entry);
+}
+
+struct runs *
+runs_new (const struct config *config)
+{
+  struct runs *runs = g_new0 (struct runs, 1);
+  runs->config = config;
+  g_mutex_init (&runs->lock);
+  runs->held_bytes = owner_usage_new ();
+  runs->background = owner_usage_new ();
+  g_cond_init (&runs->changed);
+  runs->entries = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, entry_free);
+  return runs;
+}
+
+void
+runs_close (struct runs *runs)
+{
+  g_mutex_lock (&runs->lock);
+  runs->closed = TRUE;
+  for (GList *at = runs->order.head; at; at = at->next) {
+    const struct entry *entry = at->data;
+    if (entry->run && entry->background)
+      adder_run_cancel (entry->run);
+  }
+  while (owner_usage_sum (runs->background) > 0)
+    g_cond_wait (&runs->changed, &runs->lock);
+  g_mutex_unlock (&runs->lock);
+}
+
+void
+runs_free (struct runs *runs)
+{
+  if (!runs)
+    return;
+  g_queue_clear (&runs->order);
+  g_queue_clear (&runs->held);
+  UNSHARED (runs);
+  g_hash_table_unref (runs->entries);
+  owner_usage_free (runs->held_bytes);
+  owner_usage_free (runs->background);
+  g_cond_clear (&runs->changed);
+  g_mutex_clear (&runs->lock);
+  g_free (runs);
+}
+
+/* ---- with the lock ---- */
+
+REQUIRES (runs)
+static void
+drop (struct runs *runs, struct entry *entry)
+{
+  if (entry->result) {
+    owner_usage_remove (runs->held_bytes, entry->owner, strlen (entry->result));
+    g_queue_remove (&runs->held, entry);
+  }
+  g_queue_remove (&runs->order, entry);
+  g_hash_table_remove (runs->entries, entry->id);
+}
+
+/* The oldest result of who has the most, so that nobody's go for another's. */
+REQUIRES (runs)
+static struct entry *
+of_greatest (struct runs *runs)
+{
+  const char *owner = owner_usage_greatest (runs->held_bytes);
+  for (GList *at = runs->held.head; at && owner; at = at->next)
+    if (strcmp (((struct entry *)at->data)->owner, owner) == 0)
+      return at->data;
+  return NULL;
+}
+
+REQUIRES (runs)
+static void
+purge (struct runs *runs)
+{
+  gint64 oldest_us = g_get_monotonic_time () - (gint64)runs->config->http_result_age_ms * 1000;
+  struct entry *entry;
+  while ((entry = g_queue_peek_head (&runs->held)) && entry->ended_us <= oldest_us)
+    drop (runs, entry);
+  while (owner_usage_sum (runs->held_bytes) > runs->config->http_result_bytes && (entry = of_greatest (runs)))
+    drop (runs, entry);
+}
+
+REQUIRES (runs)
+static struct entry *
+find (struct runs *runs, const char *owner, const char *run_id, GError **error)
+{
+  purge (runs);
+  struct entry *entry = g_hash_table_lookup (runs->entries, run_id);
+  if (entry && (!owner || strcmp (entry->owner, owner) == 0))
+    return entry;
+  g_autofree char *shown = text_one_line (run_id, 60);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no run %s is under way", shown);
+  return NULL;
+}
+
+/* ---- coming and going ---- */
+
+gboolean
+runs_reserve (struct runs *runs, const char *owner, GError **error)
+{
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&runs->lock);
+  if (runs->closed) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the daemon is ending");
+    return FALSE;
+  }
+  if (owner_usage_of (runs->background, owner) >= runs->config->http_background) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "%" G_GUINT64_FORMAT
+                 " runs of yours are in the background: more may not be (max_background)",
+                 runs->config->http_background);
+    return FALSE;
+  }
+  owner_usage_add (runs->background, owner, 1);
+  return TRUE;
+}
+
+void
+runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
+{
+  struct entry *entry = g_new (struct entry, 1);
+  *entry = (struct entry){
+      .id = g_strdup (adder_run_id (run)),
+      .owner = g_strdup (note->owner),
+      .conversation = g_strdup (note->conversation),
+      .session = g_strdup (note->session),
+      .front_end = g_strdup (note->front_end),
+      .started_us = g_get_real_time (),
+      .background = note->background,
+      .run = run,
+  };
+  g_mutex_lock (&runs->lock);
+  purge (runs);
+  g_hash_table_insert (runs->entries, entry->id, entry);
+  g_queue_push_tail (&runs->order, entry);
+  /* The end came after there was room for it. */
+  if (entry->background && runs->closed)
+    adder_run_cancel (run);
+  g_mutex_unlock (&runs->lock);
+}
+
+void
+runs_remove (struct runs *runs, AdderRun *run, const char *result)
+{
+  g_mutex_lock (&runs->lock);
+  struct entry *entry = g_hash_table_lookup (runs->entries, adder_run_id (run));
+  entry->run = NULL;
+  for (struct waiter *waiter = entry->waiters; waiter; waiter = waiter->next)
+    interrupt_wake (&waiter->interrupt);
+  entry->waiters = NULL;
+  if (entry->background) {
+    entry->result = g_strdup (result ? result : "null");
+    entry->ended_us = g_get_monotonic_time ();
+    owner_usage_add (runs->held_bytes, entry->owner, strlen (entry->result));
+    g_queue_push_tail (&runs->held, entry);
+    owner_usage_remove (runs->background, entry->owner, 1);
+    g_cond_broadcast (&runs->changed);
+    purge (runs);
+  } else
+    drop (runs, entry);
+  g_mutex_unlock (&runs->lock);
+}
+
+/* ---- looking ---- */
+
+static json_t *
+describe (const struct entry *entry)
+{
+  g_autofree char *started = text_time (entry->started_us);
+  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "run_id", entry->id, "state",
+                    entry->run ? "running" : "ended", "started", started, "owner",
+                    json_text_or_null (entry->owner), "conversation", json_text_or_null (entry->conversation),
+                    "session", json_text_or_null (entry->session), "front_end",
+                    json_text_or_null (entry->front_end));
+}
+
+json_t *
+runs_list (struct runs *runs, const char *owner)
+{
+  json_t *list = json_array ();
+  g_mutex_lock (&runs->lock);
+  purge (runs);
+  for (GList *at = runs->order.head; at; at = at->next) {
+    const struct entry *entry = at->data;
+    if (entry->run && (!owner || strcmp (entry->owner, owner) == 0))
+      json_array_append_new (list, describe (entry));
+  }
+  g_mutex_unlock (&runs->lock);
+  return json_pack ("{s:o}", "runs", list);
+}
+
+json_t *
+runs_show (struct runs *runs, const char *owner, const char *run_id, GError **error)
+{
+  json_t *shown = NULL;
+  g_autofree char *result = NULL;
+  g_mutex_lock (&runs->lock);
+  const struct entry *entry = find (runs, owner, run_id, error);
+  if (entry) {
+    shown = describe (entry);
+    result = g_strdup (entry->result);
+  }
+  g_mutex_unlock (&runs->lock);
+  if (shown)
+    json_object_set_new (shown, "result", result ? json_loads (result, JSON_DECODE_ANY, NULL) : json_null ());
+  return shown;
+}
+
+gboolean
+runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **error)
+{
+  g_mutex_lock (&runs->lock);
+  struct entry *entry = find (runs, owner, run_id, error);
+  if (entry && entry->run)
+    adder_run_cancel (entry->run);
+  g_mutex_unlock (&runs->lock);
+  return entry != NULL;
+}
+
+/* WAITER is in no list any more. */
+REQUIRES (runs)
+static void
+forget (struct runs *runs, const char *run_id, struct waiter *waiter)
+{
+  struct entry *entry = g_hash_table_lookup (runs->entries, run_id);
+  struct waiter **at = entry ? &entry->waiters : NULL;
+  while (at && *at && *at != waiter)
+    at = &(*at)->next;
+  if (at && *at)
+    *at = waiter->next;
+}
+
+void
+runs_wait (struct runs *runs, const char *owner, const char *run_id, guint64 wait_ms, int watch_fd)
+{
+  struct waiter waiter = {.next = NULL};
+  gint64 deadline_us = g_get_monotonic_time () + (gint64)wait_ms * 1000;
+  if (wait_ms == 0 || !interrupt_init (&waiter.interrupt, watch_fd, NULL))
+    return;
+  g_mutex_lock (&runs->lock);
+  struct entry *entry = find (runs, owner, run_id, NULL);
+  gboolean runs_yet = entry && entry->run;
+  if (runs_yet) {
+    waiter.next = entry->waiters;
+    entry->waiters = &waiter;
+  }
+  g_mutex_unlock (&runs->lock);
+  if (runs_yet) {
+    struct pollfd room[INTERRUPT_POLLFDS];
+    (void)interrupt_wait (&waiter.interrupt, room, 0, deadline_us);
+    g_mutex_lock (&runs->lock);
+    forget (runs, run_id, &waiter);
+    g_mutex_unlock (&runs->lock);
+  }
+  interrupt_clear (&waiter.interrupt);
+}
+
+guint
+runs_held (struct runs *runs)
+{
+  g_mutex_lock (&runs->lock);
+  purge (runs);
+  guint held = (guint)owner_usage_sum (runs->background) + g_queue_get_length (&runs->held);
+  g_mutex_unlock (&runs->lock);
+  return held;
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's side of the local socket.
+ *
+ * Theory of operation. The main thread accepts, and waits on three descriptors: the listening socket, a
+ * signalfd, and an eventfd by which a connection's thread says that it ended or that STOP was asked for. A
+ * connection's thread reads a request, carries it out by the library's blocking calls, writes what comes of
+ * it, and reads the next one.
+ *
+ * Who may connect: the socket is 0600 in a directory that is 0700, and the kernel's word for the peer's user
+ * id is compared on top of it, because a socket given with --socket may lie in a directory that others can
+ * enter. It must live in our namespaces, too: code in a sandbox has our user id, and should the socket ever
+ * come into its reach, it is not answered.
+ *
+ * The end: the listener closes first; then the reading half of each connection is shut down, which the engine
+ * sees as a client's hang-up, so runs end as cancelled while their results can still be written; then the
+ * threads are waited for. */
+#include "interfaces/socket/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/peer.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "interfaces/http/http_server.h"
+#include "interfaces/socket/server_private.h"
+
+#define LOCK_WAIT_S     10
+#define END_WAIT_US     (15 * G_USEC_PER_SEC)
+#define REQUEST_WAIT_MS (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
+#define TELL_US         G_USEC_PER_SEC
+
+/* ---- start ---- */
+
+static void
+do_nothing (G_GNUC_UNUSED int signal)
+{
+}
+
+/* Waits for the lock for LOCK_WAIT_S at most. flock has no timeout of its own; a SIGALRM interrupts it, which
+ * is fine in a program that is just starting and has one thread. */
+static int
+wait_for_lock (int fd)
+{
+  struct sigaction before, action = {.sa_handler = do_nothing};
+  sigaction (SIGALRM, &action, &before);
+  alarm (LOCK_WAIT_S);
+  int r = flock (fd, LOCK_EX) < 0 ? -errno : 0;
+  alarm (0);
+  sigaction (SIGALRM, &before, NULL);
+  return r;
+}
+
+/* The lock's file stays for ever: removing a locked file would let two daemons lock two files of one name. */
+static gboolean
+take_lock (struct server *server, gboolean wait, GError **error)
+{
+  server->lock_fd = open (server->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (server->lock_fd < 0)
+    return error_from_errno (error, errno, "cannot open the lock %s", server->lock_path);
+  if (flock (server->lock_fd, LOCK_EX | LOCK_NB) == 0)
+    return TRUE;
+  int err = errno;
+  if (err == EWOULDBLOCK && wait)
+    err = -wait_for_lock (server->lock_fd);
+  if (err == 0)
+    return TRUE;
+  if (err == EWOULDBLOCK || err == EINTR) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "another daemon serves %s already (adder status shows it, adder stop ends it)",
+                 server->path);
+    return FALSE;
+  }
+  return error_from_errno (error, err, "cannot lock %s", server->lock_path);
+}
+
+static gboolean
+listen_at (struct server *server, GError **error)
+{
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen (server->path) >= sizeof address.sun_path) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the socket's path %s is longer than %zu bytes",
+                 server->path, sizeof address.sun_path - 1);
+    return FALSE;
+  }
+  memcpy (address.sun_path, server->path, strlen (server->path));
+  server->listen_fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (server->listen_fd < 0)
+    return error_from_errno (error, errno, "cannot make a socket");
+
+  /* We hold the lock, so a socket of that name is a dead daemon's; anything else is somebody's file. */
+  struct stat st;
+  if (lstat (server->path, &st) == 0 && S_ISSOCK (st.st_mode))
+    unlink (server->path);
+  /* bind makes the file with the socket's own mode: no moment in which it is open to others. */
+  if (fchmod (server->listen_fd, 0600) < 0 ||
+      bind (server->listen_fd, (struct sockaddr *)&address, sizeof address) < 0)
+    return error_from_errno (error, errno, "cannot make the socket %s", server->path);
+  server->bound = TRUE;
+  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
+  if (listen (server->listen_fd, SOMAXCONN) < 0)
+    return error_from_errno (error, errno, "cannot listen on %s", server->path);
+  return TRUE;
+}
+
+struct server *
+server_new (const struct server_options *options, GError **error)
+{
+  struct server *server = g_new0 (struct server, 1);
+  server->path = g_strdup (options->socket);
+  server->lock_path = g_strconcat (options->socket, ".lock", NULL);
+  server->lock_fd = server->listen_fd = server->wake_fd = -1;
+  server->idle_exit_ms = options->idle_exit_ms;
+  server->max_connections = options->max_connections;
+  server->log_code = options->log_code;
+  server->started_us = g_get_monotonic_time ();
+  g_mutex_init (&server->lock);
+  server->connections = g_hash_table_new (NULL, NULL);
+  g_cond_init (&server->ended);
+  protocol_hello_own (&server->hello);
+  server->hello.pid = getpid ();
+
+  if (!take_lock (server, options->wait_for_lock, error) || !listen_at (server, error))
+    g_clear_pointer (&server, server_free);
+  else if ((server->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
+    error_from_errno (error, errno, "cannot make an eventfd");
+    g_clear_pointer (&server, server_free);
+  }
+  return server;
+}
+
+void
+server_free (struct server *server)
+{
+  if (!server)
+    return;
+  fd_close (&server->listen_fd);
+  if (server->bound)
+    unlink (server->path);
+  fd_close (&server->wake_fd);
+  fd_close (&server->lock_fd);
+  UNSHARED (server);
+  g_hash_table_destroy (server->connections);
+  g_mutex_clear (&server->lock);
+  g_cond_clear (&server->ended);
+  g_free (server->path);
+  g_free (server->lock_path);
+  g_free (server);
+}
+
+void
+server_wake (struct server *server)
+{
+  guint64 one = 1;
+  /* Full means that it is awake already. */
+  G_GNUC_UNUSED ssize_t put = write (server->wake_fd, &one, sizeof one);
+}
+
+void
+server_look (gpointer data)
+{
+  server_wake (data);
+}
+
+void
+server_set_http (struct server *server, struct http_server *http)
+{
+  server->http = http;
+}
+
+/* ---- one connection ---- */
+
+static gboolean
+greet (struct connection *connection, gboolean *ret_same_protocol, GError **error)
+{
+  struct protocol_message message;
+  struct protocol_hello client, own = connection->server->hello;
+  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_HELLO, PROTOCOL_FRAME_MS, &message, error))
+    return FALSE;
+  gboolean ok = message.kind == PROTOCOL_HELLO && protocol_hello_from_message (&message, &client, error);
+  protocol_message_clear (&message);
+  if (!ok)
+    return FALSE;
+  struct service *service = connection->server->service;
+  g_mutex_lock (&service->lock);
+  own.running = service->running;
+  g_mutex_unlock (&service->lock);
+  g_autoptr (json_t) answer = protocol_hello_to_json (&own);
+  *ret_same_protocol = client.protocol == own.protocol;
+  return protocol_send_json (connection->fd, PROTOCOL_HELLO, answer, error);
+}
+
+static gboolean
+serve_request (struct connection *connection, gboolean same_protocol, GError **error)
+{
+  struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
+  struct protocol_message message;
+  int n = poll (&ready, 1, REQUEST_WAIT_MS);
+  if (n < 0 && errno != EINTR)
+    return error_from_errno (error, errno, "cannot wait for a request");
+  if (n == 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "nothing was asked for");
+    return FALSE;
+  }
+  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_REQUEST, PROTOCOL_FRAME_MS, &message, error))
+    return FALSE;
+  gboolean ok = server_answer (connection, &message, same_protocol, error);
+  protocol_message_clear (&message);
+  return ok;
+}
+
+/* Users are counted apart: who connects a thousand times keeps nobody else out. */
+static guint *
+connected (struct server *server, uid_t uid)
+{
+  return &server->connected[uid == geteuid () ? 0 : 1];
+}
+
+REQUIRES (server)
+static void
+forget (struct connection *connection)
+{
+  g_hash_table_remove (connection->server->connections, connection);
+  --*connected (connection->server, connection->uid);
+}
+
+static gpointer
+connection_thread (gpointer data)
+{
+  struct connection *connection = data;
+  struct server *server = connection->server;
+  g_autoptr (GError) problem = NULL;
+  gboolean same_protocol;
+
+  if (greet (connection, &same_protocol, &problem))
+    while (serve_request (connection, same_protocol, &problem))
+      ;
+  if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED)) {
+    log_warning ("connection closed: %s", problem->message);
+    protocol_send_refused (connection->fd, problem, NULL);
+  }
+
+  g_mutex_lock (&server->lock);
+  forget (connection);
+  fd_close (&connection->fd);
+  g_cond_signal (&server->ended);
+  server_wake (server);
+  g_mutex_unlock (&server->lock);
+  g_free (connection);
+  return NULL;
+}
+
+/* Why the process at the other end of FD may not connect; NULL: it may. */
+static const char *
+why_refused (int fd, uid_t *ret_uid)
+{
+  struct peer peer;
+  if (peer_look (fd, &peer) < 0 || !peer.trusted)
+    return "this daemon belongs to another user";
+  *ret_uid = peer.uid;
+  return peer.near
+             ? NULL
+             : "who asks has ended, or lives in another user or pid namespace, as in a container: there, "
+               "use HTTP ([http] listen) with a token";
+}
+
+static void
+turn_away (struct server *server, int fd, AdderError code, const char *why)
+{
+  g_autoptr (GError) refusal = g_error_new_literal (ADDER_ERROR, code, why);
+  protocol_send_refused (fd, refusal, NULL);
+  server->turned_away++;
+  /* A line for each would let who connects in a loop fill the disk. */
+  gint64 now = g_get_monotonic_time ();
+  if (server->told_us != 0 && now - server->told_us < TELL_US)
+    return;
+  log_warning ("%u connection%s refused: %s", server->turned_away, server->turned_away == 1 ? "" : "s", why);
+  server->told_us = now;
+  server->turned_away = 0;
+}
+
+static void
+accept_one (struct server *server)
+{
+  autoclose int fd = accept4 (server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+  uid_t uid = 0;
+  if (fd < 0) {
+    /* Descriptors are used up: the connection stays in the queue, and accepting again at once would spin. */
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+      log_error ("cannot accept a connection: %s", g_strerror (errno));
+      g_usleep (100 * 1000);
+    }
+    return;
+  }
+  const char *why = why_refused (fd, &uid);
+  if (why) {
+    turn_away (server, fd, ADDER_ERROR_INVALID, why);
+    return;
+  }
+  struct connection *connection = g_new0 (struct connection, 1);
+  *connection = (struct connection){server, fd, uid};
+  g_mutex_lock (&server->lock);
+  gboolean full = *connected (server, uid) >= server->max_connections;
+  if (!full) {
+    g_hash_table_add (server->connections, connection);
+    ++*connected (server, uid);
+  }
+  g_mutex_unlock (&server->lock);
+  if (full) {
+    g_free (connection);
+    turn_away (server, fd, ADDER_ERROR_BUSY, "the daemon has as many connections of this user as it takes");
+    return;
+  }
+  g_autoptr (GError) problem = NULL;
+  GThread *thread = g_thread_try_new ("connection", connection_thread, connection, &problem);
+  if (thread) {
+    fd_steal (&fd);
+    g_thread_unref (thread);
+    return;
+  }
+  g_mutex_lock (&server->lock);
+  forget (connection);
+  g_mutex_unlock (&server->lock);
+  g_free (connection);
+  turn_away (server, fd, ADDER_ERROR_BUSY, problem->message);
+}
+
+/* ---- the loop ---- */
+
+/* Milliseconds until the idle time is over, -1 when it does not run; *IDLE_SINCE_US is kept from call to
+ * call. Sessions, states of conversations and approvals keep a daemon, and end by themselves without a word
+ * to us: they are counted once in an idle time. */
+static int
+idle_left_ms (struct server *server, gint64 *idle_since_us)
+{
+  g_mutex_lock (&server->lock);
+  gboolean connected = g_hash_table_size (server->connections) > 0;
+  g_mutex_unlock (&server->lock);
+  connected = connected || (server->http && http_server_connections (server->http) > 0);
+  if (connected || server->idle_exit_ms == 0) {
+    *idle_since_us = 0;
+    return -1;
+  }
+  gint64 now = g_get_monotonic_time ();
+  if (*idle_since_us == 0)
+    *idle_since_us = now;
+  gint64 left = (gint64)server->idle_exit_ms - (now - *idle_since_us) / 1000;
+  if (left <= 0 && service_is_kept (server->service)) {
+    *idle_since_us = now;
+    left = (gint64)server->idle_exit_ms;
+  }
+  return (int)CLAMP (left, 0, G_MAXINT);
+}
+
+/* Whether STOP was asked for; empties the eventfd. */
+static gboolean
+stop_asked (struct server *server)
+{
+  guint64 count;
+  G_GNUC_UNUSED ssize_t got = read (server->wake_fd, &count, sizeof count);
+  g_mutex_lock (&server->service->lock);
+  gboolean ending = server->service->ending;
+  g_mutex_unlock (&server->service->lock);
+  return ending;
+}
+
+static gboolean
+accept_until_end (struct server *server, int signal_fd, GError **error)
+{
+  gint64 idle_since_us = 0;
+  for (;;) {
+    struct pollfd ready[] = {
+        {.fd = server->listen_fd, .events = POLLIN},
+        {.fd = server->wake_fd, .events = POLLIN},
+        {.fd = signal_fd, .events = POLLIN},
+    };
+    int left = idle_left_ms (server, &idle_since_us);
+    int n = poll (ready, G_N_ELEMENTS (ready), left);
+    if (n < 0 && errno != EINTR)
+      return error_from_errno (error, errno, "cannot wait for connections");
+    if (n < 0)
+      continue;
+    if (ready[2].revents) {
+      struct signalfd_siginfo info = {0};
+      G_GNUC_UNUSED ssize_t got = read (signal_fd, &info, sizeof info);
+      log_info ("ending: signal %u", info.ssi_signo);
+      return TRUE;
+    }
+    if (ready[1].revents && stop_asked (server)) {
+      log_info ("ending: stop was asked for");
+      return TRUE;
+    }
+    if (ready[0].revents)
+      accept_one (server);
+    else if (left == 0) {
+      log_info ("ending: idle");
+      return TRUE;
+    }
+  }
+}
+
+static void
+end_connections (struct server *server)
+{
+  gint64 deadline = g_get_monotonic_time () + END_WAIT_US;
+  fd_close (&server->listen_fd);
+  if (server->bound)
+    unlink (server->path);
+  server->bound = FALSE;
+
+  service_set_ending (server->service);
+  /* Both interfaces close before anybody is waited for. */
+  if (server->http)
+    http_server_close (server->http);
+  g_mutex_lock (&server->lock);
+  GHashTableIter iter;
+  gpointer connection;
+  g_hash_table_iter_init (&iter, server->connections);
+  while (g_hash_table_iter_next (&iter, &connection, NULL))
+    shutdown (((struct connection *)connection)->fd, SHUT_RD);
+  while (g_hash_table_size (server->connections) > 0 &&
+         g_cond_wait_until (&server->ended, &server->lock, deadline))
+    ;
+  /* A client that takes nothing is not waited for any longer. */
+  g_hash_table_iter_init (&iter, server->connections);
+  while (g_hash_table_iter_next (&iter, &connection, NULL))
+    shutdown (((struct connection *)connection)->fd, SHUT_RDWR);
+  while (g_hash_table_size (server->connections) > 0)
+    g_cond_wait (&server->ended, &server->lock);
+  g_mutex_unlock (&server->lock);
+}
+
+gboolean
+server_loop (struct server *server, struct service *service, GError **error)
+{
+  sigset_t ending;
+  sigemptyset (&ending);
+  sigaddset (&ending, SIGTERM);
+  sigaddset (&ending, SIGINT);
+  sigaddset (&ending, SIGHUP);
+  autoclose int signal_fd = signalfd (-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signal_fd < 0)
+    return error_from_errno (error, errno, "cannot make a signalfd");
+  server->service = service;
+  gboolean ok = accept_until_end (server, signal_fd, error);
+  end_connections (server);
+  return ok;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of the daemon on the local socket: one table from the kind of frame to the library's calls.
+ */
+#include <poll.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "common/field_rows.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "interfaces/http/http_server.h"
+#include "interfaces/mcp/stdio.h"
+#include "interfaces/service/submission.h"
+#include "interfaces/socket/server_mcp.h"
+#include "interfaces/socket/server_private.h"
+#include "interfaces/socket/server_session.h"
+#include "interfaces/socket/server_tools.h"
+#include "operations/operation.h"
+
+#define OUTPUT_FRAME_BYTES (256 * 1024)
+#define LOGGED_CODE_BYTES  4096
+
+/* ---- runs ---- */
+
+static const enum protocol_kind output_kinds[] = {
+    [ADDER_EVENT_STARTED] = PROTOCOL_STARTED,
+    [ADDER_EVENT_STDOUT] = PROTOCOL_STDOUT,
+    [ADDER_EVENT_STDERR] = PROTOCOL_STDERR,
+    [ADDER_EVENT_DISPLAY] = PROTOCOL_DISPLAY,
+};
+
+static gboolean
+send_event (int fd, const AdderEvent *event, GError **error)
+{
+  enum protocol_kind kind = output_kinds[event->kind];
+  gboolean stream = event->kind == ADDER_EVENT_STDOUT || event->kind == ADDER_EVENT_STDERR;
+  const char *at = event->data;
+  gsize left = event->length;
+  while (stream && left > OUTPUT_FRAME_BYTES) {
+    if (!protocol_send (fd, kind, at, OUTPUT_FRAME_BYTES, NULL, 0, error))
+      return FALSE;
+    at += OUTPUT_FRAME_BYTES;
+    left -= OUTPUT_FRAME_BYTES;
+  }
+  return protocol_send (fd, kind, at, left, NULL, 0, error);
+}
+
+static gboolean
+send_result (int fd, const AdderResult *result, struct submission *request, GError **error)
+{
+  if (request && submission_directory (request) >= 0) {
+    g_autoptr (GError) problem = NULL;
+    g_autoptr (json_t) saved = submission_save (request, result, &problem);
+    json_object_set_new (saved, "error", json_text_or_null (problem ? problem->message : NULL));
+    /* Who has the answer may unmount it at once. */
+    fd_close (&request->fds[request->fd_count - 1]);
+    if (!protocol_send_json (fd, PROTOCOL_SAVED, saved, error))
+      return FALSE;
+  }
+  struct protocol_result head = {adder_result_exit_code (result), adder_result_outcome (result)};
+  g_autoptr (GByteArray) frame = g_byte_array_new ();
+  const char *text = adder_result_json (result);
+  g_byte_array_append (frame, (const guint8 *)&head, sizeof head);
+  g_byte_array_append (frame, (const guint8 *)text, (guint)strlen (text));
+  return protocol_send (fd, PROTOCOL_RESULT, frame->data, frame->len, NULL, 0, error);
+}
+
+/* Pulls the run's events and passes them on; REQUEST may be NULL. A client that takes no more ends it: the
+ * rest is pulled and dropped. */
+static gboolean
+relay_run (int fd, AdderRun *run, struct submission *request, GError **error)
+{
+  AdderEvent event;
+  gboolean ok = TRUE;
+  while (adder_run_next (run, &event)) {
+    if (event.kind == ADDER_EVENT_RESULT) {
+      g_autoptr (AdderResult) result = event.result;
+      ok = ok && send_result (fd, result, request, error);
+    } else if (ok && !send_event (fd, &event, error)) {
+      ok = FALSE;
+      adder_run_cancel (run);
+    }
+  }
+  return ok;
+}
+
+/* Runs and sessions belong to the user at the other end; g_free. */
+static char *
+owner_of (const struct connection *connection)
+{
+  return g_strdup_printf ("uid:%u", (unsigned)connection->uid);
+}
+
+/* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
+static gboolean
+carry_out (struct connection *connection, struct submission *request, GError **refusal, GError **error)
+{
+  g_autoptr (AdderRequest) asked = submission_build (request, refusal);
+  if (!asked || !service_begin (connection->server->service, refusal))
+    return FALSE;
+  g_autofree char *owner = owner_of (connection);
+  /* Only where the configuration asks for it: code can hold secrets. */
+  if (connection->server->log_code)
+    log_info ("%s runs: %.*s", owner, (int)MIN (request->code_length, LOGGED_CODE_BYTES), request->code);
+  adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
+  adder_request_set_watch (asked, connection->fd);
+  g_autoptr (AdderRun) run = adder_run_start (connection->server->service->engine, asked);
+  gboolean ok = relay_run (connection->fd, run, request, error);
+  service_end (connection->server->service);
+  return ok;
+}
+
+static gboolean
+handle_run (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct protocol_message code;
+  if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_CODE, PROTOCOL_FRAME_MS, &code, error))
+    return FALSE;
+
+  g_autoptr (GError) refusal = NULL;
+  gboolean ok = FALSE;
+  struct submission request = {.code = code.data, .code_length = code.length, .fd_count = message->fd_count};
+  for (gsize i = 0; i < message->fd_count; i++)
+    request.fds[i] = fd_steal (&message->fds[i]);
+  request.body = json_parse_object (message->data, message->length, "the request", &refusal);
+  if (request.body)
+    ok = carry_out (connection, &request, &refusal, error);
+  if (refusal)
+    ok = protocol_send_refused (connection->fd, refusal, error);
+  request.code = NULL; /* it stays the message's */
+  submission_clear (&request);
+  protocol_message_clear (&code);
+  return ok;
+}
+
+/* ---- the other requests ---- */
+
+/* Each cell of REPLAY counts as a run. */
+static gboolean
+relay_replay (struct connection *connection, AdderReplay *replay, GError **error)
+{
+  g_autoptr (GError) refusal = NULL;
+  AdderRun *run;
+  while ((run = adder_replay_next (replay))) {
+    gboolean ok = service_begin (connection->server->service, error);
+    if (ok) {
+      ok = relay_run (connection->fd, run, NULL, error);
+      service_end (connection->server->service);
+    }
+    adder_run_free (run);
+    if (!ok)
+      return FALSE;
+  }
+  g_autofree char *text = adder_replay_finish (replay, &refusal);
+  return text ? protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error)
+              : protocol_send_refused (connection->fd, refusal, error);
+}
+
+/* What the socket has no room for is left out: somebody who does not read must not hold up the work. */
+static void
+tell_progress (gpointer data, const struct tool_progress *progress)
+{
+  const struct connection *connection = data;
+  struct pollfd room = {.fd = connection->fd, .events = POLLOUT};
+  if (poll (&room, 1, 0) != 1 || !(room.revents & POLLOUT))
+    return;
+  g_autoptr (json_t) told = json_pack ("{s:s, s:I, s:I}", "text", progress->text, "done",
+                                       (json_int_t)progress->done, "of", (json_int_t)progress->of);
+  /* Who is gone is seen by what watches the socket. */
+  (void)protocol_send_json (connection->fd, PROTOCOL_PROGRESS, told, NULL);
+}
+
+static gboolean
+handle_call (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  g_autoptr (GError) refusal = NULL;
+  g_autoptr (json_t) answer = NULL;
+  g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
+  g_autofree char *owner = owner_of (connection);
+  const struct tool_caller caller = {
+      .owner = owner,
+      .front_end = "cli",
+      .watch_fd = connection->fd,
+      .directory_fd = message->fd_count > 0 ? message->fds[0] : -1,
+      .progressed = tell_progress,
+      .saw_data = connection,
+  };
+  if (question && service_begin (server->service, &refusal)) {
+    answer = server_tools_call (server->service->tools, &caller, question, &refusal);
+    service_end (server->service);
+  }
+  return answer ? protocol_send_json (connection->fd, PROTOCOL_ANSWER, answer, error)
+                : protocol_send_refused (connection->fd, refusal, error);
+}
+
+static gboolean
+handle_session (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  g_autoptr (GError) refusal = NULL;
+  g_autofree char *owner = owner_of (connection);
+  AdderReplay *replay = NULL;
+  const struct session_caller caller = {
+      .engine = connection->server->service->engine,
+      .owner = owner,
+      .watch_fd = connection->fd,
+      .fds = message->fds,
+      .fd_count = message->fd_count,
+  };
+  g_autoptr (json_t) body = json_parse_object (message->data, message->length, "the request", &refusal);
+  g_autofree char *text = body ? server_session_answer (&caller, body, &replay, &refusal) : NULL;
+  if (!text)
+    return protocol_send_refused (connection->fd, refusal, error);
+  gboolean ok = protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error) &&
+                (!replay || relay_replay (connection, replay, error));
+  adder_replay_free (replay);
+  return ok;
+}
+
+static gboolean
+handle_operation (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  static const struct field fields[] = {MUST_TEXT ("operation"), MAY_OBJECT ("params"), {0}};
+  g_autoptr (GError) refusal = NULL;
+  g_autoptr (json_t) answer = NULL;
+  g_autofree char *owner = owner_of (connection);
+  autoclose int fd = -1;
+  struct service *service = connection->server->service;
+  const struct operation_caller caller = {
+      .engine = service->engine,
+      .owner = owner,
+      .role = ROLE_ADMIN, /* the local user is an admin of their own daemon */
+      .watch_fd = connection->fd,
+      .fd = message->fd_count > 0 ? message->fds[0] : -1,
+      .ret_fd = &fd,
+  };
+  g_autoptr (json_t) body = json_parse_object (message->data, message->length, "the request", &refusal);
+  g_autoptr (json_t) asked = body ? field_check (fields, "the request", body, &refusal) : NULL;
+  json_t *params = json_object_get (asked, "params");
+  const struct operation *operation =
+      asked ? operation_find (json_member_text (asked, "operation"), &refusal) : NULL;
+  if (operation && service_begin_operation (service, operation, &refusal)) {
+    answer = operation_call (&caller, operation->name,
+                             json_is_object (params) ? json_incref (params) : json_object (), &refusal);
+    service_end_operation (service, operation);
+  }
+  if (!answer)
+    return protocol_send_refused (connection->fd, refusal, error);
+  g_autofree char *text = json_to_text (answer);
+  return protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), &fd, fd >= 0 ? 1 : 0, error);
+}
+
+/* The connection is MCP's until its client is done, and then nobody's. */
+static gboolean
+handle_mcp (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct service *service = connection->server->service;
+  g_autoptr (GError) refusal = NULL;
+  g_autofree char *owner = owner_of (connection);
+  g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
+  int none_fd = -1;
+  struct mcp_caller *caller =
+      question ? server_mcp_caller (service->config, owner, question,
+                                    message->fd_count > 0 ? &message->fds[0] : &none_fd, &refusal)
+               : NULL;
+  if (!caller)
+    return protocol_send_refused (connection->fd, refusal, error);
+  g_autoptr (json_t) answer = json_object ();
+  if (protocol_send_json (connection->fd, PROTOCOL_ANSWER, answer, error)) {
+    mcp_stdio_serve (service->mcp, caller, connection->fd, connection->fd);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the client is done");
+  }
+  mcp_caller_unref (caller);
+  return FALSE;
+}
+
+static gboolean
+handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  g_autofree char *text = adder_engine_status_json (server->service->engine);
+  json_t *engine = json_loads (text, 0, NULL);
+  g_mutex_lock (&server->lock);
+  guint connections = g_hash_table_size (server->connections);
+  g_mutex_unlock (&server->lock);
+  g_mutex_lock (&server->service->lock);
+  guint running = server->service->running;
+  guint64 runs = server->service->works;
+  g_mutex_unlock (&server->service->lock);
+  g_autoptr (json_t) status =
+      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version",
+                 server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
+                 "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
+                 "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1,
+                 "running", (int)running, "runs", (json_int_t)runs, "engine", engine ? engine : json_null ());
+  if (server->http) {
+    json_t *addresses = json_array ();
+    const char *const *urls = http_server_addresses (server->http);
+    for (gsize i = 0; urls[i]; i++)
+      json_array_append_new (addresses, json_string (urls[i]));
+    json_object_set_new (status, "http", addresses);
+    json_object_set_new (status, "http_connections", json_integer (http_server_connections (server->http)));
+  }
+  return protocol_send_json (connection->fd, PROTOCOL_STATUS, status, error);
+}
+
+static gboolean
+handle_stop (struct connection *connection, struct protocol_message *message, GError **error)
+{
+  struct server *server = connection->server;
+  int only_idle = 0, keep_sessions = 0;
+  g_autoptr (json_t) value = json_parse_object (message->data, message->length, "the request", error);
+  if (!value ||
+      json_unpack (value, "{s?b, s?b}", "only_idle", &only_idle, "keep_sessions", &keep_sessions) < 0)
+    return FALSE;
+  struct service *service = server->service;
+  struct service_holding holding = service_holding (service);
+  gboolean holds = holding.sessions > 0 || (only_idle && holding.approvals > 0);
+  g_mutex_lock (&service->lock);
+  guint running = service->running;
+  gboolean stopping = !(only_idle && running > 0) && !((only_idle || keep_sessions) && holds);
+  service->ending = service->ending || stopping;
+  g_mutex_unlock (&service->lock);
+  g_autoptr (json_t) answer =
+      json_pack ("{s:b, s:i, s:i, s:i}", "stopping", stopping, "running", (int)running, "sessions",
+                 (int)holding.sessions, "approvals", (int)holding.approvals);
+  gboolean ok = protocol_send_json (connection->fd, PROTOCOL_STOPPING, answer, error);
+  server_wake (server);
+  return ok;
+}
+
+struct request_row {
+  enum protocol_kind kind;
+  gboolean any_version; /* legal also when the client speaks another version of the protocol */
+  gboolean (*handle) (struct connection *connection, struct protocol_message *message, GError **error);
+};
+
+static const struct request_row request_table[] = {
+    {PROTOCOL_RUN, FALSE, handle_run},
+    {PROTOCOL_SESSION, FALSE, handle_session},
+    {PROTOCOL_CALL, FALSE, handle_call},
+    {PROTOCOL_STATUS, FALSE, handle_status},
+    {PROTOCOL_STOP, TRUE, handle_stop},
+    {PROTOCOL_MCP, FALSE, handle_mcp},
+    {PROTOCOL_OPERATION, FALSE, handle_operation},
+};
+
+gboolean
+server_answer (struct connection *connection, struct protocol_message *message, gboolean same_protocol,
+               GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (request_table); i++) {
+    if (request_table[i].kind != message->kind)
+      continue;
+    if (same_protocol || request_table[i].any_version)
+      return request_table[i].handle (connection, message, error);
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+        "this daemon (adder %s) speaks another version of the local protocol; end it with adder stop",
+        connection->server->hello.version);
+  }
+  return FALSE;
+}

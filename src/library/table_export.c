@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables that runs showed and that were kept, in the format that somebody wants them in. What is in another
+ * one is hostile input like all that came out of a sandbox, so it is read in a sandbox again, by a run like
+ * any other; and the table that this shows is kept like any other. */
+#include <string.h>
+
+#include "base/fd.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "library/library.h"
+#include "store/files.h"
+
+#define WALL_MS      120000
+#define MEMORY_BYTES (G_GUINT64_CONSTANT (2) << 30)
+#define NAMES_SHOWN  20
+
+/* Text stays text: "007" is no number, and what looks like a time is not made one. */
+static const char convert[] =
+    "import sys\n"
+    "import pandas as pd\n"
+    "name = sys.argv[1]\n"
+    "if name.endswith('.parquet'):\n"
+    "    table = pd.read_parquet(name)\n"
+    "elif name.endswith('.json'):\n"
+    "    table = pd.read_json(name, orient='records', dtype=False, convert_dates=False)\n"
+    "else:\n"
+    "    table = pd.read_csv(name)\n"
+    "display(table)\n";
+
+/* ---- finding ---- */
+
+/* The number that the name of a table begins with, "table-3.csv"; 0: none. */
+static guint
+number_of (const char *name)
+{
+  guint64 number = 0;
+  const char *at = name + strlen ("table-");
+  if (!g_str_has_prefix (name, "table-") || !g_ascii_isdigit (*at))
+    return 0;
+  number = g_ascii_strtoull (at, NULL, 10);
+  return number <= G_MAXINT ? (guint)number : 0;
+}
+
+static gboolean
+is_table (const struct file_row *row)
+{
+  return row->kind == FILE_TABLE && number_of (row->name) > 0;
+}
+
+static int
+compare_numbers (const void *a, const void *b)
+{
+  guint left = number_of ((*(struct file_row *const *)a)->name);
+  guint right = number_of ((*(struct file_row *const *)b)->name);
+  return left < right ? -1 : left > right;
+}
+
+static gboolean
+no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
+{
+  g_autofree char *shown = text_one_line (run_id, ID_BYTES);
+  g_autoptr (GString) there = g_string_new (NULL);
+  g_ptr_array_sort (rows, compare_numbers);
+  for (guint i = 0; i < rows->len && i < NAMES_SHOWN; i++)
+    g_string_append_printf (there, "%s%u", there->len > 0 ? ", " : "",
+                            number_of (((struct file_row *)rows->pdata[i])->name));
+  if (there->len > 0)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no table %u of the run %s is kept: there is %s",
+                 number, shown, there->str);
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                 "no table of the run %s is kept: a run keeps the tables that it shows when it is asked to "
+                 "(--tables csv, or the key tables of its profile)",
+                 shown);
+  return FALSE;
+}
+
+/* The caller's (file_row_free). */
+static struct file_row *
+find_table (struct store *store, const char *owner, const char *run_id, guint number, GError **error)
+{
+  const struct file_filter filter = {.owner = owner, .run_id = run_id, .most = FILES_LISTED_MOST};
+  g_autoptr (GPtrArray) rows = files_list (store, &filter, error);
+  if (!rows)
+    return NULL;
+  for (guint i = rows->len; i-- > 0;)
+    if (!is_table (rows->pdata[i]))
+      g_ptr_array_remove_index (rows, i);
+  for (guint i = 0; i < rows->len; i++)
+    if (number_of (((struct file_row *)rows->pdata[i])->name) == number)
+      return files_find (store, owner, ((struct file_row *)rows->pdata[i])->id, error);
+  (void)no_table (rows, run_id, number, error);
+  return NULL;
+}
+
+/* ---- converting ---- */
+
+static int
+open_row (struct store *store, const struct file_row *row, GError **error)
+{
+  struct blobs *blobs = store_blobs (store, error);
+  return blobs ? blobs_get (blobs, row->blob, row->bytes, row->sha256, error) : -1;
+}
+
+static AdderRequest *
+request_of (const AdderRequest *options, const struct file_row *row, const char *format, int fd,
+            GError **error)
+{
+  AdderRequest *request = library_request_like (options, convert);
+  /* The converted table is whose the table is, also for who asks for anybody's. */
+  if (!library_owner (options))
+    adder_request_set_owner (request, row->owner, NULL);
+  const char *const arguments[] = {row->name, NULL};
+  adder_request_set_arguments (request, arguments);
+  adder_request_set_description (request, "Writes a table in another format.");
+  adder_request_set_tables (request, format);
+  if (adder_request_add_file (request, row->name, fd, error) &&
+      adder_request_set_limit (request, "wall_ms", WALL_MS, error) &&
+      adder_request_set_limit (request, "memory_bytes", MEMORY_BYTES, error))
+    return request;
+  adder_request_free (request);
+  return NULL;
+}
+
+/* The id of the table that RESULT has, or NULL with ERROR. The result's. */
+static const char *
+table_of (const json_t *result, const char *format, GError **error)
+{
+  const json_t *file = json_array_get (json_object_get (result, "files"), 0);
+  const char *id = json_string_value (json_object_get (file, "file_id"));
+  const char *name = json_string_value (json_object_get (file, "name"));
+  const char *message = json_string_value (json_object_get (json_object_get (result, "error"), "message"));
+  const char *warning = json_string_value (json_array_get (json_object_get (result, "warnings"), 0));
+  if (id && g_str_has_suffix (name, format))
+    return id;
+  if (!message)
+    message = warning ? warning : "no file came of it";
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the table cannot be had as %s: %s", format, message);
+  return NULL;
+}
+
+static struct file_row *
+convert_row (AdderEngine *engine, const AdderRequest *options, const struct file_row *row, const char *format,
+             GError **error)
+{
+  autoclose int fd = open_row (engine->store, row, error);
+  if (fd < 0)
+    return NULL;
+  g_autoptr (AdderRequest) request = request_of (options, row, format, fd, error);
+  if (!request)
+    return NULL;
+  AdderResult *ran = adder_run (engine, request);
+  const char *text = adder_result_json (ran);
+  g_autoptr (json_t) result = json_parse_object (text, strlen (text), "the result", error);
+  const char *id = result ? table_of (result, format, error) : NULL;
+  struct file_row *made = id ? files_find (engine->store, library_owner (options), id, error) : NULL;
+  adder_result_free (ran);
+  return made;
+}
+
+/* ---- naming ---- */
+
+/* ROW under NAME, which gets the ending of FORMAT where it lacks it. */
+static struct file_row *
+name_row (struct store *store, const struct file_row *row, const char *name, const char *format,
+          GError **error)
+{
+  g_autofree char *ending = g_strconcat (".", format, NULL);
+  g_autofree char *whole = g_strconcat (name, g_str_has_suffix (name, ending) ? NULL : ending, NULL);
+  autoclose int fd = open_row (store, row, error);
+  if (fd < 0)
+    return NULL;
+  struct file_new copy = {
+      .kind = FILE_GENERATED,
+      .fd = fd,
+      .name = whole,
+      .mime = row->mime,
+      .sha256 = row->sha256,
+      .bytes = row->bytes,
+      .owner = row->owner,
+      .conversation = row->conversation,
+      .session = row->session,
+      .run_id = row->run_id,
+  };
+  return files_put (store, &copy, error) ? files_find (store, row->owner, copy.id, error) : NULL;
+}
+
+/* ---- all of it ---- */
+
+json_t *
+library_export_table (AdderEngine *engine, const AdderRequest *options, const char *run_id, guint number,
+                      const char *format, const char *name, GError **error)
+{
+  g_autofree char *ending = g_strconcat (".", format, NULL);
+  struct file_row *row = find_table (engine->store, library_owner (options), run_id, number, error);
+  if (row && !g_str_has_suffix (row->name, ending)) {
+    struct file_row *made = convert_row (engine, options, row, format, error);
+    file_row_free (row);
+    row = made;
+  }
+  if (row && name && name[0] != '\0') {
+    struct file_row *named = name_row (engine->store, row, name, format, error);
+    file_row_free (row);
+    row = named;
+  }
+  json_t *file = row ? file_row_to_json (engine->store, row) : NULL;
+  file_row_free (row);
+  return file;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on approvals: what somebody has to say yes to before code runs, or before its changes are made.
+ */
+#include "common/json.h"
+#include "library/library.h"
+#include "operations/fields.h"
+#include "operations/operation.h"
+#include "store/record_fields.h"
+
+/* ---- the functions ---- */
+
+static struct approvals *
+approvals_of (const struct operation_call *call)
+{
+  return call->caller->engine->approvals;
+}
+
+static json_t *
+approval_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
+{
+  return approvals_list (approvals_of (call), call->owner);
+}
+
+static json_t *
+approval_show (const struct operation_call *call, GError **error)
+{
+  const char *owner = call->owner, *id = operation_text (call, "approval");
+  guint64 wait_ms = operation_number (call, "wait_ms");
+  return wait_ms > 0 ? approvals_wait (approvals_of (call), owner, id, call->caller->watch_fd, wait_ms, error)
+                     : approvals_show (approvals_of (call), owner, id, error);
+}
+
+/* A person: interfaces let nobody else call what has OPERATION_DECIDES. */
+static struct approver
+approver_of (const struct operation_call *call)
+{
+  return (struct approver){.owner = call->owner};
+}
+
+static json_t *
+approval_approve (const struct operation_call *call, GError **error)
+{
+  const struct approver by = approver_of (call);
+  return approvals_approve (approvals_of (call), &by, operation_text (call, "approval"),
+                            operation_flag (call, "always"), error);
+}
+
+static json_t *
+approval_deny (const struct operation_call *call, GError **error)
+{
+  const struct approver by = approver_of (call);
+  return approvals_deny (approvals_of (call), &by, operation_text (call, "approval"),
+                         operation_text (call, "reason"), error);
+}
+
+/* ---- the fields ---- */
+
+static const struct field bound_fields[] = {
+    TEXT ("name", "As the run would see it."),
+    WHOLE_0 ("bytes", "Its size."),
+    TEXT_0 ("sha256", "The digest of its content."),
+    TEXT ("bound", "What a yes is for: content, identity or nothing."),
+    {0},
+};
+
+/* What both have: in lists and alone. */
+/* clang-format off */
+#define APPROVAL_HEAD \
+    TEXT ("approval_id", "Its id."), \
+    TEXT ("kind", "run, or changes of a directory."), \
+    TEXT ("state", "pending, approved or denied."), \
+    TEXT_0 ("conversation", "To which it belongs."), \
+    TEXT ("digest", "Of everything that the approval covers."), \
+    TEXT_0 ("review_id", "Of changes: the review."), \
+    TEXT_0 ("reason", "Why it was denied."), \
+    TEXT ("asked", "In UTC."), \
+    WHOLE ("expires_in_ms", "How long it will still wait."), \
+    {.name = "outcome", .types = FIELD_OBJECT | FIELD_NULL, .text = "Of changes: what came of them."}, \
+    TEXT_0 ("description", "The requester's description of the code."), \
+    TEXT_0 ("profile", "Under whose rules it would run."), \
+    TEXT_0 ("environment", "In which interpreter."), \
+    TEXT_0 ("name", "What the code calls itself.")
+/* clang-format on */
+
+static const struct field approval_fields[] = {
+    APPROVAL_HEAD,
+    PART_0 ("workdir", record_workdir_fields, "The directory of the host that it would work in."),
+    TEXT_0 ("code", "What would run."),
+    SOME (.name = "changes", .types = FIELD_INTEGER, .text = "How many changes, if it is about changes."),
+    SOME (.name = "session", .types = FIELD_TEXT | FIELD_NULL, .text = "The session it is a cell of."),
+    SOME (.name = "isolation", .types = FIELD_TEXT, .text = "The kind of sandbox."),
+    SOME (.name = "lines", .types = FIELD_INTEGER, .text = "Of the code."),
+    SOME (.name = "first_line", .types = FIELD_TEXT | FIELD_NULL, .text = "Of the code."),
+    SOME (.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = bound_fields,
+          .text = "What it is given."),
+    SOME (.name = "stdin", .types = FIELD_OBJECT | FIELD_NULL, .members = bound_fields,
+          .text = "Standard input."),
+    SOME (.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT | FIELD_NULL,
+          .text = "Of its environment."),
+    SOME (.name = "values", .types = FIELD_OBJECT, .items = FIELD_ANY, .text = "Of its variables."),
+    SOME (.name = "arguments", .types = FIELD_LIST, .items = FIELD_TEXT | FIELD_NULL,
+          .text = "What sys.argv has after the name."),
+    SOME (.name = "limits", .types = FIELD_OBJECT, .items = FIELD_INTEGER,
+          .text = "Those that were asked for."),
+    {0},
+};
+
+static const struct field approval_short_fields[] = {
+    APPROVAL_HEAD,
+    TEXT_0 ("session", "The session it is a cell of."),
+    PART_0 ("workdir", record_workdir_fields, "The directory of the host that it would work in."),
+    TEXT_0 ("first_line", "Of the code."),
+    WHOLE_0 ("lines", "Of the code."),
+    {0},
+};
+static const struct field approval_list_fields[] = {
+    LIST ("approvals", approval_short_fields, "Pending ones first."),
+    {0},
+};
+
+#define APPROVAL FIELD_ID ("approval", "Its id.")
+
+static const struct field no_params[] = {{0}};
+static const struct field show_params[] = {APPROVAL, ASK_WAIT, {0}};
+static const struct field approve_params[] = {
+    APPROVAL,
+    ASK_FLAG ("always", "Also approve everything else that its conversation asks for in the same place."),
+    {0},
+};
+static const struct field deny_params[] = {
+    APPROVAL, ASK_TEXT ("reason", 10000, "Why; shown to the requester, shortened to 500 bytes."), {0}};
+
+static const struct field *const one_replies[] = {approval_fields, NULL};
+static const struct field *const list_replies[] = {approval_list_fields, NULL};
+
+/* ---- the table ---- */
+
+#define APPROVALS   "/v1/approvals"
+#define OF_APPROVAL APPROVALS "/{approval}"
+
+const struct operation approval_operations[] = {
+    {
+        .name = "approval.list",
+        .title = "List the approvals",
+        .text = "Pending ones first. Their code is not included.",
+        .params = no_params,
+        .replies = list_replies,
+        .run = approval_list,
+        .http = {"GET", APPROVALS, "listApprovals", 200},
+    },
+    {
+        .name = "approval.show",
+        .title = "Show an approval",
+        .text = "Everything that the approval covers. With `wait_ms`, waits for a decision for at most that "
+                "long.",
+        .params = show_params,
+        .replies = one_replies,
+        .run = approval_show,
+        .http = {"GET", OF_APPROVAL, "showApproval", 200},
+    },
+    {
+        .name = "approval.approve",
+        .title = "Approve",
+        .text = "The same request then runs, once. If it is about changes, they are made.",
+        .flags = OPERATION_DECIDES,
+        .params = approve_params,
+        .replies = one_replies,
+        .run = approval_approve,
+        .http = {"POST", OF_APPROVAL "/approve", "approve", 200},
+    },
+    {
+        .name = "approval.deny",
+        .title = "Deny",
+        .text = "The same request is then refused.",
+        .flags = OPERATION_DECIDES,
+        .params = deny_params,
+        .replies = one_replies,
+        .run = approval_deny,
+        .http = {"POST", OF_APPROVAL "/deny", "deny", 200},
+    },
+    {0},
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows that operations of several nouns have, and routes that are no operations. */
+#pragma once
+
+#include "common/field_rows.h"
+
+#define WAIT_MOST_MS 600000
+
+/* Of "record.export", which HTTP has as a stream. */
+extern const struct field record_export_params[];
+
+/* clang-format off */
+#define FIELD_ID(member, says) \
+  {.name = (member), .types = FIELD_TEXT, .pattern = "^[0-9a-fA-F-]{4,36}$", .pattern_words = "an id", \
+   .text = (says)}
+
+#define ASK_OWNER \
+  ASK_TEXT ("owner", 200, "Whose (admins only); \"all\" for everybody's. The caller's own by default.")
+#define ASK_WAIT \
+  {.name = "wait_ms", .types = FIELD_INTEGER, .optional = TRUE, .standard = "0", .maximum = WAIT_MOST_MS, \
+   .unit = "ms", .text = "How long to wait before answering anyway."}
+/* clang-format on */

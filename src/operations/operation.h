@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations, such as "session.checkpoint". Each is a row with its parameters, its replies and its function;
+ * the command line, the local socket, HTTP, tools and include/adder.h call it by name. A function knows none
+ * of them: it gets parameters that were checked, and returns a value. Rows stand in one file for each noun,
+ * beside their functions. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "adder.h"
+#include "common/field.h"
+#include "policy/roles.h"
+
+enum operation_flag {
+  OPERATION_DECIDES = 1 << 0,   /* only for callers that may decide for a person, never for an agent */
+  OPERATION_KEPT = 1 << 1,      /* what it is about outlives the daemon: the command line starts one for it */
+  OPERATION_DIRECTORY = 1 << 2, /* may be given the descriptor of the directory that it works in */
+  OPERATION_FILE = 1 << 3,      /* must be given the descriptor of a file that it reads, or writes to */
+  OPERATION_OPENS = 1 << 4,     /* gives a descriptor, beside its value */
+  OPERATION_RUNS = 1 << 5,      /* runs code: a daemon that does is not idle, and one that ends begins none */
+};
+
+/* Who asks, and what came along. All of it is the caller's. */
+struct operation_caller {
+  AdderEngine *engine;
+  const char *owner; /* NULL: nobody in particular, whose are also everybody's records and files */
+  enum role role;    /* an admin may ask for another's */
+  int watch_fd;      /* a socket: what waits is given up when its peer hangs up; -1: none */
+  int fd;            /* as the operation's flags say; -1: none */
+  int *ret_fd;       /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
+};
+
+/* One with nothing but these. */
+#define OPERATION_CALLER(of_engine, of_owner, of_role)                                                       \
+  {                                                                                                          \
+    .engine = (of_engine), .owner = (of_owner), .role = (of_role), .watch_fd = -1, .fd = -1                  \
+  }
+
+struct operation_call {
+  const struct operation_caller *caller;
+  const char *owner;    /* whose things: the caller's, or another's by the parameter `owner`; NULL: all */
+  const json_t *params; /* every parameter is there, with its default; what has none is null */
+};
+
+/* Where HTTP has an operation. */
+struct operation_route {
+  const char *method; /* "POST"; NULL: it is not there */
+  const char *path;   /* "/v1/sessions/{session}/checkpoints": parameters in braces are parts of the path, the
+                       * others of the query (GET, DELETE) or of the body */
+  const char *id;     /* the operationId of OpenAPI: "makeCheckpoint" */
+  int status;         /* of what is well; 204: the value is not sent */
+};
+
+struct operation {
+  const char *name;                   /* "session.checkpoint" */
+  const char *title;                  /* a few words */
+  const char *text;                   /* a sentence or more */
+  enum role role;                     /* the lowest that may */
+  guint flags;                        /* of enum operation_flag */
+  const struct field *params;         /* an empty table: none */
+  const struct field *const *replies; /* what the value may look like; ends with NULL */
+  /* The value, which is the caller's, or NULL with ERROR. */
+  json_t *(*run) (const struct operation_call *call, GError **error);
+  struct operation_route http;
+};
+
+/* All of them: a table for each noun, which ends with a row without a name. The list ends with NULL. */
+extern const struct operation *const operations[];
+
+/* The operation NAME. NULL with ADDER_ERROR_NOT_FOUND. */
+const struct operation *operation_find (const char *name, GError **error);
+
+/* Does it. PARAMS were checked by its table (field_check). The value is the caller's, or NULL with ERROR:
+ * ADDER_ERROR_REFUSED when the caller's role does not do. */
+json_t *operation_run (const struct operation *operation, const struct operation_caller *caller,
+                       const json_t *params, GError **error);
+
+/* Finds it by NAME, checks PARAMS, which are taken, and does it. ADDER_ERROR_INVALID when they are wrong, or
+ * NULL, as json_pack gives them for text that is not UTF-8. */
+json_t *operation_call (const struct operation_caller *caller, const char *name, json_t *params,
+                        GError **error);
+
+/* Whose things a caller with ROLE means, whose own are OWNER's, by the parameter NAMED (NULL: their own;
+ * "all": everybody's, as NULL). ADDER_ERROR_REFUSED where only an admin may. */
+gboolean operation_resolve_owner (const char *owner, enum role role, const char *named,
+                                  const char **ret_owner, GError **error);
+
+/* PARAMS that choose things, as the store's filters have them: without `owner` and what is null. The
+ * caller's. */
+json_t *operation_filters (const json_t *params);
+
+/* Parameters; NULL, 0 or FALSE where they are null. */
+const char *operation_text (const struct operation_call *call, const char *name);
+guint64 operation_number (const struct operation_call *call, const char *name);
+gboolean operation_flag (const struct operation_call *call, const char *name);
+
+/* The tables, one file each. */
+extern const struct operation approval_operations[], file_operations[], record_operations[],
+    result_operations[], review_operations[], session_operations[], store_operations[];

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on reviews: what runs would change in directories of the host, kept until somebody decides. */
+#include "common/json.h"
+#include "library/library.h"
+#include "operations/fields.h"
+#include "operations/operation.h"
+#include "operations/result_fields.h"
+
+/* ---- the functions ---- */
+
+static json_t *
+review_list (const struct operation_call *call, GError **error)
+{
+  return reviews_list (call->caller->engine->reviews, call->owner, error);
+}
+
+static json_t *
+review_show (const struct operation_call *call, GError **error)
+{
+  return reviews_show (call->caller->engine->reviews, call->owner, operation_text (call, "review"), error);
+}
+
+/* Done in the directory that came along, else in the one that the run was given. What was decided here is not
+ * asked for as an approval any more. */
+static json_t *
+review_settle (const struct operation_call *call, enum review_action action, const char *digest,
+               GError **error)
+{
+  AdderEngine *engine = call->caller->engine;
+  const char *owner = call->owner, *id = operation_text (call, "review");
+  if (json_is_object (json_object_get (call->params, "workdir")) && call->caller->fd < 0) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                         "a directory is named by a root over HTTP alone: here a descriptor comes along");
+    return NULL;
+  }
+  json_t *settled = reviews_settle (engine->reviews, owner, id, action, digest, call->caller->fd, error);
+  if (settled && action != REVIEW_UNDO)
+    approvals_forget (engine->approvals, owner, id);
+  return settled;
+}
+
+static json_t *
+review_commit (const struct operation_call *call, GError **error)
+{
+  return review_settle (call, REVIEW_COMMIT, operation_text (call, "digest"), error);
+}
+
+static json_t *
+review_undo (const struct operation_call *call, GError **error)
+{
+  return review_settle (call, REVIEW_UNDO, NULL, error);
+}
+
+static json_t *
+review_drop (const struct operation_call *call, GError **error)
+{
+  return review_settle (call, REVIEW_DROP, NULL, error);
+}
+
+/* ---- the fields ---- */
+
+static const struct field review_fields[] = {
+    TEXT ("review_id", "Its id; that of its approval as well."),
+    TEXT ("state", "waiting, broken off, committed or dropped."),
+    TEXT ("directory", "The one that would be changed."),
+    TEXT_0 ("conversation", "To which it belongs."),
+    TEXT ("created", "In UTC."),
+    TEXT ("digest", "Of the changes: what a yes is for."),
+    WHOLE ("files", "How many are changed."),
+    WHOLE ("bytes", "Their total size."),
+    {0},
+};
+static const struct field review_whole_fields[] = {
+    TEXT ("review_id", "Its id; that of its approval as well."),
+    TEXT ("state", "waiting, broken off, committed or dropped."),
+    TEXT ("directory", "The one that would be changed."),
+    TEXT_0 ("conversation", "To which it belongs."),
+    TEXT ("created", "In UTC."),
+    TEXT ("digest", "Of the changes: what a yes is for."),
+    WHOLE ("files", "How many are changed."),
+    WHOLE ("bytes", "Their total size."),
+    LIST ("changes", result_change_fields, "Each of them."),
+    {0},
+};
+static const struct field review_list_fields[] = {
+    LIST ("reviews", review_fields, "Those that wait, and those that were broken off."),
+    {0},
+};
+
+#define REVIEW FIELD_ID ("review", "Its id.")
+
+static const struct field place_fields[] = {
+    {.name = "root", .types = FIELD_TEXT, .minimum = 1, .maximum = 64, .text = "As the run had it."},
+    ASK_TEXT ("path", 4096, "As the run had it."),
+    {0},
+};
+/* clang-format off */
+#define PLACE \
+  {.name = "workdir", .types = FIELD_OBJECT, .members = place_fields, .optional = TRUE, \
+   .text = "The directory, by a root of the configuration (HTTP only): needed if the daemon was restarted after the run."}
+/* clang-format on */
+
+static const struct field no_params[] = {{0}};
+static const struct field review_params[] = {REVIEW, {0}};
+static const struct field commit_params[] = {
+    REVIEW,
+    ASK_TEXT ("digest", 64, "Of the changes that were looked at. Without it, any are accepted."),
+    PLACE,
+    {0},
+};
+static const struct field undo_params[] = {REVIEW, PLACE, {0}};
+
+static const struct field *const list_replies[] = {review_list_fields, NULL};
+static const struct field *const one_replies[] = {review_whole_fields, NULL};
+static const struct field *const settled_replies[] = {review_fields, review_whole_fields, NULL};
+
+/* ---- the table ---- */
+
+#define REVIEWS   "/v1/reviews"
+#define OF_REVIEW REVIEWS "/{review}"
+
+const struct operation review_operations[] = {
+    {
+        .name = "review.list",
+        .title = "List the reviews",
+        .text = "Changes of directories that wait for a decision, or whose commit was interrupted.",
+        .flags = OPERATION_KEPT,
+        .params = no_params,
+        .replies = list_replies,
+        .run = review_list,
+        .http = {"GET", REVIEWS, "listReviews", 200},
+    },
+    {
+        .name = "review.show",
+        .title = "Show a review",
+        .text = "With all its changes.",
+        .flags = OPERATION_KEPT,
+        .params = review_params,
+        .replies = one_replies,
+        .run = review_show,
+        .http = {"GET", OF_REVIEW, "showReview", 200},
+    },
+    {
+        .name = "review.commit",
+        .title = "Make the changes",
+        .text = "Also finishes a commit that was interrupted. Refused, and nothing is touched, if somebody "
+                "else has "
+                "changed the files since.",
+        .flags = OPERATION_KEPT | OPERATION_DECIDES | OPERATION_DIRECTORY,
+        .params = commit_params,
+        .replies = settled_replies,
+        .run = review_commit,
+        .http = {"POST", OF_REVIEW "/commit", "commitReview", 200},
+    },
+    {
+        .name = "review.undo",
+        .title = "Undo an interrupted commit",
+        .text = "The review is then pending again.",
+        .flags = OPERATION_KEPT | OPERATION_DECIDES | OPERATION_DIRECTORY,
+        .params = undo_params,
+        .replies = settled_replies,
+        .run = review_undo,
+        .http = {"POST", OF_REVIEW "/undo", "undoReview", 200},
+    },
+    {
+        .name = "review.drop",
+        .title = "Drop the changes",
+        .text = "They are discarded.",
+        .flags = OPERATION_KEPT | OPERATION_DECIDES,
+        .params = review_params,
+        .replies = settled_replies,
+        .run = review_drop,
+        .http = {"POST", OF_REVIEW "/drop", "dropReview", 200},
+    },
+    {0},
+};

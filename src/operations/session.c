@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on existing sessions. Making one, and running its cells, are runs (include/adder.h). */
+#include "operations/session_fields.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "engine/session/sessions.h"
+#include "library/library.h"
+#include "operations/operation.h"
+
+/* Of a variable: longer ones are not typed. */
+#define NAME_BYTES 255
+
+/* ---- the functions ---- */
+
+static struct session *
+session_of (const struct operation_call *call, GError **error)
+{
+  return sessions_find (call->caller->engine->engine->sessions, call->owner, operation_text (call, "session"),
+                        error);
+}
+
+static json_t *
+session_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
+{
+  return sessions_list (call->caller->engine->engine->sessions, call->owner);
+}
+
+/* SESSION as it is now, once what was asked for is DONE; NULL where it is not. Takes SESSION. */
+static json_t *
+session_shown (struct session *session, gboolean done)
+{
+  json_t *shown = session && done ? sessions_show (session) : NULL;
+  session_unref (session);
+  return shown;
+}
+
+static json_t *
+session_show (const struct operation_call *call, GError **error)
+{
+  return session_shown (session_of (call, error), TRUE);
+}
+
+static json_t *
+session_history (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  json_t *cells = session ? sessions_history (session) : NULL;
+  session_unref (session);
+  return cells;
+}
+
+/* The names of LIST, each once, ended by NULL; they stay LIST's. NULL with ERROR. */
+static GPtrArray *
+read_names (const json_t *list, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  gsize i;
+  json_t *name;
+  json_array_foreach (list, i, name)
+  {
+    const char *text = json_string_value (name);
+    if (strlen (text) > NAME_BYTES) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a name of names has more than %d bytes",
+                   NAME_BYTES);
+      return NULL;
+    }
+    if (!g_ptr_array_find_with_equal_func (names, text, g_str_equal, NULL))
+      g_ptr_array_add (names, (char *)(guintptr)text);
+  }
+  g_ptr_array_add (names, NULL);
+  return g_steal_pointer (&names);
+}
+
+static json_t *
+session_variables (const struct operation_call *call, GError **error)
+{
+  const json_t *named = json_object_get (call->params, "names");
+  g_autoptr (GPtrArray) names = json_is_array (named) ? read_names (named, error) : NULL;
+  if (json_is_array (named) && !names)
+    return NULL;
+  struct session *session = session_of (call, error);
+  json_t *variables = session ? session_ask (session, names ? "value" : "variables",
+                                             names ? (const char *const *)names->pdata : NULL, error)
+                              : NULL;
+  session_unref (session);
+  return variables;
+}
+
+static json_t *
+session_checkpoints (const struct operation_call *call, GError **error)
+{
+  g_autoptr (json_t) shown = session_show (call, error);
+  return shown ? json_pack ("{s:O}", "checkpoints", json_object_get (shown, "checkpoints")) : NULL;
+}
+
+static json_t *
+session_make_checkpoint (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  json_t *made = session ? session_checkpoint (session, operation_text (call, "name"), error) : NULL;
+  session_unref (session);
+  return made;
+}
+
+static json_t *
+session_make_branches (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  json_t *made = session ? session_branch (session, operation_text (call, "checkpoint"),
+                                           (guint)operation_number (call, "count"), error)
+                         : NULL;
+  session_unref (session);
+  return made;
+}
+
+static json_t *
+session_reset (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  g_autoptr (json_t) left = session ? session_ask (session, "reset", NULL, error) : NULL;
+  return session_shown (session, left != NULL);
+}
+
+static json_t *
+session_interrupt (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  return session_shown (session, session && sessions_interrupt (session, error));
+}
+
+static json_t *
+session_end (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  if (session)
+    sessions_end (session, "it was told to");
+  return session_shown (session, TRUE);
+}
+
+static json_t *
+session_roll_back (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  return session_shown (session,
+                        session && session_rollback (session, operation_text (call, "checkpoint"), error));
+}
+
+static json_t *
+session_forget (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  return session_shown (
+      session, session && session_forget_checkpoint (session, operation_text (call, "checkpoint"), error));
+}
+
+/* ---- the table ---- */
+
+#define SESSIONS   "/v1/sessions"
+#define OF_SESSION SESSIONS "/{session}"
+
+const struct operation session_operations[] = {
+    {
+        .name = "session.list",
+        .title = "List the sessions",
+        .text = "The caller's live sessions, then those that ended recently.",
+        .params = session_list_params,
+        .replies = session_list_replies,
+        .run = session_list,
+        .http = {"GET", SESSIONS, "listSessions", 200},
+    },
+    {
+        .name = "session.show",
+        .title = "Show a session",
+        .text = "One that has ended is still shown for a while, with the reason.",
+        .params = session_params,
+        .replies = session_replies,
+        .run = session_show,
+        .http = {"GET", OF_SESSION, "showSession", 200},
+    },
+    {
+        .name = "session.end",
+        .title = "End a session",
+        .text = "A running cell ends as cancelled. Ending a session twice is no error.",
+        .params = session_params,
+        .replies = session_replies,
+        .run = session_end,
+        .http = {"DELETE", OF_SESSION, "endSession", 200},
+    },
+    {
+        .name = "session.variables",
+        .title = "List a session's variables",
+        .text = "With type, shape and size. With `names`, only those, with their values. Waits for a running "
+                "cell.",
+        .params = session_variables_params,
+        .replies = session_variables_replies,
+        .run = session_variables,
+        .http = {"GET", OF_SESSION "/variables", "listVariables", 200},
+    },
+    {
+        .name = "session.history",
+        .title = "Show a session's cells",
+        .text = "The code of each and how it ended. Also of a session that has ended.",
+        .params = session_params,
+        .replies = session_history_replies,
+        .run = session_history,
+        .http = {"GET", OF_SESSION "/history", "showHistory", 200},
+    },
+    {
+        .name = "session.reset",
+        .title = "Forget a session's variables",
+        .text = "Files stay.",
+        .params = session_params,
+        .replies = session_replies,
+        .run = session_reset,
+        .http = {"POST", OF_SESSION "/reset", "resetSession", 200},
+    },
+    {
+        .name = "session.interrupt",
+        .title = "Interrupt a session's cell",
+        .text =
+            "Raises KeyboardInterrupt in the running cell, if there is one; variables stay. Does not wait.",
+        .params = session_params,
+        .replies = session_replies,
+        .run = session_interrupt,
+        .http = {"POST", OF_SESSION "/interrupt", "interruptSession", 200},
+    },
+    {
+        .name = "session.checkpoints",
+        .title = "List a session's checkpoints",
+        .text = "The checkpoints that the session can be rolled back to.",
+        .params = session_params,
+        .replies = session_checkpoints_replies,
+        .run = session_checkpoints,
+        .http = {"GET", OF_SESSION "/checkpoints", "listCheckpoints", 200},
+    },
+    {
+        .name = "session.checkpoint",
+        .title = "Make a checkpoint",
+        .text = "A fork of the live interpreter that waits, with a copy of its files.",
+        .params = session_checkpoint_params,
+        .replies = session_checkpoint_replies,
+        .run = session_make_checkpoint,
+        .http = {"POST", OF_SESSION "/checkpoints", "makeCheckpoint", 201},
+    },
+    {
+        .name = "session.forget",
+        .title = "Drop a checkpoint",
+        .text = "The session stays as it is.",
+        .params = session_rollback_params,
+        .replies = session_replies,
+        .run = session_forget,
+        .http = {"DELETE", OF_SESSION "/checkpoints/{checkpoint}", "dropCheckpoint", 200},
+    },
+    {
+        .name = "session.rollback",
+        .title = "Roll back to a checkpoint",
+        .text = "Restores variables, files and history. The session's current state is lost; the checkpoint "
+                "stays.",
+        .params = session_rollback_params,
+        .replies = session_replies,
+        .run = session_roll_back,
+        .http = {"POST", OF_SESSION "/rollback", "rollBack", 200},
+    },
+    {
+        .name = "session.branch",
+        .title = "Branch a session",
+        .text = "Makes sessions that continue from the current state of this one, or from a checkpoint.",
+        .params = session_branch_params,
+        .replies = session_list_replies,
+        .run = session_make_branches,
+        .http = {"POST", OF_SESSION "/branches", "branchSession", 201},
+    },
+    {0},
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "operations/session_fields.h"
+
+/* ---- parameters ---- */
+
+/* clang-format off */
+#define SESSION FIELD_NAME ("session", FALSE, "The session's name or id.")
+/* clang-format on */
+
+const struct field session_list_params[] = {{0}};
+const struct field session_params[] = {SESSION, {0}};
+const struct field session_variables_params[] = {
+    SESSION,
+    {.name = "names",
+     .types = FIELD_LIST,
+     .items = FIELD_TEXT,
+     .optional = TRUE,
+     .maximum = 100,
+     .text = "Only these, with their values."},
+    {0},
+};
+const struct field session_checkpoint_params[] = {
+    SESSION,
+    FIELD_NAME ("name", TRUE, "A name for the checkpoint; without one it has an id alone."),
+    {0},
+};
+const struct field session_rollback_params[] = {
+    SESSION,
+    FIELD_NAME ("checkpoint", FALSE, "The checkpoint's id, or the newest with this name."),
+    {0},
+};
+const struct field session_branch_params[] = {
+    SESSION,
+    FIELD_NAME ("checkpoint", TRUE, "To branch from; the session's current state by default."),
+    {.name = "count",
+     .types = FIELD_INTEGER,
+     .optional = TRUE,
+     .standard = "1",
+     .minimum = 1,
+     .maximum = 4096,
+     .text = "How many; all are made, or none."},
+    {0},
+};
+
+/* ---- replies ---- */
+
+/* clang-format off */
+#define CHECKPOINT_ROWS \
+    TEXT ("checkpoint_id", "Its id."), \
+    TEXT_0 ("name", "Its name."), \
+    WHOLE ("cell", "The last cell before it."), \
+    WHOLE ("variables", "How many there were."), \
+    TEXT ("created", "When it was made."), \
+    WHOLE ("memory_bytes", "What it holds.")
+/* clang-format on */
+
+static const struct field checkpoint_fields[] = {CHECKPOINT_ROWS, {0}};
+static const struct field new_checkpoint_fields[] = {
+    CHECKPOINT_ROWS,
+    TEXTS ("warnings", "What the session and the checkpoint still share."),
+    {0},
+};
+static const struct field checkpoints_fields[] = {
+    LIST ("checkpoints", checkpoint_fields, "The oldest first."),
+    {0},
+};
+
+const struct field session_whole_fields[] = {
+    TEXT ("session_id", "A UUID of version 7."),
+    TEXT_0 ("name", "Its name."),
+    TEXT_0 ("owner", "Its owner."),
+    TEXT_0 ("environment", "Its interpreter and packages."),
+    TEXT_0 ("profile", "Its limits and rules."),
+    TEXT ("state", "idle, busy or ended."),
+    WHOLE ("cells", "How many it ran."),
+    WHOLE ("variables", "How many it has."),
+    TEXT ("created", "When it was made."),
+    WHOLE_0 ("idle_ms", "Since it was used; null unless it is idle."),
+    WHOLE_0 ("expires_in_ms", "When it ends if nobody uses it; null unless it is idle."),
+    WHOLE ("memory_bytes", "What it held when it was last looked at."),
+    TEXT_0 ("parent", "The session that it is a branch of."),
+    LIST ("checkpoints", checkpoint_fields, "Its checkpoints."),
+    TEXT_0 ("shell", "ipython or plain."),
+    PART_0 ("isolation", result_isolation_fields, "How it is isolated."),
+    TEXT_0 ("reason", "Why it has ended."),
+    {0},
+};
+static const struct field list_fields[] = {
+    LIST ("sessions", session_whole_fields, "Live ones first."),
+    {0},
+};
+
+static const struct field variable_fields[] = {
+    TEXT ("name", "Its name."),
+    TEXT ("type", "Its class."),
+    {.name = "shape",
+     .types = FIELD_LIST | FIELD_NULL,
+     .items = FIELD_INTEGER,
+     .text = "Of tables and arrays."},
+    WHOLE_0 ("bytes", "With the contents for tables and arrays."),
+    SOME (.name = "value", .types = FIELD_TEXT, .text = "Of one that was named."),
+    {0},
+};
+static const struct field variables_fields[] = {
+    LIST ("variables", variable_fields, "At most 1000 of them."),
+    WHOLE ("count", "How many there are."),
+    {0},
+};
+
+static const struct field cell_fields[] = {
+    WHOLE ("cell", "Its number."), TEXT ("code", "What it ran."),         TEXT ("outcome", "How it ended."),
+    TEXT ("started", "In UTC."),   REAL ("wall_ms", "How long it took."), {0},
+};
+static const struct field history_fields[] = {
+    LIST ("cells", cell_fields, "The oldest first."),
+    WHOLE ("dropped", "How many of the first are no longer on record."),
+    {0},
+};
+
+const struct field *const session_replies[] = {session_whole_fields, NULL};
+const struct field *const session_list_replies[] = {list_fields, NULL};
+const struct field *const session_variables_replies[] = {variables_fields, NULL};
+const struct field *const session_history_replies[] = {history_fields, NULL};
+const struct field *const session_checkpoint_replies[] = {new_checkpoint_fields, NULL};
+const struct field *const session_checkpoints_replies[] = {checkpoints_fields, NULL};

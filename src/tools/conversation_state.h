@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What conversations remember: of exact computation the last value, and values under names; of files that
+ * were loaded their ids under names. A state belongs to an owner and a conversation, has bounds ([tools] of
+ * the configuration), and is forgotten when it was not used for a while. Values are text. May be used from
+ * any number of threads. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "common/config.h"
+
+#define CONVERSATION_STATE_LAST "last_result"
+
+struct conversation_states;
+
+/* CONFIG must outlive it. NOUN is what a value is called in errors: "value". */
+struct conversation_states *conversation_states_new (const struct config *config, const char *noun);
+void conversation_states_free (struct conversation_states *states);
+
+/* {NAME: text} of the conversation; empty where there is none, or CONVERSATION is NULL. The caller's. */
+json_t *conversation_states_get (struct conversation_states *states, const char *owner,
+                                 const char *conversation);
+
+/* Keeps TEXT as the last value, and under NAME where that is not NULL. Without a conversation nothing is
+ * kept. Where there is no room, the conversation has no last value any more, the others stay, and
+ * ADDER_ERROR_INVALID names the bound. Too many states: the one that was not used for longest is forgotten,
+ * of the same owner where that one has too many. */
+gboolean conversation_states_put (struct conversation_states *states, const char *owner,
+                                  const char *conversation, const char *name, const char *text,
+                                  GError **error);
+
+/* Keeps TEXT under NAME alone. Otherwise as conversation_states_put. */
+gboolean conversation_states_set (struct conversation_states *states, const char *owner,
+                                  const char *conversation, const char *name, const char *text,
+                                  GError **error);
+
+/* Forgets what is under NAME. */
+void conversation_states_unset (struct conversation_states *states, const char *owner,
+                                const char *conversation, const char *name);
+
+/* Forgets the conversation's. */
+void conversation_states_drop (struct conversation_states *states, const char *owner,
+                               const char *conversation);
+
+/* How many have not expired. */
+guint conversation_states_living (struct conversation_states *states);

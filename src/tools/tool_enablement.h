@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tools that are switched off or on, without a restart: tools.conf in the configuration folder, read at most
+ * once a second. One group, names as TOOLSET.TOOL; `enabled` counts for tools that are off as they come:
+ *
+ *     [tools]
+ *     disabled = compute.compute_with_python assistant.run_python
+ *     enabled = compute.compute_with_javascript
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "tools/table.h"
+
+struct tool_enablement;
+
+struct tool_enablement *tool_enablement_new (void);
+void tool_enablement_free (struct tool_enablement *enablement);
+
+/* Whether the tool can be used. A file that cannot be read switches everything off, and ERROR says so; a tool
+ * that is off is ADDER_ERROR_REFUSED. May be asked from any thread. */
+gboolean tool_enablement_is_on (struct tool_enablement *enablement, const struct toolset *toolset,
+                                const struct tool *tool, GError **error);
+
+/* The next question reads the file, however lately it was read. */
+void tool_enablement_reread (struct tool_enablement *enablement);
+
+/* Writes the file anew, with the tool on or off. Two writers at once: the later one wins. */
+gboolean tool_enablement_set (const struct toolset *toolset, const struct tool *tool, gboolean on,
+                              GError **error);
