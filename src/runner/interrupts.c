@@ -32,7 +32,6 @@ interrupts_hold (void)
   sigfillset (&mask);
   for (size_t i = 0; i < sizeof through / sizeof *through; i++)
     sigdelset (&mask, through[i]);
-  noted = -1;
   if (sigaction (SIGINT, &action, NULL) < 0)
     return -errno;
   int err = pthread_sigmask (SIG_SETMASK, &mask, held ? NULL : &before);

@@ -13,6 +13,7 @@ import pytest
 
 BUILD = pathlib.Path(os.environ.get("ADDER_BUILD", pathlib.Path(__file__).resolve().parents[2] / "build")).resolve()
 RUNNER = BUILD / "src" / "runner"
+SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner" / "python"
 DEADLINE = 60
 BROKEN = 125
 
@@ -185,6 +186,43 @@ print(told(_adder.send, _adder.DISPLAY, b"{}"))
         )
         ours.sendall(struct.pack("II", REQUEST, 0))
         assert process.communicate(timeout=DEADLINE)[0] == "ZeroDivisionError\n"
+
+
+# Where a session is, between its first answer and its first cell, when the daemon interrupts that cell.
+EARLY = {
+    "before": ("interrupt()", ""),
+    "prepared": ("session.display.start = lambda request: interrupt() if request['cell'] == session.WARM_UP else None", ""),
+    "under way": ("", "if number == session.WARM_UP: interrupt()"),
+    "over": ("session.flush = interrupt", "if number == 1: session.flush = lambda: None"),
+}
+
+
+@pytest.mark.parametrize("moment", EARLY)
+def test_the_first_cell_is_interrupted_during_the_warm_up(tmp_path, moment):
+    """It must not be lost: the cell would go on until its grace is over, and end its session."""
+    first, within = EARLY[moment]
+    code = f"""
+import ctypes, types
+package = types.ModuleType("adder_runner")
+package.__path__, package._adder = [{str(SOURCE)!r}], _adder
+sys.modules.update({{"adder_runner": package, "adder_runner._adder": _adder}})
+from adder_runner import session
+
+def interrupt():
+    ctypes.CDLL(None).sigqueue(os.getpid(), signal.SIGINT, ctypes.c_long(1))
+
+def execute(request, title, number, outcome):
+    {within or "pass"}
+
+_adder.hold()
+cells = session.Session(None)
+cells.execute = execute
+{first}
+for number in (session.WARM_UP, 1, 2):
+    ended = cells.cell({{"code": "", "cell": number, "value_bytes": 0}}, -1)
+    print(ended["error"] and ended["error"]["type"])
+"""
+    assert run(code, tmp_path, []) == (0, "None\nKeyboardInterrupt\nNone")
 
 
 LIMITS = {

@@ -23,6 +23,8 @@ from adder_runner import _adder, attempts, blocked, branches, children, denials,
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MOST = 20
+# In place of a cell's number.
+QUESTION, WARM_UP = 0, -1
 # Who may not ask for these may not have IPython start programs either.
 STARTERS = frozenset(("os.system", "subprocess"))
 SIGINT = int(_signal.SIGINT)
@@ -60,7 +62,7 @@ def serve(payload):
     session.names.update(request.get("values", {}))
     send(_adder.ANSWER, {"shell": session.kind, "version": session.version})
     # The first cell finds its memory touched; nobody waits for this one.
-    encode(session.cell({"code": "", "cell": 0, "value_bytes": 0}, -1))
+    encode(session.cell({"code": "", "cell": WARM_UP, "value_bytes": 0}, -1))
     while True:
         try:
             session.answer(*_adder.receive())
@@ -150,7 +152,8 @@ class Session:
 
         late = None
         try:
-            outcome.guard(released)
+            # The first cell may be interrupted before the warm-up is over: that one takes no signals.
+            outcome.guard(action if cell == WARM_UP else released)
         except BaseException as error:  # a second signal, while the first was put into words
             late = error
         for _ in range(100):
@@ -330,7 +333,7 @@ class Session:
                 answer["variables"] = variables.describe(self.names, self.hidden(), names, request.get("value_bytes", 65536))
             answer["count"] = variables.count(self.names, self.hidden())
 
-        self.run(0, outcome, find)
+        self.run(QUESTION, outcome, find)
         return {**answer, "error": outcome.error} if outcome.error else answer
 
     def reset(self):
