@@ -530,6 +530,10 @@ def users():
     return [User("root", 0, []), nobody]
 
 
+# How busy the machine is ends no session whose code was interrupted: only a test of that says how long it may take.
+PATIENCE = "[sessions]\ninterrupt_grace_ms = 60s\n"
+
+
 class Adder:
     """The command line of one user, with a home, a configuration and a runtime directory of its own."""
 
@@ -547,8 +551,7 @@ class Adder:
         self.wrapper = []  # a program that runs each command, with its arguments
         self.used_by = None  # the file whose tests share this one now
         self.deadline = DEADLINE  # longer where a container engine takes part
-        if config:
-            self.configure(config)
+        self.configure(config)
 
     def own(self, path):
         if os.geteuid() == 0:
@@ -557,7 +560,7 @@ class Adder:
 
     def configure(self, text):
         path = self.config / "adder.conf"
-        path.write_text(text)
+        path.write_text(text if "interrupt_grace_ms" in text else PATIENCE + text)
         path.chmod(0o644)
 
     def file(self, name, content):

@@ -15,19 +15,6 @@ from harness import FOREVER, Sessions, unique, wait_until
 ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
-@pytest.fixture(scope="module")
-def patient_adder(make_shared_adder):
-    return make_shared_adder("[sessions]\ninterrupt_grace_ms = 60s\n")
-
-
-@pytest.fixture
-def patient(patient_adder):
-    """Sessions whose code may take its time when it is interrupted: how busy the machine is ends none of them."""
-    made = Sessions(patient_adder)
-    yield made
-    made.end_all()
-
-
 # ---- variables stay ----
 
 
@@ -294,63 +281,63 @@ def test_without_a_daemon(own_adder):
 # ---- one cell at a time ----
 
 
-def test_cells_wait_their_turn(patient):
+def test_cells_wait_their_turn(sessions):
     """In the order of asking: each is seen to wait before the next asks."""
-    session = patient.new()
-    patient.cell(session, "order = []")
-    first = patient.started(
+    session = sessions.new()
+    sessions.cell(session, "order = []")
+    first = sessions.started(
         session,
         "print('started', flush=True)\nopen('/tmp/go', 'w')\nimport time\n"
         "while not __import__('os').path.exists('/tmp/end'): time.sleep(0.01)\norder.append(0)",
     )
-    assert patient.show(session)["state"] == "busy"
-    busy = patient.cell(session, "1", "--no-wait")
+    assert sessions.show(session)["state"] == "busy"
+    busy = sessions.cell(session, "1", "--no-wait")
     assert busy.outcome == "busy" and busy.exit_status == 75
     first.send_signal(signal.SIGINT)
     assert first.wait(harness.DEADLINE) != 0
-    assert patient.cell(session, "order").text == "[]"
+    assert sessions.cell(session, "order").text == "[]"
 
-    running = patient.started(
+    running = sessions.started(
         session, "print('started', flush=True)\nimport time\ntime.sleep(0.3)\norder.append(1)"
     )
-    second = patient.cell(session, "order.append(2); order")
+    second = sessions.cell(session, "order.append(2); order")
     assert second.text == "[1, 2]" and running.wait(harness.DEADLINE) == 0
 
 
-def test_waiting_cell_is_cancelled_alone(patient):
-    session = patient.new()
-    patient.cell(session, "x = 1")
-    running = patient.started(session)
-    waiting = patient.start(session, "x = 2")
+def test_waiting_cell_is_cancelled_alone(sessions):
+    session = sessions.new()
+    sessions.cell(session, "x = 1")
+    running = sessions.started(session)
+    waiting = sessions.start(session, "x = 2")
     harness.wait_for_handlers(waiting)
     waiting.send_signal(signal.SIGINT)
     assert waiting.wait(harness.DEADLINE) == 130
     assert running.poll() is None, "Ctrl-C of who waits does not meet who runs"
     running.send_signal(signal.SIGINT)
     running.wait(harness.DEADLINE)
-    assert patient.cell(session, "x").text == "1"
+    assert sessions.cell(session, "x").text == "1"
 
 
 # ---- interrupts and limits ----
 
 
-def test_interrupt_keeps_variables(patient):
-    session = patient.new()
-    patient.cell(session, "x = 42")
-    running = patient.started(session, "y = 1\nprint('started', flush=True)\nwhile True: pass")
-    patient.ask("interrupt", session)
+def test_interrupt_keeps_variables(sessions):
+    session = sessions.new()
+    sessions.cell(session, "x = 42")
+    running = sessions.started(session, "y = 1\nprint('started', flush=True)\nwhile True: pass")
+    sessions.ask("interrupt", session)
     out, err = running.communicate(timeout=harness.DEADLINE)
     assert running.returncode not in (0, None) and b"KeyboardInterrupt" in err
-    assert patient.cell(session, "print(x, y)").stdout == "42 1\n"
+    assert sessions.cell(session, "print(x, y)").stdout == "42 1\n"
 
 
-def test_ctrl_c_interrupts_the_cell(patient):
-    session = patient.new()
-    running = patient.started(session, "x = 42\n" + FOREVER)
+def test_ctrl_c_interrupts_the_cell(sessions):
+    session = sessions.new()
+    running = sessions.started(session, "x = 42\n" + FOREVER)
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=harness.DEADLINE)
     assert running.returncode not in (0, None) and b"KeyboardInterrupt" in err
-    assert patient.cell(session, "x").text == "42"
+    assert sessions.cell(session, "x").text == "42"
 
 
 DEAF = """
@@ -369,7 +356,7 @@ while True:
 def test_who_asks_again_does_not_wait(make_sessions):
     """The code takes no interrupt, and the grace is longer than the test may last: the first Ctrl-C interrupts, the second
     cancels, the third ends the command."""
-    sessions = make_sessions("[sessions]\ninterrupt_grace_ms = 60s\n")
+    sessions = make_sessions()
     session = sessions.new()
     running = sessions.started(session, DEAF, "--timeout", "100")
     running.send_signal(signal.SIGINT)
@@ -408,16 +395,16 @@ def test_deaf_code_ends_the_session(make_sessions):
     ],
     ids=["wall", "cpu", "output"],
 )
-def test_limits_of_a_cell_keep_the_session(patient, code, options, outcome):
-    session = patient.new()
-    patient.cell(session, "x = 42")
-    result = patient.cell(session, code, *options)
+def test_limits_of_a_cell_keep_the_session(sessions, code, options, outcome):
+    session = sessions.new()
+    sessions.cell(session, "x = 42")
+    result = sessions.cell(session, code, *options)
     assert result.outcome == outcome
-    assert patient.cell(session, "x").text == "42"
+    assert sessions.cell(session, "x").text == "42"
 
 
-def test_limit_of_a_cell_in_words(patient):
-    told = patient.adder.call("run", "--session", patient.new(), "--timeout", "0.3", "-c", "while True: pass")
+def test_limit_of_a_cell_in_words(sessions):
+    told = sessions.adder.call("run", "--session", sessions.new(), "--timeout", "0.3", "-c", "while True: pass")
     assert told.returncode == 124 and "KeyboardInterrupt" in told.stderr
     assert told.stderr.endswith("adder: the run took longer than 300 ms (wall_ms); raise it with --timeout\n")
 
@@ -558,28 +545,28 @@ def test_replay_after_a_reset_has_the_files(sessions):
     assert replayed(sessions, session)["cells"][0]["differs"] == []
 
 
-def test_replay_has_the_limits_of_the_cells(patient):
-    session = patient.new()
-    assert patient.cell(session, "while True: pass", "--timeout", "0.2").outcome == "timeout"
-    again = replayed(patient, session, status=124)
+def test_replay_has_the_limits_of_the_cells(sessions):
+    session = sessions.new()
+    assert sessions.cell(session, "while True: pass", "--timeout", "0.2").outcome == "timeout"
+    again = replayed(sessions, session, status=124)
     assert again["cells"][0]["result"]["limits"]["wall_ms"] == 200 and again["cells"][0]["before"] == "timeout"
 
 
-def test_interrupted_replay(patient):
-    session = patient.new()
-    patient.cell(session, "x = 1")
+def test_interrupted_replay(sessions):
+    session = sessions.new()
+    sessions.cell(session, "x = 1")
     # Only in the replay, where a file is there, it does not end by itself.
     code = "import os, time\nprint('started', flush=True)\nif os.path.exists('/work/more.txt'):\n    time.sleep(600)"
-    patient.cell(session, code)
-    before = [shown["session_id"] for shown in patient.list()]
-    more = patient.adder.file("more.txt", "more")
-    process = patient.adder.popen("session", "replay", session, "--file", more)
+    sessions.cell(session, code)
+    before = [shown["session_id"] for shown in sessions.list()]
+    more = sessions.adder.file("more.txt", "more")
+    process = sessions.adder.popen("session", "replay", session, "--file", more)
     assert process.stdout.readline() == b"started\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=harness.DEADLINE)
     assert process.returncode not in (0, None) and out == b""
     assert b"nothing has changed, since cell 2 was interrupted" in err
-    assert [shown["session_id"] for shown in patient.list()] == before and patient.cell(session, "x").text == "1"
+    assert [shown["session_id"] for shown in sessions.list()] == before and sessions.cell(session, "x").text == "1"
 
 
 def test_no_session_ends_for_a_replay_that_fails(make_adder):

@@ -10,8 +10,8 @@
 #include "suite.h"
 
 #define SETTINGS                                                                                             \
-  "[pool]\nparked = 2\n[sessions]\nmax_sessions_per_owner = 12\nmax_checkpoints = 3\ninterrupt_grace_ms = "  \
-  "500\n"
+  "[pool]\nparked = 2\n[sessions]\nmax_sessions_per_owner = 12\nmax_checkpoints = 3\n"                       \
+  "interrupt_grace_ms = 60s\n"
 
 static AdderEngine *engine;
 

@@ -14,31 +14,39 @@
 #include "session_calls.h"
 #include "suite.h"
 
-/* Three parked, a short grace, nobody ends for idleness. */
-#define SETTINGS "[pool]\nparked = 3\n[sessions]\ninterrupt_grace_ms = 500\n"
+/* How long a session may take when it is interrupted: as long as a busy machine needs where it is to live, no
+ * time where it is to end. */
+enum grace { LONG, SHORT, GRACES };
 
-/* Kinds of sandbox, each with one engine for all tests, made for the first of them. */
+static const char *const settings_of[GRACES] = {
+    [LONG] = "[pool]\nparked = 3\n[sessions]\ninterrupt_grace_ms = 60s\n",
+    [SHORT] = "[pool]\nparked = 1\n[sessions]\ninterrupt_grace_ms = 100\n",
+};
+
+/* Kinds of sandbox, each with one engine of each grace for all tests, made for the first of them. */
 static struct kind {
   const char *name, *settings;
-  AdderEngine *engine;
+  AdderEngine *engines[GRACES];
 } kinds[] = {
-    {"best", SETTINGS, NULL},
-    {"without-groups", SETTINGS "[sandbox]\ncgroup = none\n", NULL},
-    {"process", SETTINGS "[sandbox]\nisolation = process\nmin_isolation = 1\n", NULL},
+    {"best", "", {NULL}},
+    {"without-groups", "[sandbox]\ncgroup = none\n", {NULL}},
+    {"process", "[sandbox]\nisolation = process\nmin_isolation = 1\n", {NULL}},
 };
 
 static AdderEngine *
-engine_of (struct kind *kind)
+engine_of (struct kind *kind, enum grace grace)
 {
-  if (!kind->engine)
-    kind->engine = new_engine (kind->settings);
-  return kind->engine;
+  if (!kind->engines[grace]) {
+    g_autofree char *settings = g_strconcat (settings_of[grace], kind->settings, NULL);
+    kind->engines[grace] = new_engine (settings);
+  }
+  return kind->engines[grace];
 }
 
 static AdderEngine *
 shared (void)
 {
-  return engine_of (&kinds[0]);
+  return engine_of (&kinds[0], LONG);
 }
 
 /* ---- help ---- */
@@ -257,7 +265,7 @@ test_turns_that_do_not_come (void)
       {50, 1, "the session was at work for all of 50 ms (queue_wait_ms)"},
       {60000, 0, "too many cells wait for the session already (max_queued = 0)"},
   };
-  AdderEngine *engine = new_engine (SETTINGS);
+  AdderEngine *engine = new_engine (settings_of[LONG]);
   struct config *config = (struct config *)(guintptr)engine->engine->host->config;
   begin (engine, "waits");
   g_autoptr (AdderRequest) request = new_cell ("waits", "print('s', flush=True)\nwhile True: pass");
@@ -374,7 +382,7 @@ check_ending (AdderEngine *engine, const struct ending *row)
 static void
 test_deaf_to_interrupt (void)
 {
-  AdderEngine *engine = shared ();
+  AdderEngine *engine = engine_of (&kinds[0], SHORT);
   begin (engine, "deaf");
   g_autoptr (AdderRequest) request = new_cell ("deaf", DEAF "print('s', flush=True)\nwhile True: pass");
   AdderRun *run = adder_run_start (engine, request);
@@ -410,9 +418,9 @@ test_endings (gconstpointer data)
   struct kind *kind = (struct kind *)(guintptr)data;
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++) {
     g_test_message ("%s", endings[i].name);
-    check_ending (engine_of (kind), &endings[i]);
+    check_ending (engine_of (kind, endings[i].reason ? SHORT : LONG), &endings[i]);
   }
-  check_memory (engine_of (kind));
+  check_memory (engine_of (kind, LONG));
 }
 
 /* ---- between cells ---- */
@@ -956,7 +964,8 @@ UNIT_SUITE (engine_session)
 
   int r = g_test_run ();
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
-    adder_engine_free (kinds[i].engine);
+    for (int grace = 0; grace < GRACES; grace++)
+      adder_engine_free (kinds[i].engines[grace]);
   support_end ();
   return r;
 }
