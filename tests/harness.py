@@ -423,6 +423,14 @@ def forget_peak(pid):
     pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
+def end_accepting(listening, thread):
+    """Closes a socket at which THREAD accepts. Not before it has ended: another socket could get the descriptor's number, and have
+    its connections taken away."""
+    listening.shutdown(socket.SHUT_RDWR)
+    thread.join()
+    listening.close()
+
+
 # ---- what a host holds besides processes ----
 
 

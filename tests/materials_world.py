@@ -480,9 +480,8 @@ class Hostile:
         self.go_on.set()
         for barrier in self.meetings.values():
             barrier.abort()
-        for listening in (self.socket, self.elsewhere):
-            listening.shutdown(socket.SHUT_RDWR)
-            listening.close()
+        for listening, thread in zip((self.socket, self.elsewhere), self.threads):
+            harness.end_accepting(listening, thread)
         until = time.monotonic() + harness.DEADLINE
         for thread in self.threads:
             thread.join(max(0, until - time.monotonic()))

@@ -127,7 +127,7 @@ class Server:
 
     def __exit__(self, *_):
         self.over.set()
-        self.socket.close()
+        harness.end_accepting(self.socket, self.threads[0])
 
 
 class Asker:

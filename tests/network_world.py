@@ -206,7 +206,7 @@ def run(*words):
 def prepare():
     run("ip", "link", "set", "lo", "up")
     (directory / "hosts").write_text("127.0.0.1 localhost\n")
-    (directory / "resolv.conf").write_text("nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
+    (directory / "resolv.conf").write_text("nameserver 127.0.0.53\noptions timeout:10 attempts:1\n")
     (directory / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files dns\n")
     for name in ("hosts", "resolv.conf", "nsswitch.conf"):
         run("mount", "--bind", directory / name, os.path.realpath(f"/etc/{name}"))

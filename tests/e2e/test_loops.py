@@ -156,7 +156,7 @@ def test_large_and_deep_code_is_counted_as_well(conversation):
 def test_switched_off_and_bounded(make_adder):
     conversation = Conversation(make_adder("[loops]\nfailures = 0\n"))
     conversation.fails("1 / 0", 4)
-    few = make_adder("[loops]\nfailures = 1\nmax_conversations_per_owner = 1\nforget_ms = 1s\n")
+    few = make_adder("[loops]\nfailures = 1\nmax_conversations_per_owner = 1\n")
     conversation, other = Conversation(few), Conversation(few)
     conversation.fails("1 / 0")
     conversation.is_refused("1 / 0", "the same code has failed 1 time in a row")
