@@ -332,6 +332,13 @@ class Process:
                 waiting.register(descriptor, select.POLLIN)
                 waiting.poll(1000 * max(seconds, 0))
 
+    def arguments(self):
+        """The words it was started with; none when it is gone."""
+        try:
+            return pathlib.Path(f"/proc/{self.pid}/cmdline").read_bytes().split(b"\0")[:-1]
+        except OSError:
+            return []
+
     def namespace(self, kind):
         try:
             return os.readlink(f"/proc/{self.pid}/ns/{kind}")

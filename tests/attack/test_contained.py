@@ -30,7 +30,7 @@ def orders(contained):
     """What its launchers were told, by pid."""
     found = {}
     for process in contained.installation.processes():
-        words = pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
+        words = process.arguments()
         if len(words) > 2 and words[0].endswith(b"adder-container") and words[1] == b"start":
             found[process.pid] = json.loads(words[2])
     return found

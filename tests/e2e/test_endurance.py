@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thousand runs in a row: nothing is left behind, and no two sandboxes are alike."""
 import os
-import pathlib
 
 import pytest
 
@@ -23,12 +22,8 @@ print(*numbers)
 def zygote_held(adder):
     """Memory, shared with sandboxes or not, and descriptors of the one zygote that serves the environment."""
     pid = adder.at_rest()
-    name = f"--environment\0{adder.environment}\0".encode()
-    [zygote] = [
-        process
-        for process in harness.descendants(pid)
-        if process.parent == pid and name in pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes()
-    ]
+    words = {b"--environment", adder.environment.encode()}
+    [zygote] = [process for process in harness.descendants(pid) if process.parent == pid and words <= set(process.arguments())]
     return {
         "pid": zygote.pid,
         "memory": harness.status_bytes(zygote.pid, "RssAnon"),

@@ -416,13 +416,6 @@ def test_what_is_left_ends_with_the_run(inside):
     from harness import processes, wait_until
 
     def gone():
-        for process in processes():
-            try:
-                with open(f"/proc/{process.pid}/cmdline") as file:
-                    if name in file.read() and process.name == "sleep":
-                        return False
-            except OSError:
-                pass
-        return True
+        return not any(process.arguments() == [b"sleep", name.encode()] for process in processes())
 
     wait_until(gone, "what the command left to end")
