@@ -102,14 +102,28 @@ def waiting_run(adder):
 # ---- PostgreSQL ----
 
 
+def unnoticed(run):
+    """The result of RUN, which restarts the server. The store looks at it too, a second after its first use and then each minute:
+    when it did so meanwhile, the next second's runs are not kept, and this is tried again."""
+    for _ in range(3):
+        result = run()
+        if not lost(result):
+            break
+    return result
+
+
 @pytest.mark.parametrize("how", (signal.SIGQUIT, signal.SIGINT), ids=("crash", "shutdown"))
 def test_restarted_between_runs(make_adder, server, how):
     """Nobody notices."""
     adder = make_adder(config(server.new()))
     results = [run_kept(adder)]
-    server.down(how)
-    server.up()
-    results.append(adder.run(FILE))
+
+    def run():
+        server.down(how)
+        server.up()
+        return adder.run(FILE)
+
+    results.append(unnoticed(run))
     assert results[-1].warnings == [] and results[-1].files[0]["file_id"]
     check_kept(adder, results)
 
@@ -117,10 +131,14 @@ def test_restarted_between_runs(make_adder, server, how):
 def test_restarted_in_mid_run(make_adder, server):
     adder = make_adder(config(server.new()))
     first = run_kept(adder)
-    go = waiting_run(adder)
-    server.down()
-    server.up()
-    result = go()
+
+    def run():
+        go = waiting_run(adder)
+        server.down()
+        server.up()
+        return go()
+
+    result = unnoticed(run)
     assert result.outcome == "ok" and result.stdout == "done\n" and result.warnings == []
     check_kept(adder, [first, result])
 
