@@ -188,7 +188,7 @@ def installation(common_directory):
     yield installed
     # Those that were killed last are on their way.
     with contextlib.suppress(AssertionError):
-        harness.wait_until(lambda: not installed.processes(), "the end of all processes", 20)
+        harness.wait_until(lambda: not installed.processes(), "the end of all processes")
     left = installed.processes()
     assert not left, f"processes that outlived the suites: {left}"
     mounts = [line for line in harness.host_mounts() - mounts if str(common_directory) in line]

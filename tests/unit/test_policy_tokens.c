@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "adder.h"
@@ -359,7 +360,8 @@ test_too_many (void)
   world_end (&world);
 }
 
-/* That a token is found takes no longer with many of them; the bound is far from what it takes. */
+/* That a token is found takes no longer with many of them; the bound, of processor time, is far from what it
+ * takes. */
 static void
 test_many (void)
 {
@@ -371,7 +373,7 @@ test_many (void)
   struct tokens *tokens = tokens_new (world.config, &problem);
   g_assert_no_error (problem);
   g_assert_cmpuint (tokens_count (tokens), ==, many);
-  gint64 began_us = g_get_monotonic_time ();
+  clock_t began = clock ();
   for (guint i = 0; i < 10000; i++) {
     g_autofree char *secret = g_strdup_printf ("t%u", i * 2);
     gboolean expired;
@@ -379,9 +381,9 @@ test_many (void)
     g_assert_true ((who != NULL) == (i * 2 < many));
     principal_unref (who);
   }
-  gint64 took_us = g_get_monotonic_time () - began_us;
-  g_test_message ("%.2f us each", (double)took_us / 10000);
-  g_assert_cmpint (took_us, <, 5 * G_USEC_PER_SEC);
+  clock_t took = clock () - began;
+  g_test_message ("%.2f us each", (double)took / CLOCKS_PER_SEC * G_USEC_PER_SEC / 10000);
+  g_assert_cmpint (took, <, 5 * CLOCKS_PER_SEC);
   tokens_free (tokens);
   world_end (&world);
 }
