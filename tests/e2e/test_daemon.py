@@ -22,10 +22,9 @@ def daemons(adder):
     for process in adder.installation.processes():
         try:
             variables = pathlib.Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
-            arguments = pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if f"ADDER_RUNTIME_DIR={adder.runtime}".encode() in variables and b"serve" in arguments:
+        if f"ADDER_RUNTIME_DIR={adder.runtime}".encode() in variables and b"serve" in process.arguments():
             found.append(process)
     return found
 
