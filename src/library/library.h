@@ -119,7 +119,7 @@ void library_find_input (AdderEngine *engine, struct run_request *resolved, cons
                          enum input_place place);
 
 /* Opens what was found; large files are linked as well, where a run of RESOLVED (not for a SESSION to be
- * made) can do without copies. What is not to be had is its `invalid`. */
+ * made) can do without copies. What is not available is its `invalid`. */
 void library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolean session);
 
 /* Ends SESSION of OWNER because of REASON, which its owner reads. */

@@ -82,7 +82,7 @@ is_among (const GArray *inputs, const struct input *input)
 }
 
 /* Adds GIVEN (may be NULL) to the files of REQUEST, but for what was asked for with the replay itself. What
- * is not to be had is REQUEST's `invalid`. */
+ * is not available is REQUEST's `invalid`. */
 static void
 restore_files (const AdderReplay *replay, const GArray *given, struct run_request *request)
 {

@@ -120,7 +120,7 @@ def test_kernel(bench, science):
 
 @pytest.mark.both_users
 def test_what_is_lacking(bench, adder):
-    """A peer that is not to be had is listed with the reason, and the others are measured."""
+    """A peer that is not available is listed with the reason, and the others are measured."""
     if adder.user.uid == 0:
         pytest.skip("as root, an engine would be started")
     process = bench(

@@ -534,7 +534,7 @@ outcome_of (const GError *problem)
   return problem->domain == ADDER_ERROR ? explain_outcome_of (problem) : ADDER_OUTCOME_FAILED;
 }
 
-/* There was no answer to be had, for a reason outside of the code. */
+/* There is no answer, for a reason outside of the code. */
 static int
 fail (struct asking *asking, const GError *problem, gboolean usage)
 {

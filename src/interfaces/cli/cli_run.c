@@ -340,7 +340,7 @@ run (const struct run_options *options, const struct submission *request, GError
   return code;
 }
 
-/* Bad input, or a daemon that is not to be had: one sentence, or the result object that says it. */
+/* Bad input, or a daemon that cannot be reached: one sentence, or the result object that says it. */
 static int
 report (const GError *problem, gboolean json, gboolean usage)
 {

@@ -238,7 +238,7 @@ def is_own(path):
 
 
 def is_hidden(path):
-    """PATH is not to be had, and it is the sandbox that has it not: a file of the run's own would be its own matter."""
+    """PATH is missing, and it is the sandbox that lacks it: a missing file of the run's own is the run's own matter."""
     if is_own(path) or may_read(path):
         return False
     return os.path.lexists(path) or not path.startswith(WHOLE)

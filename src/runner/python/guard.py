@@ -316,7 +316,7 @@ class Check:
     def name(self, node, name):
         """An identifier, wherever it stands."""
         if name in self.rules.names:
-            hint = DUNDER if name.startswith("__") else f"{name} is not to be had here{self.modules()}."
+            hint = DUNDER if name.startswith("__") else f"{name} is not available here{self.modules()}."
             self.add("name", node, name, hint)
             return False
         return True
@@ -324,7 +324,7 @@ class Check:
     def attribute(self, node, name):
         if name in self.rules.attributes:
             column = f"; a column of that name is df[{name!r}]" if self.rules.tables else ""
-            hint = DUNDER if name.startswith("__") else PRIVATE if name.startswith("_") else f"The attribute {name} is not to be had here{column}."
+            hint = DUNDER if name.startswith("__") else PRIVATE if name.startswith("_") else f"The attribute {name} is not available here{column}."
             self.add("attribute", node, "." + name, hint)
             return False
         return True
@@ -362,7 +362,7 @@ class Check:
             return
         path = dotted(node)
         if path is not None and path in self.rules.paths:
-            self.add("attribute", node, path, f"{path} is not to be had here.")
+            self.add("attribute", node, path, f"{path} is not available here.")
         elif self.attribute(node, node.attr) and path is not None:
             self.paths.append((node, path))
         if self.rules.expression and not load:
@@ -454,7 +454,7 @@ class Check:
             if name in self.bound or name in self.known or name in rules.modules or rules.offers(name) or not hasattr(builtins, name):
                 continue
             known = f" There are: {', '.join(rules.names_known())}." if "builtins" in rules.given else ""
-            self.add("name", node, name, f"{name} is not to be had here.{known}")
+            self.add("name", node, name, f"{name} is not available here.{known}")
 
     def look_at_paths(self):
         """What is not among a module's names that the code gets."""
@@ -465,7 +465,7 @@ class Check:
             from adder_runner import guarded
 
             if guarded.is_withheld(self.rules, root, rest):
-                self.add("attribute", node, path, f"{path} is not to be had here.")
+                self.add("attribute", node, path, f"{path} is not available here.")
 
     def look_at_range(self, node):
         most = self.rules.given.get("max_range")

@@ -37,7 +37,7 @@ class ReadOnly(types.ModuleType):
         if not is_there(module, name):
             raise AttributeError(f"module '{module.__name__}' has no attribute '{name}'")
         if not is_offered(ruling, module, alias, name):
-            raise AttributeError(f"{alias}.{name} is not to be had here")
+            raise AttributeError(f"{alias}.{name} is not available here")
         value = getattr(module, name)
         if module.__name__ == "scipy.stats":
             value = import_real("adder_runner.guarded_stats").shown(value)

@@ -97,7 +97,7 @@ class Distribution(Shown):
             return show(Method, getattr(self._real, name))
         if name in TEXTS:
             return getattr(self._real, name, None)
-        raise AttributeError(f"{name} of a distribution is not to be had here")
+        raise AttributeError(f"{name} of a distribution is not available here")
 
 
 def show(kind, real):
