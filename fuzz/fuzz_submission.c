@@ -26,7 +26,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
       int fd = open ("/dev/null", O_RDONLY | O_CLOEXEC);
       FUZZ_REQUIRE (submission_take_fd (&submission, &fd, &error));
     }
-    AdderRequest *request = submission_build (&submission, &error);
+    AdderRequest *request = submission_build (&submission, NULL, &error);
     FUZZ_REQUIRE ((request != NULL) == (error == NULL));
     adder_request_free (request);
   }

@@ -92,7 +92,7 @@ ADDER_PUBLIC void adder_request_set_profiles_allowed (AdderRequest *request, con
 /* Says yes to everything that would need an approval; the log says that it did. */
 ADDER_PUBLIC void adder_request_set_accept_all (AdderRequest *request, gboolean accept_all);
 /* Who asks, and in which conversation: kept in the record. Callers queue fairly by owner. CONVERSATION has at
- * most 200 bytes. */
+ * most ADDER_CONVERSATION_BYTES bytes. */
 ADDER_PUBLIC void adder_request_set_owner (AdderRequest *request, const char *owner,
                                            const char *conversation);
 

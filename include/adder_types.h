@@ -15,7 +15,9 @@ typedef struct adder_run AdderRun;
 typedef struct adder_result AdderResult;
 typedef struct adder_replay AdderReplay;
 
-#define ADDER_ERROR (adder_error_quark ())
+#define ADDER_CONVERSATION_BYTES 200 /* the longest id of a conversation */
+
+#define ADDER_ERROR              (adder_error_quark ())
 typedef enum {
   ADDER_ERROR_FAILED,    /* Adder's own fault or the host's: the message names the step */
   ADDER_ERROR_INVALID,   /* the request: a limit over its maximum, code that is not UTF-8, an unclean name */

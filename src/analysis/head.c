@@ -69,15 +69,10 @@ open_lines (int fd, GError **error)
   g_autofree guint8 *data = g_malloc (HEAD_BYTES);
   if (!read_head (fd, data, &length, error))
     return -1;
-  autoclose int head = memfd_create ("head", MFD_CLOEXEC);
-  int r = head < 0 ? -errno : fd_write_all (head, data, head_whole_lines (data, length));
-  if (r == 0 && lseek (head, 0, SEEK_SET) < 0)
-    r = -errno;
-  if (r < 0) {
-    error_from_errno (error, r, "cannot keep the beginning of the file");
-    return -1;
-  }
-  return fd_steal (&head);
+  int head = fd_memory ("head", data, head_whole_lines (data, length));
+  if (head < 0)
+    error_from_errno (error, head, "cannot keep the beginning of the file");
+  return head < 0 ? -1 : head;
 }
 
 /* What a file begins with of which the first lines do not do, and what such files are called: it is no text,

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -127,6 +128,16 @@ fd_write_all (int fd, const void *data, size_t size)
     size -= (size_t)put;
   }
   return 0;
+}
+
+int
+fd_memory (const char *name, const void *data, size_t size)
+{
+  autoclose int fd = memfd_create (name, MFD_CLOEXEC);
+  int r = fd < 0 ? -errno : fd_write_all (fd, data, size);
+  if (r == 0 && lseek (fd, 0, SEEK_SET) < 0)
+    r = -errno;
+  return r < 0 ? r : fd_steal (&fd);
 }
 
 int

@@ -31,6 +31,10 @@ int fd_steal (int *fd);
 int fd_read_all (int fd, void *data, size_t size);
 int fd_write_all (int fd, const void *data, size_t size);
 
+/* A file in memory that has SIZE bytes of DATA, at its beginning; NAME is seen in /proc. The caller's, or a
+ * negative errno. */
+int fd_memory (const char *name, const void *data, size_t size);
+
 /* The names in the directory that DIRECTORY_FD (O_PATH will do) refers to, from the first on; for closedir().
  * NULL with errno. */
 DIR *fd_list (int directory_fd);

@@ -82,17 +82,6 @@ void library_set_origin (AdderRequest *request, const char *front_end, const cha
 gboolean library_set_value (AdderRequest *request, const char *name, json_t *value, GError **error);
 gboolean library_set_analysis (AdderRequest *request, json_t *analysis, GError **error);
 
-/* A request with CODE as BODY, a JSON object, describes it: the local socket's body of a run, whose fields
- * are one table (request_body.c). One of FDS for each of its files, then standard input, then the work
- * directory, then the directory to save to, where they are there; the sender's. ADDER_ERROR_INVALID says all
- * that is wrong with the fields, or that the descriptors do not fit. "conversation" goes with the owner, whom
- * BODY does not choose. The caller's. */
-AdderRequest *library_request_read (const char *code, gsize code_length, const json_t *body, const int *fds,
-                                    gsize fd_count, GError **error);
-
-/* Whether such a body may have the field NAME. */
-gboolean library_request_has (const char *name);
-
 /* Has REQUEST run in the caller's own environment, that of the interpreter at the absolute path PYTHON (NULL:
  * none), where neither it nor its profile names another. For callers on this machine alone. */
 void library_set_python (AdderRequest *request, const char *python);

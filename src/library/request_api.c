@@ -18,16 +18,15 @@
 #include "library/request_private.h"
 #include "policy/profile_workdir.h"
 
-#define STANDARD_PROFILE   "standard"
-#define STANDARD_NAME      "main.py"
+#define STANDARD_PROFILE  "standard"
+#define STANDARD_NAME     "main.py"
 
-#define DESCRIPTION_BYTES  4000
-#define CONVERSATION_BYTES 200
+#define DESCRIPTION_BYTES 4000
 
-#define VALUES_MOST        256
-#define STORED_MOST        256
-#define VALUE_NAME_BYTES   64
-#define VALUE_DEPTH        64
+#define VALUES_MOST       256
+#define STORED_MOST       256
+#define VALUE_NAME_BYTES  64
+#define VALUE_DEPTH       64
 
 static void
 stored_file_free (gpointer data)
@@ -226,9 +225,9 @@ adder_request_set_watch (AdderRequest *request, int fd)
 void
 adder_request_set_owner (AdderRequest *request, const char *owner, const char *conversation)
 {
-  if (conversation && strlen (conversation) > CONVERSATION_BYTES && !request->asked.invalid)
+  if (conversation && strlen (conversation) > ADDER_CONVERSATION_BYTES && !request->asked.invalid)
     g_set_error (&request->asked.invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "the conversation's id has more than %d bytes", CONVERSATION_BYTES);
+                 "the conversation's id has more than %d bytes", ADDER_CONVERSATION_BYTES);
   set_text (&request->asked.owner, owner);
   set_text (&request->asked.conversation, conversation);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as its caller builds it: what request_api.c and request_body.c share. */
+/* A request as its caller builds it: what request_api.c and operations/run_body.c share. */
 #pragma once
 
 #include "library/library.h"
@@ -11,7 +11,7 @@ struct stored_file {
 };
 
 struct adder_request {
-  /* First, so that request_fields hold for the whole. What is asked for: members of REQUEST_ASKED, limits
+  /* What is asked for: members of REQUEST_ASKED, limits
    * with their bits in limits_set, variables, files and descriptors. What its setters that cannot fail had to
    * say is its `invalid`, which the run's result says.
    */

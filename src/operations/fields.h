@@ -2,6 +2,7 @@
 /* Rows that operations of several nouns have, and routes that are no operations. */
 #pragma once
 
+#include "adder_types.h"
 #include "common/field_rows.h"
 
 #define WAIT_MOST_MS 600000
@@ -13,6 +14,13 @@ extern const struct field record_export_params[];
 #define FIELD_ID(member, says) \
   {.name = (member), .types = FIELD_TEXT, .pattern = "^[0-9a-fA-F-]{4,36}$", .pattern_words = "an id", \
    .text = (says)}
+
+#define CODE_MOST (1 << 20) /* characters; code_bytes bounds the bytes */
+#define FIELD_CODE(says) \
+  {.name = "code", .types = FIELD_TEXT, .maximum = CODE_MOST, .text = (says)}
+
+#define ASK_CONVERSATION \
+  ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "To which it belongs, as the caller names it.")
 
 #define ASK_OWNER \
   ASK_TEXT ("owner", 200, "Whose (admins only); \"all\" for everybody's. The caller's own by default.")

@@ -12,8 +12,7 @@
 #include "store/file_upload.h"
 #include "store/files.h"
 
-#define CONVERSATION_BYTES 200  /* as of runs: adder_request_set_owner */
-#define NAME_MOST          8192 /* as many as a part's head may have over HTTP */
+#define NAME_MOST 8192 /* as many as a part's head may have over HTTP */
 
 /* ---- the functions ---- */
 
@@ -65,9 +64,9 @@ file_put (const struct operation_call *call, GError **error)
   };
   struct interrupt interrupt;
   char id[ID_BYTES];
-  if (upload.conversation && strlen (upload.conversation) > CONVERSATION_BYTES) {
+  if (upload.conversation && strlen (upload.conversation) > ADDER_CONVERSATION_BYTES) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "conversation must be at most %d bytes",
-                 CONVERSATION_BYTES);
+                 ADDER_CONVERSATION_BYTES);
     return NULL;
   }
   if (!interrupt_init (&interrupt, call->caller->watch_fd, error))
@@ -161,7 +160,7 @@ static const struct field put_params[] = {
      .types = FIELD_TEXT,
      .maximum = NAME_MOST,
      .text = "The last part of it is used, cleaned."},
-    ASK_TEXT ("conversation", CONVERSATION_BYTES, "To which it shall belong."),
+    ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "To which it shall belong."),
     ASK_TEXT ("owner", 200, "Whose it shall be (admins only). The caller's own by default."),
     {0},
 };

@@ -38,7 +38,7 @@ enum record_filter_kind {
     RECORD_FILTER ("environment", 64, EXACT, "Exactly this one."), \
     RECORD_FILTER ("front_end", 32, EXACT, "Exactly this one."), \
     RECORD_FILTER ("session", 64, EXACT, "Cells of this session, by its id."), \
-    RECORD_FILTER ("conversation", 200, EXACT, "Runs of this conversation."), \
+    RECORD_FILTER ("conversation", ADDER_CONVERSATION_BYTES, EXACT, "Runs of this conversation."), \
     RECORD_FILTER ("node", 255, EXACT, "Of this machine."), \
     RECORD_FILTER ("code", 1000, CODE, "Those whose code holds the text.")
 

@@ -72,10 +72,9 @@ add_stored (struct call *call, struct analysis *analysis, GArray *tables, const 
 static gboolean
 add_text (struct call *call, struct analysis *analysis, GArray *tables, const char *csv, GError **error)
 {
-  autoclose int fd = memfd_create (CSV_NAME, MFD_CLOEXEC);
-  int r = fd < 0 ? -errno : fd_write_all (fd, csv, strlen (csv));
-  if (r < 0)
-    return error_from_errno (error, r, "cannot keep the table");
+  autoclose int fd = fd_memory (CSV_NAME, csv, strlen (csv));
+  if (fd < 0)
+    return error_from_errno (error, fd, "cannot keep the table");
   return add (call, analysis, tables, CSV_NAME, NULL, CSV_NAME, &fd, error);
 }
 

@@ -396,9 +396,9 @@ parse_caller (const struct config *config, const struct tool_caller *caller, str
               GError **error)
 {
   struct role_caller parsed = {.role = role_default (config), .read_only = caller->read_only};
-  if (caller->conversation && strlen (caller->conversation) > TOOL_CONVERSATION_MOST) {
+  if (caller->conversation && strlen (caller->conversation) > ADDER_CONVERSATION_BYTES) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the conversation's id is longer than %d bytes",
-                 TOOL_CONVERSATION_MOST);
+                 ADDER_CONVERSATION_BYTES);
     return FALSE;
   }
   if (caller->role && !role_parse (caller->role, &parsed.role, error))

@@ -2,14 +2,11 @@
 /* Fields that several tools have. */
 #pragma once
 
+#include "operations/fields.h"
 #include "operations/session_fields.h"
 #include "tools/table.h"
 
-#define CODE_MOST (1 << 20) /* characters; code_bytes bounds the bytes */
-
 /* clang-format off */
-#define FIELD_CODE(says) \
-  {.name = "code", .types = FIELD_TEXT, .maximum = CODE_MOST, .text = (says)}
 #define FIELD_DESCRIPTION \
   {.name = "description", .types = FIELD_TEXT, .optional = TRUE, .standard = "\"\"", .maximum = 1000, \
    .text = "What the code is for, in one sentence, for the people who watch."}

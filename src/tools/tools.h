@@ -56,8 +56,6 @@ struct tool_reply {
 };
 void tool_reply_clear (struct tool_reply *reply);
 
-#define TOOL_CONVERSATION_MOST 200 /* bytes of a conversation's id */
-
 /* Calls the tool that NAME means in the toolset (both as tool_find has them). Never fails: what is wrong is
  * the reply. */
 void tools_call (struct tools *tools, const char *toolset, const char *name, const json_t *arguments,

@@ -307,6 +307,18 @@ def test_directories_by_their_names(served):
 # ---- sessions ----
 
 
+def test_a_replay_has_the_arguments_of_its_session(served):
+    options = {"arguments": ["one", "two"], "variables": {"A": "1"}}
+    made = served.post("/v1/sessions", options, secret=served.alice).json()
+    place = "/v1/sessions/" + made["session_id"]
+    code = "import os, sys\nsys.argv[1:], os.environ['A']"
+    first = served.post(place + "/cells", {"code": code}, secret=served.alice).json()
+    assert first["value"] == {"text/plain": "(['one', 'two'], '1')"}, first
+    for asked, value in (({}, first["value"]), ({"arguments": []}, {"text/plain": "([], '1')"})):
+        (cell,) = served.post(place + "/replay", asked, secret=served.alice).json()["cells"]
+        assert cell["result"]["value"] == value, (asked, cell)
+
+
 def test_a_session_from_its_making_to_its_end(served):
     made = served.post("/v1/sessions", {"name": "life", "limits": {"wall_ms": 9000}}, secret=served.alice)
     assert made.status == 201 and made.headers["Location"] == "/v1/sessions/" + made.json()["session_id"]

@@ -187,7 +187,7 @@ def test_other_users_cannot_connect(make_adder, user):
     PROGRESS,
     OPERATION,
 ) = range(1, 20)
-PROTOCOL = 8
+PROTOCOL = 9
 
 
 class Client:
@@ -299,8 +299,8 @@ BODIES = {
     "a limit below": {"limits": {"memory_bytes": 0}},
     "an environment with a path": {"environment": "../../../etc"},
     "a profile with a path": {"profile": "../../../etc/passwd"},
-    "files without descriptors": {"files": ["a", "b"]},
-    "files that lead out": {"files": ["../x"]},
+    "files without descriptors": {"files": [{"name": "a", "descriptor": True}, {"name": "b", "descriptor": True}]},
+    "files that lead out": {"files": [{"name": "../x", "text": "1"}]},
     "stdin without a descriptor": {"stdin": True},
     "a directory without a descriptor": {"save": True},
     "another owner": {"owner": "uid:0"},
@@ -310,7 +310,6 @@ BODIES = {
     "a session with control characters": {"session": "a\n\x1b[2J"},
     "a session without a name": {"session": ""},
     "a long session": {"session": "s" * 100_000},
-    "wait without a session": {"wait": True},
     "wait that is text": {"session": "no-such", "wait": "no"},
 }
 
@@ -428,7 +427,7 @@ SESSION_QUESTIONS = {
     "a name that is a number": {"op": "new", "name": 5},
     "options that are a list": {"op": "new", "options": []},
     "options of nobody": {"op": "new", "options": {"environment": "no-such"}},
-    "files without descriptors": {"op": "new", "options": {"files": ["a"]}},
+    "files without descriptors": {"op": "new", "options": {"files": [{"name": "a", "descriptor": True}]}},
 }
 
 
@@ -592,7 +591,7 @@ def odd_descriptors():
 @pytest.mark.parametrize("place", ["file", "stdin", "save"])
 def test_odd_descriptors(unharmed, name, place):
     given = odd_descriptors()
-    body = {"file": {"files": ["x"]}, "stdin": {"stdin": True}, "save": {"save": True}}[place]
+    body = {"file": {"files": [{"name": "x", "descriptor": True}]}, "stdin": {"stdin": True}, "save": {"save": True}}[place]
     with Client(unharmed) as client:
         client.connection.settimeout(45)
         client.send(RUN, {"environment": "system", "limits": {"wall_ms": 500}, **body}, [given[name]])
@@ -610,7 +609,7 @@ def test_odd_descriptors(unharmed, name, place):
 def test_more_descriptors_than_names(unharmed, count):
     null = os.open("/dev/null", os.O_RDONLY)
     with Client(unharmed) as client:
-        assert outcome(client.run("print(1)", {"files": ["x"]}, [null] * count)) in (
+        assert outcome(client.run("print(1)", {"files": [{"name": "x", "descriptor": True}]}, [null] * count)) in (
             "refused",
             "failed",
             "dropped",

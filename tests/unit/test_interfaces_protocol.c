@@ -328,7 +328,10 @@ static const struct body good_bodies[] = {
     {"{\"name\": \"a.py\", \"arguments\": [\"x\", \"\"], \"variables\": {\"A\": \"1\"}, \"limits\": "
      "{\"wall_ms\": 500}}",
      0},
-    {"{\"files\": [\"a\", \"b/c\"], \"stdin\": true, \"save\": false, \"conversation\": \"x\"}", 3},
+    {"{\"files\": [{\"name\": \"a\", \"descriptor\": true}, {\"name\": \"t\", \"text\": \"x\"}, "
+     "{\"name\": \"b/c\", \"descriptor\": true}], \"stdin\": true, \"save\": false, \"conversation\": \"x\"}",
+     3},
+    {"{\"files\": [{\"name\": \"a\", \"base64\": \"aGk=\"}, {\"file_id\": \"@x\"}], \"stdin\": \"text\"}", 0},
     {"{\"stdin\": true, \"save\": true}", 2},
 };
 
@@ -347,14 +350,23 @@ static const struct body bad_bodies[] = {
     {"{\"stdin\": 1}", 0},
     {"{\"stdin\": true}", 0},
     {"{\"save\": true}", 0},
-    {"{\"files\": [\"a\"]}", 0},
-    {"{\"files\": [\"../a\"]}", 1},
-    {"{\"files\": [\"/a\"]}", 1},
-    {"{\"files\": [\"\"]}", 1},
+    {"{\"files\": [{\"name\": \"a\", \"descriptor\": true}]}", 0},
+    {"{\"files\": [{\"name\": \"a\"}]}", 1},
+    {"{\"files\": [{\"name\": \"a\", \"descriptor\": true, \"text\": \"x\"}]}", 1},
+    {"{\"files\": [{\"name\": \"a\", \"text\": \"x\"}]}", 1},
+    {"{\"files\": [{\"name\": \"a\", \"base64\": \"x\"}]}", 0},
+    {"{\"files\": [{\"descriptor\": true}]}", 1},
+    {"{\"files\": [\"a\"]}", 1},
+    {"{\"files\": [{\"name\": \"../a\", \"descriptor\": true}]}", 1},
+    {"{\"files\": [{\"name\": \"/a\", \"descriptor\": true}]}", 1},
+    {"{\"files\": [{\"name\": \"\", \"descriptor\": true}]}", 1},
     {"{\"files\": [5]}", 1},
     {"{\"files\": {}}", 0},
     {"{}", 1},
-    {"{\"files\": [\"a\"], \"stdin\": false}", 2},
+    {"{\"files\": [{\"name\": \"a\", \"descriptor\": true}], \"stdin\": false}", 2},
+    {"{\"code\": \"1\"}", 0},
+    {"{\"owner\": \"uid:0\"}", 0},
+    {"{\"workdir\": {\"root\": \"x\", \"mode\": \"read\"}}", 1},
 };
 
 static AdderRequest *
@@ -370,7 +382,7 @@ build (const struct body *body, GError **error)
     g_assert_true (submission_take_fd (&request, &fd, NULL));
     g_assert_cmpint (fd, ==, -1);
   }
-  AdderRequest *result = submission_build (&request, error);
+  AdderRequest *result = submission_build (&request, NULL, error);
   submission_clear (&request);
   return result;
 }

@@ -14,12 +14,12 @@
 
 /* Each run takes descriptors over, and finds them at the beginning: they all have one position. */
 static gboolean
-add_file (struct submission *request, int fd, GError **error)
+add_file (struct submission *request, const char *name, int fd, GError **error)
 {
   autoclose int copy = fcntl (fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0 || lseek (copy, 0, SEEK_SET) < 0)
     return error_from_errno (error, errno, "cannot pass the file on");
-  return submission_take_fd (request, &copy, error);
+  return submission_add_file (request, name, &copy, error);
 }
 
 static gboolean
@@ -27,12 +27,10 @@ add_files (struct submission *request, const struct ask_host *host, const struct
            GError **error)
 {
   const json_t *tables = json_object_get (run->spec, "tables");
-  json_t *names = json_array ();
-  json_object_set_new (request->body, "files", names);
   for (guint i = 0; i < json_array_size (tables); i++) {
     const struct ask_file *file = &g_array_index (host->files->files, struct ask_file, i);
-    json_array_append (names, json_object_get (json_array_get (tables, i), "file"));
-    if (!add_file (request, run->kind == ANALYSIS_KIND_SCAN ? file->head_fd : file->fd, error))
+    const char *name = json_member_text (json_array_get (tables, i), "file");
+    if (!add_file (request, name, run->kind == ANALYSIS_KIND_SCAN ? file->head_fd : file->fd, error))
       return FALSE;
   }
   return TRUE;

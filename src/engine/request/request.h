@@ -130,8 +130,7 @@ enum request_mark {
   REQUEST_ASKED = 1 << 0,    /* its caller says it */
   REQUEST_POLICY = 1 << 1,   /* its profile does */
   REQUEST_RESOLVED = 1 << 2, /* both have a say in it, and the configuration: library/ decides */
-  REQUEST_BODY = 1 << 3,     /* the body of a run has it by this name and type (library/request_body.c) */
-  REQUEST_SETTLED = 1 << 4,  /* a session settles it for its cells, and others made like it have it */
+  REQUEST_SETTLED = 1 << 3,  /* a session settles it for its cells, and others made like it have it */
 };
 
 /* The members that can be copied; the descriptors, and what is the library's, are not among them. A new one

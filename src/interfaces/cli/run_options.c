@@ -264,7 +264,7 @@ take_code (struct submission *request, const struct run_options *options, GError
 /* "@ID" or "@DATASET", perhaps "=NAME". "/tmp/NAME" is meant for another place; all else is as the library
  * has it. */
 static gboolean
-add_stored (json_t *stored, const char *text, GError **error)
+add_stored (struct submission *request, const char *text, GError **error)
 {
   const char *equals = strchr (text, '='), *name = equals ? equals + 1 : NULL, *place = "work";
   g_autofree char *id = equals ? g_strndup (text, (gsize)(equals - text)) : g_strdup (text);
@@ -275,7 +275,7 @@ add_stored (json_t *stored, const char *text, GError **error)
   json_t *file = json_pack ("{s:s, s:s?, s:s}", "file_id", id, "name", name, "place", place);
   if (!file)
     return invalid (error, "--file %s is not UTF-8", text);
-  json_array_append_new (stored, file);
+  json_array_append_new (submission_files (request), file);
   return TRUE;
 }
 
@@ -290,7 +290,7 @@ name_of (const char *path)
 
 /* PATH[:NAME]: a path that is there as a whole may hold colons. */
 static gboolean
-add_file (struct submission *request, json_t *names, const char *text, GError **error)
+add_file (struct submission *request, const char *text, GError **error)
 {
   g_autofree char *path = g_strdup (text);
   g_autofree char *name = NULL;
@@ -303,20 +303,17 @@ add_file (struct submission *request, json_t *names, const char *text, GError **
   autoclose int fd = -1;
   if (!open_input (path, TRUE, &fd, error))
     return FALSE;
-  if (json_array_append_new (names, json_string (name)) < 0)
+  if (!g_utf8_validate (name, -1, NULL))
     return invalid (error, "the file name \"%s\" is not UTF-8: give it another with %s:NAME", name, path);
-  return submission_take_fd (request, &fd, error);
+  return submission_add_file (request, name, &fd, error);
 }
 
 static gboolean
 add_files (struct submission *request, const struct run_options *options, GError **error)
 {
-  json_t *names = json_array (), *stored = json_array ();
-  json_object_set_new (request->body, "files", names);
-  json_object_set_new (request->body, "stored", stored);
   for (gsize i = 0; options->files && options->files[i]; i++) {
     const char *text = options->files[i];
-    if (!(text[0] == '@' ? add_stored (stored, text, error) : add_file (request, names, text, error)))
+    if (!(text[0] == '@' ? add_stored (request, text, error) : add_file (request, text, error)))
       return FALSE;
   }
   return TRUE;
@@ -489,9 +486,11 @@ add_analysis (struct submission *request, const struct run_options *options, GEr
 static gboolean
 add_arguments (struct submission *request, const struct run_options *options, GError **error)
 {
+  if (!options->arguments)
+    return TRUE;
   json_t *arguments = json_array ();
   json_object_set_new (request->body, "arguments", arguments);
-  for (char **argument = options->arguments; argument && *argument; argument++)
+  for (char **argument = options->arguments; *argument; argument++)
     if (json_array_append_new (arguments, json_string (*argument)) < 0)
       return invalid (error, "the argument \"%s\" is not UTF-8", *argument);
   return TRUE;
@@ -576,6 +575,6 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !add_directory (request, options, error))
     return FALSE;
   /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
-  checked = submission_build (request, error);
+  checked = submission_build (request, NULL, error);
   return checked != NULL;
 }

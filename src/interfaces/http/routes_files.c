@@ -12,8 +12,7 @@
 #include "operations/operation.h"
 #include "store/files.h"
 
-#define PARTS_MOST        64
-#define CONVERSATION_MOST TOOL_CONVERSATION_MOST
+#define PARTS_MOST 64
 
 /* ---- putting in ---- */
 
@@ -21,12 +20,13 @@
 static char *
 text_of (const struct http_part *part, GError **error)
 {
-  char buffer[CONVERSATION_MOST + 1];
-  gssize got = part->bytes <= CONVERSATION_MOST ? pread (part->fd, buffer, CONVERSATION_MOST, 0) : -1;
+  char buffer[ADDER_CONVERSATION_BYTES + 1];
+  gssize got =
+      part->bytes <= ADDER_CONVERSATION_BYTES ? pread (part->fd, buffer, ADDER_CONVERSATION_BYTES, 0) : -1;
   if (got >= 0 && g_utf8_validate (buffer, got, NULL) && !memchr (buffer, '\0', (gsize)got))
     return g_strndup (buffer, (gsize)got);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the part conversation is UTF-8 of at most %d bytes",
-               CONVERSATION_MOST);
+               ADDER_CONVERSATION_BYTES);
   return NULL;
 }
 
@@ -196,7 +196,7 @@ static const struct field put_body[] = {
     {.name = "conversation",
      .types = FIELD_TEXT,
      .optional = TRUE,
-     .maximum = TOOL_CONVERSATION_MOST,
+     .maximum = ADDER_CONVERSATION_BYTES,
      .text = "The conversation that they belong to."},
     {0},
 };

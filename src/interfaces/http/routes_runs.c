@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "interfaces/http/fields_run.h"
 #include "interfaces/http/owner.h"
 #include "interfaces/http/run_reply.h"
 #include "interfaces/http/run_request.h"
 #include "interfaces/http/shapes.h"
 #include "interfaces/service/runs.h"
 #include "library/library.h"
+#include "operations/run_body.h"
 #include "store/records.h"
 
 /* ---- handlers ---- */
@@ -19,7 +19,7 @@ handle_run (struct http_request *request)
 {
   g_autoptr (GError) problem = NULL;
   const json_t *body = http_body (request);
-  AdderRequest *asked = run_request_new (request, body, NULL, &problem);
+  AdderRequest *asked = run_request_new (request, body, &problem);
   if (asked)
     run_reply (request, asked, body);
   else

@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "interfaces/http/fields_run.h"
 #include "interfaces/http/replay_reply.h"
 #include "interfaces/http/run_reply.h"
 #include "interfaces/http/run_request.h"
 #include "interfaces/http/shapes.h"
-#include "tools/shapes.h"
+#include "operations/run_body.h"
 
 /* ---- what handlers share ---- */
 
@@ -35,7 +34,7 @@ handle_new (struct http_request *request)
   /* Its name is not the code's. */
   g_autoptr (json_t) options = json_copy ((json_t *)(guintptr)body);
   json_object_del (options, "name");
-  g_autoptr (AdderRequest) asked = run_request_new (request, options, NULL, &problem);
+  g_autoptr (AdderRequest) asked = run_request_new (request, options, &problem);
   char *text = asked ? adder_session_new (engine_of (request), asked, name, &problem) : NULL;
   g_autoptr (json_t) made = text ? json_loads (text, 0, NULL) : NULL;
   if (made) {
@@ -49,15 +48,13 @@ static void
 handle_cell (struct http_request *request)
 {
   g_autoptr (GError) problem = NULL;
-  const json_t *body = http_body (request);
-  AdderRequest *asked = run_request_new (request, body, session_of (request), &problem);
-  if (!asked) {
+  g_autoptr (json_t) body = json_copy ((json_t *)(guintptr)http_body (request));
+  json_object_set_new (body, "session", json_string (session_of (request)));
+  AdderRequest *asked = run_request_new (request, body, &problem);
+  if (asked)
+    run_reply (request, asked, body);
+  else
     http_reply_problem (request, problem);
-    return;
-  }
-  g_autoptr (json_t) noted = json_copy ((json_t *)(guintptr)body);
-  json_object_set_new (noted, "session", json_string (session_of (request)));
-  run_reply (request, asked, noted);
 }
 
 static void
@@ -67,7 +64,7 @@ handle_replay (struct http_request *request)
   const json_t *body = http_body (request);
   g_autoptr (json_t) options = json_copy ((json_t *)(guintptr)body);
   json_object_del (options, "name");
-  g_autoptr (AdderRequest) asked = run_request_new (request, options, NULL, &problem);
+  g_autoptr (AdderRequest) asked = run_request_new (request, options, &problem);
   AdderReplay *replay =
       asked ? adder_session_replay (engine_of (request), asked, session_of (request),
                                     (guint64)json_integer_value (json_object_get (body, "from")),

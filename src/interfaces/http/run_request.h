@@ -4,16 +4,10 @@
 
 #include "interfaces/http/http.h"
 
-#define RUN_FILES_MOST 200 /* in one request; with a descriptor each */
-
-/* Members of bodies that several routes have. */
-extern const struct field run_file_fields[], run_workdir_fields[];
-
-/* The request that BODY, checked by a route whose fields are among those of POST /v1/runs, means, of who
- * asks, cancelled when they go. SESSION (NULL: that of the body) is the one it is a cell of. The caller's.
- * ADDER_ERROR_INVALID, ADDER_ERROR_REFUSED, ADDER_ERROR_NOT_FOUND; ADDER_ERROR_ENDED of a session. */
-AdderRequest *run_request_new (struct http_request *request, const json_t *body, const char *session,
-                               GError **error);
+/* The request that CHECKED, a body with members of POST /v1/runs (operations/run_body.h), means, of who asks,
+ * cancelled when they go. The caller's. ADDER_ERROR_INVALID, ADDER_ERROR_REFUSED, ADDER_ERROR_NOT_FOUND;
+ * ADDER_ERROR_ENDED of a session. */
+AdderRequest *run_request_new (struct http_request *request, const json_t *checked, GError **error);
 
 /* Opens {root, path} of a body, as MODE ("read", "rw"...) for who asks: a descriptor, the caller's, or -1
  * with ERROR. *RET_PATH is the caller's. */

@@ -9,10 +9,8 @@
 #include "operations/session_fields.h"
 #include "store/record_fields.h"
 
-/* clang-format off */
-#define ASK_CONVERSATION \
-  ASK_TEXT ("conversation", TOOL_CONVERSATION_MOST, "To which it belongs, as the caller names it.")
-/* clang-format on */
-
 extern const struct field no_fields[];
 extern const struct field files_fields[];
+
+/* A run that is under way, or in the background, as it is shown (routes_runs.c). */
+extern const struct field run_show_fields[];

@@ -80,7 +80,7 @@ describe (const struct mcp_request *request, const struct tool *tool)
   if (may_name_conversation (request) && !json_object_get (properties, CONVERSATION))
     json_object_set_new (
         properties, CONVERSATION,
-        json_pack ("{s:s, s:i, s:s}", "type", "string", "maxLength", TOOL_CONVERSATION_MOST, "description",
+        json_pack ("{s:s, s:i, s:s}", "type", "string", "maxLength", ADDER_CONVERSATION_BYTES, "description",
                    "Any id of your choice for this conversation, the same in each call: what calls remember "
                    "for each other is kept by it. Without one, each call is on its own."));
   return row;

@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "common/json.h"
-#include "library/library.h"
+#include "operations/run_body.h"
 
 void
 submission_init (struct submission *request)
@@ -37,11 +37,29 @@ submission_take_fd (struct submission *request, int *fd, GError **error)
   return TRUE;
 }
 
-AdderRequest *
-submission_build (const struct submission *request, GError **error)
+json_t *
+submission_files (struct submission *request)
 {
-  AdderRequest *result = library_request_read (request->code ? request->code : "", request->code_length,
-                                               request->body, request->fds, request->fd_count, error);
+  json_t *files = json_object_get (request->body, "files");
+  if (!files)
+    json_object_set_new (request->body, "files", files = json_array ());
+  return files;
+}
+
+gboolean
+submission_add_file (struct submission *request, const char *name, int *fd, GError **error)
+{
+  json_array_append_new (submission_files (request), json_pack ("{s:s, s:b}", "name", name, "descriptor", 1));
+  return submission_take_fd (request, fd, error);
+}
+
+AdderRequest *
+submission_build (const struct submission *request, const char *owner, GError **error)
+{
+  g_autoptr (json_t) body = field_check (run_local_fields, "the request", request->body, error);
+  const struct run_body_source source = {request->code ? request->code : "", request->code_length, owner,
+                                         request->fds, request->fd_count};
+  AdderRequest *result = body ? run_body_read (body, &source, error) : NULL;
   if (result)
     adder_request_set_origin (result, "cli", NULL, NULL);
   return result;

@@ -11,15 +11,10 @@
 #define SUBMISSION_FDS_MAX 253 /* files, standard input and directories: the kernel's bound for a message */
 
 struct submission {
-  /* The fields of library_request_read; what is left out is null, empty or, save "wait", false. "force": the
-   * files that are saved replace those that are there. */
-  json_t *body;
-  char *code; /* bytes, perhaps not UTF-8 */
+  json_t *body; /* run_local_fields. "force": the files that are saved replace those that are there */
+  char *code;   /* bytes, perhaps not UTF-8 */
   gsize code_length;
-  /* Owned: one for each of "files", then standard input, then the work directory, then the directory to save
-   * to, where they are there.
-   */
-  int fds[SUBMISSION_FDS_MAX];
+  int fds[SUBMISSION_FDS_MAX]; /* owned, in the order of run_body_read */
   gsize fd_count;
 };
 
@@ -29,9 +24,15 @@ void submission_clear (struct submission *request);
 /* Takes *FD over. ADDER_ERROR_INVALID when there are too many. */
 gboolean submission_take_fd (struct submission *request, int *fd, GError **error);
 
-/* The library's request that REQUEST means. An unknown field, a value of the wrong type, a limit out of
- * bounds or descriptors that do not fit are ADDER_ERROR_INVALID. The caller's. */
-AdderRequest *submission_build (const struct submission *request, GError **error);
+/* The files of REQUEST's body, a list; the body's. */
+json_t *submission_files (struct submission *request);
+
+/* Adds a file that is *FD, which is taken over, as NAME, which is UTF-8. As submission_take_fd. */
+gboolean submission_add_file (struct submission *request, const char *name, int *fd, GError **error);
+
+/* The library's request that REQUEST means, of OWNER (NULL: nobody in particular). ADDER_ERROR_INVALID as
+ * run_body_read. The caller's. */
+AdderRequest *submission_build (const struct submission *request, const char *owner, GError **error);
 
 /* The descriptor of the directory to save to, REQUEST's; -1 where there is none. */
 int submission_directory (const struct submission *request);

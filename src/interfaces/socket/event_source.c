@@ -347,11 +347,9 @@ local_call (struct event_source *base, const char *operation, json_t *params, GE
 static gboolean
 local_start (struct local_event_source *source, GError **error)
 {
-  const json_t *body = source->request->body;
-  g_autoptr (AdderRequest) asked = submission_build (source->request, error);
+  g_autoptr (AdderRequest) asked = submission_build (source->request, source->owner, error);
   if (!asked)
     return FALSE;
-  adder_request_set_owner (asked, source->owner, json_string_value (json_object_get (body, "conversation")));
   g_clear_pointer (&source->result, adder_result_free);
   adder_run_free (source->run);
   source->run = adder_run_start (source->engine, asked);

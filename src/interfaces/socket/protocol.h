@@ -45,7 +45,7 @@
 #include "adder.h"
 #include "interfaces/service/submission.h"
 
-#define PROTOCOL_VERSION 8
+#define PROTOCOL_VERSION 9
 
 enum protocol_kind {
   PROTOCOL_HELLO = 1,

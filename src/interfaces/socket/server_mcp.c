@@ -10,7 +10,7 @@ static const struct field fields[] = {
     MAY_TEXT ("toolset"),
     MAY_TEXT ("role"),
     MAY_FLAG ("read_only"),
-    {.name = "conversation", .types = FIELD_TEXT, .optional = TRUE, .maximum = TOOL_CONVERSATION_MOST},
+    {.name = "conversation", .types = FIELD_TEXT, .optional = TRUE, .maximum = ADDER_CONVERSATION_BYTES},
     MAY_TEXT ("directory"),
     {.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT, .optional = TRUE},
     MAY_TEXT ("python"),

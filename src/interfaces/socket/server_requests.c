@@ -95,14 +95,13 @@ owner_of (const struct connection *connection)
 static gboolean
 carry_out (struct connection *connection, struct submission *request, GError **refusal, GError **error)
 {
-  g_autoptr (AdderRequest) asked = submission_build (request, refusal);
+  g_autofree char *owner = owner_of (connection);
+  g_autoptr (AdderRequest) asked = submission_build (request, owner, refusal);
   if (!asked || !service_begin (connection->server->service, refusal))
     return FALSE;
-  g_autofree char *owner = owner_of (connection);
   /* Only where the configuration asks for it: code can hold secrets. */
   if (connection->server->log_code)
     log_info ("%s runs: %.*s", owner, (int)MIN (request->code_length, LOGGED_CODE_BYTES), request->code);
-  adder_request_set_owner (asked, owner, json_string_value (json_object_get (request->body, "conversation")));
   adder_request_set_watch (asked, connection->fd);
   g_autoptr (AdderRun) run = adder_run_start (connection->server->service->engine, asked);
   gboolean ok = relay_run (connection->fd, run, request, error);

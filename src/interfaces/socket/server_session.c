@@ -21,15 +21,10 @@
 static AdderRequest *
 take_options (const struct session_caller *caller, const json_t *body, GError **error)
 {
-  json_t *options = json_object_get (body, "options");
-  struct submission asked = {.body = options, .fd_count = caller->fd_count};
+  struct submission asked = {.body = json_object_get (body, "options"), .fd_count = caller->fd_count};
   if (asked.fd_count > 0)
     memcpy (asked.fds, caller->fds, asked.fd_count * sizeof asked.fds[0]);
-  AdderRequest *request = submission_build (&asked, error);
-  if (request)
-    adder_request_set_owner (request, caller->owner,
-                             json_string_value (json_object_get (options, "conversation")));
-  return request;
+  return submission_build (&asked, caller->owner, error);
 }
 
 static char *
