@@ -13,10 +13,11 @@
 #include "apps/telegram/cli_telegram.h"
 #include "bench/cli_bench.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/remote/remote.h"
 
 static const struct cli_command commands[] = {
-    {"run", "[FILE | - | -c CODE] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run},
-    {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session},
+    {"run", "[FILE | - | -c CODE] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run, TRUE},
+    {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session, TRUE},
     {"agent", "TASK", "have a model work on a task with tools", cli_agent},
     {"chat", "", "talk with a model that can call tools", cli_chat},
     {"telegram", "", "answer in chats of Telegram, as a bot", cli_telegram},
@@ -25,15 +26,15 @@ static const struct cli_command commands[] = {
     {"search", "[providers]", "search databases of materials for crystal structures", cli_search},
     {"tools", "[enable TOOL | disable TOOL]", "list the tools for agents, as a person or a model reads them",
      cli_tools},
-    {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call},
+    {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call, TRUE},
     {"mcp", "[install --client NAME]", "speak MCP on standard input and output, for clients that start it",
      cli_mcp},
-    {"approval", "COMMAND", "say yes or no to code that waits for it", cli_approval},
-    {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review},
-    {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record},
-    {"result", "COMMAND", "read output that was longer than its reply", cli_result},
+    {"approval", "COMMAND", "say yes or no to code that waits for it", cli_approval, TRUE},
+    {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review, TRUE},
+    {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record, TRUE},
+    {"result", "COMMAND", "read output that was longer than its reply", cli_result, TRUE},
     {"data", "COMMAND", "list data sets, make, read and remove them", cli_data},
-    {"file", "COMMAND", "put in, get and list the files of runs", cli_file},
+    {"file", "COMMAND", "put in, get and list the files of runs", cli_file, TRUE},
     {"store", "COMMAND", "show where records and files are kept, and check that nothing is lost", cli_store},
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status},
@@ -44,7 +45,8 @@ static const struct cli_command commands[] = {
     {"profile", "COMMAND", "list, show and check profiles: named sets of limits and rules", cli_profile},
     {"model", "COMMAND", "say which language models there are to ask", cli_model},
     {"token", "COMMAND", "make and take back tokens for HTTP", cli_token},
-    {"guard", "[FILE | - | -c CODE]", "check code against a profile's rules, without running it", cli_guard},
+    {"guard", "[FILE | - | -c CODE]", "check code against a profile's rules, without running it", cli_guard,
+     TRUE},
     {"config", "COMMAND", "show and document the configuration", cli_config},
     {"bench", "[load]", "measure Adder beside plain Python, or under load", cli_bench},
     {0},
@@ -69,6 +71,12 @@ main (int argc, char **argv)
   if (argc == 2 && strcmp (argv[1], "--version") == 0) {
     printf ("adder %s\n", adder_version ());
     return 0;
+  }
+  /* It may stand before the command, too. */
+  while (argc > 2 && strcmp (argv[1], "--url") == 0) {
+    remote_set_url (argv[2]);
+    argv += 2;
+    argc -= 2;
   }
   return cli_dispatch ("adder", "Runs Python in a fresh, confined, already warm interpreter.", commands, argc,
                        argv);

@@ -212,7 +212,7 @@ _adder() {
   fi
   _adder_value && return
   if [[ $cur == -* ]]; then
-    _adder_words "$(_adder_options "$command")"
+    _adder_words "$(_adder_options "$command")$([[ $command =~ ^(run|session|call|approval|review|record|result|file|guard)$ ]] && echo " --url")"
   elif ((COMP_CWORD == 2)) && [[ $command =~ ^(env|container|profile|model|token|config|session|approval|review|record|result|data|file|store|bench|search|tools|call|mcp)$ ]]; then
     _adder_sub "$command"
   elif ((COMP_CWORD == 3)) && [[ $command == env ]]; then

@@ -342,3 +342,5 @@ complete -c adder -n $bench -l no-daemon -d 'Ask an engine in this process'
 complete -c adder -n $bench -l quick -d 'Fewer rounds'
 complete -c adder -n $bench -l check -d 'Exit with 1 when a goal was missed'
 complete -c adder -n $bench -s o -l output -r -F -d 'Write the JSON to a file as well'
+
+complete -c adder -n '__fish_seen_subcommand_from run session call approval review record result file guard' -l url -x -d 'Ask the daemon at URL'

@@ -39,6 +39,7 @@ MODULES = (
     ("interfaces/service",),
     ("interfaces/http",),
     ("interfaces/mcp",),
+    ("interfaces/remote",),
     ("interfaces/socket",),
     ("interfaces/cli",),
     ("apps/agent",),

@@ -198,21 +198,9 @@ adder_result_save_files (const AdderResult *result, int directory_fd, gboolean f
 {
   g_return_val_if_fail (result != NULL, FALSE);
   g_autoptr (json_t) told = save_files (result->workspace_fd, result->artifacts, directory_fd, force);
-  const json_t *left = json_object_get (told, "not_written");
-  gsize count = json_array_size (left), at = 0;
-  /* The first with a reason of its own. */
-  while (at + 1 < count && g_str_equal (json_member_text (json_array_get (left, at), "reason"), SAVE_OTHERS))
-    at++;
-  if (count > 0) {
-    const json_t *first = json_array_get (left, at);
-    g_autofree char *name = text_one_line (json_member_text (first, "path"), -1);
-    g_autofree char *more = count > 1 ? g_strdup_printf (" (and %zu more)", count - 1) : g_strdup ("");
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s is not written: %s%s", name,
-                 json_member_text (first, "reason"), more);
-  }
   if (ret_json)
     *ret_json = json_to_text (told);
-  return count == 0;
+  return save_check (told, error);
 }
 
 void

@@ -270,3 +270,20 @@ save_files (int root_fd, const GPtrArray *artifacts, int to, gboolean force)
   }
   return to_json (rows);
 }
+
+gboolean
+save_check (const json_t *told, GError **error)
+{
+  const json_t *left = json_object_get (told, "not_written");
+  gsize count = json_array_size (left), at = 0;
+  if (count == 0)
+    return TRUE;
+  while (at + 1 < count && g_str_equal (json_member_text (json_array_get (left, at), "reason"), SAVE_OTHERS))
+    at++;
+  const json_t *first = json_array_get (left, at);
+  g_autofree char *name = text_one_line (json_member_text (first, "path"), -1);
+  g_autofree char *more = count > 1 ? g_strdup_printf (" (and %zu more)", count - 1) : g_strdup ("");
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s is not written: %s%s", name,
+               json_member_text (first, "reason"), more);
+  return FALSE;
+}

@@ -19,3 +19,7 @@
 #define SAVE_THERE  "it is there already"
 #define SAVE_OTHERS "none is, since others cannot be"
 json_t *save_files (int root_fd, const GPtrArray *artifacts, int to, gboolean force);
+
+/* Whether all that TOLD, which save_files returned, is about was written; ADDER_ERROR_FAILED names the first
+ * that was not, with a reason of its own. */
+gboolean save_check (const json_t *told, GError **error);

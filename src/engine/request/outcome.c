@@ -3,6 +3,7 @@
 #include "engine/request/outcome.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 
 /* Outcome names, and the exit codes of outcomes whose run has none of its own. 124, 126, 128 + n and 137 are
@@ -35,6 +36,15 @@ int
 outcome_exit_code (AdderOutcome outcome)
 {
   return (gsize)outcome < G_N_ELEMENTS (outcome_table) ? outcome_table[outcome].exit_code : 125;
+}
+
+AdderOutcome
+outcome_find (const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (outcome_table); i++)
+    if (strcmp (outcome_table[i].name, name) == 0)
+      return (AdderOutcome)i;
+  return ADDER_OUTCOME_FAILED;
 }
 
 /* ---- conditions ---- */

@@ -65,3 +65,5 @@ struct verdict outcome_decide (const struct facts *facts);
 
 /* The exit code of an outcome that does not have one of its own (docs/results.md). */
 int outcome_exit_code (AdderOutcome outcome);
+/* The outcome called NAME; ADDER_OUTCOME_FAILED for what is none. */
+AdderOutcome outcome_find (const char *name);

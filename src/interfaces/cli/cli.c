@@ -8,9 +8,11 @@
 #include "adder.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "interfaces/remote/remote.h"
 
 /* The command under way, whose arguments and summary --help shows. */
 static const struct cli_command *current;
+static gboolean travels; /* the program's command that it is, or is part of */
 
 static void
 print_help (FILE *stream, const char *prefix, const char *summary, const struct cli_command *table)
@@ -44,6 +46,16 @@ nearest_option (const GOptionEntry *entries, const char *option)
   return guess.best;
 }
 
+static gboolean
+check_machine (void)
+{
+  if (travels || !remote_is_set ())
+    return TRUE;
+  fprintf (stderr, "adder: %s is about this machine: leave out --url, and unset ADDER_URL\n",
+           g_get_prgname ());
+  return FALSE;
+}
+
 int
 cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc, char **argv)
 {
@@ -61,6 +73,11 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
       g_autofree char *typed = g_strdup_printf ("%s %s", prefix, name);
       g_set_prgname (typed);
       current = command;
+      if (!strchr (prefix, ' ')) {
+        travels = command->travels;
+        if (!check_machine ())
+          return CLI_FAILED;
+      }
       return command->function (argc - 1, argv + 1);
     }
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
@@ -88,8 +105,12 @@ gboolean
 cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv, GError **error)
 {
   gboolean help = FALSE;
+  g_autofree char *url = NULL;
   const GOptionEntry common[] = {
       {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this", NULL},
+      /* Last, so that it can be left out. */
+      {travels ? "url" : NULL, 0, 0, G_OPTION_ARG_FILENAME, &url,
+       "Ask the daemon at URL (ADDER_URL), with the token in ADDER_TOKEN", "URL"},
       {NULL},
   };
   g_autoptr (GOptionContext) context = g_option_context_new (current->arguments);
@@ -116,6 +137,8 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
     g_clear_pointer (&summary, g_free);
     exit (0);
   }
+  if (url)
+    remote_set_url (url);
   int given = *argc - 1;
   if (given < least)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),

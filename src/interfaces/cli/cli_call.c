@@ -15,6 +15,7 @@
 #include "interfaces/cli/approval_prompt.h"
 #include "interfaces/cli/caller_context.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/remote/remote.h"
 #include "interfaces/socket/call_backend.h"
 #include "interfaces/socket/server_tools.h"
 
@@ -165,7 +166,7 @@ call (struct call_options *options, GError **error)
   json_t *answer = NULL;
   if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &options->wait_ms, error))
     g_prefix_error (error, "--wait-approval: ");
-  else if (caller_context_take (&context, options->toolset, options->tool, error) &&
+  else if ((remote_is_set () || caller_context_take (&context, options->toolset, options->tool, error)) &&
            (question = make_question (options, &context, error)))
     answer = call_somewhere (options, question, context.fd, error);
   caller_context_clear (&context);

@@ -13,7 +13,6 @@
 #include "interfaces/cli/signal_handler.h"
 #include "interfaces/cli/view/run_view.h"
 #include "interfaces/cli/view/session_view.h"
-#include "interfaces/socket/client.h"
 #include "interfaces/socket/event_source.h"
 
 #define CODE_SHOWN 60
@@ -56,8 +55,7 @@ static struct event_source *
 open_source (struct replay *replay, const struct submission *options, GError **error)
 {
   g_autoptr (json_t) question = question_of (replay, options, error);
-  g_autofree char *socket = question ? client_socket (error) : NULL;
-  return socket ? event_source_replay (socket, question, options, &replay->answer, error) : NULL;
+  return question ? event_source_replay (question, options, &replay->answer, error) : NULL;
 }
 
 /* ---- showing ---- */
@@ -120,7 +118,7 @@ follow (struct replay *replay, struct event_source *source, GError **error)
   for (gsize i = 0; i < json_array_size (cells); i++)
     if (!follow_cell (replay, source, json_array_get (cells, i), error))
       return FALSE;
-  replay->report = event_source_finish (source, error);
+  replay->report = source->finish (source, error);
   return replay->report != NULL;
 }
 

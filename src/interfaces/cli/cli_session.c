@@ -9,6 +9,7 @@
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/run_options.h"
 #include "interfaces/cli/view/session_view.h"
+#include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
 
 #define ENDED_MOST     1024
@@ -26,21 +27,31 @@ fail (const GError *problem)
 
 /* ---- new ---- */
 
+static json_t *
+ask_new (const struct submission *request, const char *name, GError **error)
+{
+  if (remote_is_set ()) {
+    g_autoptr (json_t) body = remote_body (request, error);
+    if (body && name)
+      json_object_set_new (body, "name", json_text_or_null (name));
+    return body ? remote_ask ("POST", "/v1/sessions", body, -1, error) : NULL;
+  }
+  g_autofree char *socket = client_socket (error);
+  g_autoptr (json_t) question =
+      json_pack ("{s:s, s:O, s:s?}", "op", "new", "options", request->body, "name", name);
+  return socket ? client_ask_session (socket, question, request->fds, request->fd_count, error) : NULL;
+}
+
 static gboolean
 make (const struct run_options *options, json_t **ret_session, GError **error)
 {
   struct submission request;
+  const char *name = options->session_name;
   submission_init (&request);
-  g_autoptr (json_t) question = NULL;
-  if (run_options_fill (&request, options, error)) {
-    g_autofree char *socket = client_socket (error);
-    question =
-        json_pack ("{s:s, s:O, s:s?}", "op", "new", "options", request.body, "name", options->session_name);
-    if (!question)
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the session's name is not UTF-8");
-    else if (socket)
-      *ret_session = client_ask_session (socket, question, request.fds, request.fd_count, error);
-  }
+  if (name && !g_utf8_validate (name, -1, NULL))
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the session's name is not UTF-8");
+  else if (run_options_fill (&request, options, error))
+    *ret_session = ask_new (&request, name, error);
   submission_clear (&request);
   return *ret_session != NULL;
 }

@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "interfaces/remote/remote.h"
 #include "interfaces/socket/protocol.h"
 #include "policy/profile_workdir.h"
 
@@ -435,7 +436,8 @@ add_variables (struct submission *request, const struct run_options *options, GE
 {
   json_t *variables = json_object ();
   json_object_set_new (request->body, "variables", variables);
-  if (!options->session)
+  /* Another machine has an environment of its own. */
+  if (!options->session && !remote_is_set ())
     run_options_pass_variables (variables, options->profile ? options->profile : "standard");
   for (gsize i = 0; options->variables && options->variables[i]; i++) {
     const char *text = options->variables[i], *equals = strchr (text, '=');

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/guarded.h"
 #include "common/json.h"
+#include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
 #include "interfaces/socket/server_tools.h"
 #include "operations/operation.h"
@@ -21,7 +22,8 @@ struct call_backend {
   MUTEX (call_backend) lock;
   GUARDED_BY (call_backend) int calling; /* hanging up here cancels the call under way; -1: there is none */
   GUARDED_BY (call_backend) gboolean cancelled;
-  char *socket; /* of the daemon; NULL: the engine */
+  gboolean remote; /* the daemon is another machine's (interfaces/remote/) */
+  char *socket;    /* of the daemon here; NULL: it is that one, or there is the engine */
   char *owner;
   AdderEngine *engine;
   struct tools *tools;
@@ -35,12 +37,15 @@ call_backend_new (gboolean no_daemon, GError **error)
   struct call_backend *backend = g_new0 (struct call_backend, 1);
   g_mutex_init (&backend->lock);
   backend->calling = -1;
-  if (no_daemon && (backend->engine = adder_engine_new (NULL, error))) {
+  backend->remote = remote_is_set ();
+  if (no_daemon && backend->remote)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, REMOTE_OR_NO_DAEMON);
+  else if (no_daemon && (backend->engine = adder_engine_new (NULL, error))) {
     backend->tools = tools_new (backend->engine);
     backend->owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
-  } else if (!no_daemon)
+  } else if (!no_daemon && !backend->remote)
     backend->socket = client_socket (error);
-  if (!backend->engine && !backend->socket)
+  if (!backend->engine && !backend->socket && (no_daemon || !backend->remote))
     g_clear_pointer (&backend, call_backend_free);
   return backend;
 }
@@ -144,6 +149,23 @@ call_once (struct call_backend *backend, const json_t *question, int directory_f
   return answer;
 }
 
+/* A connection that is no descriptor of ours: one end of a pair stands for it. */
+static json_t *
+call_remote (struct call_backend *backend, const json_t *question, GError **error)
+{
+  int pair[2];
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+    error_from_errno (error, errno, "cannot make a pair of sockets");
+    return NULL;
+  }
+  autoclose int watched = pair[0], held = pair[1];
+  if (!calling_begin (backend, held, error))
+    return NULL;
+  json_t *answer = remote_tool (question, backend->saw, backend->saw_data, watched, error);
+  calling_end (backend, error);
+  return answer;
+}
+
 static json_t *
 call_daemon (struct call_backend *backend, const json_t *question, int directory_fd, GError **error)
 {
@@ -185,6 +207,8 @@ call_engine (struct call_backend *backend, const json_t *question, int directory
 json_t *
 call_backend_call (struct call_backend *backend, const json_t *question, int directory_fd, GError **error)
 {
+  if (backend->remote)
+    return call_remote (backend, question, error);
   g_autoptr (json_t) asked = json_copy ((json_t *)(guintptr)question);
   if (backend->saw)
     json_object_set_new (asked, "progress", json_true ());
@@ -199,7 +223,7 @@ call_backend_operation_with (struct call_backend *backend, const char *operation
                              int *ret_fd, GError **error)
 {
   autoclose int unwanted_fd = -1;
-  if (backend->socket)
+  if (!backend->engine)
     return client_call_with (backend->socket, operation, params, fd, ret_fd, error);
   struct operation_caller caller = OPERATION_CALLER (backend->engine, backend->owner, ROLE_ADMIN);
   caller.fd = fd;

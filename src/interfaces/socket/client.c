@@ -27,6 +27,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/paths.h"
+#include "interfaces/remote/remote.h"
 #include "operations/operation.h"
 
 #define START_MS      30000
@@ -519,6 +520,8 @@ client_call_with (const char *socket, const char *operation, json_t *params, int
                   GError **error)
 {
   autoclose int unwanted_fd = -1;
+  if (remote_is_set ())
+    return remote_call (operation, params, fd, ret_fd, error);
   if (ret_fd)
     *ret_fd = -1;
   g_autoptr (json_t) question = json_pack ("{s:s, s:o}", "operation", operation, "params", params);

@@ -64,9 +64,10 @@ json_t *client_ask_for (struct client *client, enum protocol_kind kind, const js
 /* One that comes without another question, after the events of a replay. The caller's. */
 json_t *client_take_answer (struct client *client, GError **error);
 
-/* Has the daemon at SOCKET (NULL: where the configuration says) do OPERATION (operations/operation.h), by a
- * connection of its own. PARAMS are taken; NULL is text that is not UTF-8. Without a daemon one is started
- * for what is kept on disk; else it is ADDER_ERROR_NOT_FOUND. The caller's. */
+/* Has the daemon on the machine that is meant (interfaces/remote/), here at SOCKET (NULL: where the
+ * configuration says), do OPERATION (operations/operation.h), by a connection of its own. PARAMS are taken;
+ * NULL is text that is not UTF-8. Without a daemon one is started for what is kept on disk; else it is
+ * ADDER_ERROR_NOT_FOUND. The caller's. */
 json_t *client_call (const char *socket, const char *operation, json_t *params, GError **error);
 
 /* The same with the descriptor FD (-1: none) beside it. *RET_FD (may be NULL): as client_ask_for. */

@@ -8,6 +8,7 @@
 
 #include "common/guarded.h"
 #include "common/json.h"
+#include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
 #include "operations/operation.h"
 
@@ -207,6 +208,12 @@ daemon_again (struct event_source *base, const char *id, GError **error)
   return ask_next (source, error);
 }
 
+static json_t *
+daemon_finish (struct event_source *base, GError **error)
+{
+  return client_take_answer (&((struct daemon_event_source *)base)->client, error);
+}
+
 static void
 daemon_free (struct event_source *base)
 {
@@ -226,9 +233,11 @@ static struct daemon_event_source *
 daemon_event_source_new (const char *socket, struct client *client, const char *session)
 {
   struct daemon_event_source *source = g_new0 (struct daemon_event_source, 1);
-  source->base =
-      (struct event_source){daemon_next, daemon_cancel, daemon_interrupt, daemon_save,
-                            daemon_call, daemon_again,  daemon_free,      g_steal_pointer (&client->note)};
+  source->base = (struct event_source){
+      daemon_next,   daemon_cancel, daemon_interrupt,
+      daemon_save,   daemon_call,   daemon_again,
+      daemon_finish, daemon_free,   g_steal_pointer (&client->note),
+  };
   source->socket = g_strdup (socket);
   source->session = g_strdup (session);
   source->client = *client;
@@ -259,11 +268,14 @@ event_source_daemon (const char *socket, const struct submission *request, GErro
 }
 
 struct event_source *
-event_source_replay (const char *socket, const json_t *question, const struct submission *options,
-                     json_t **ret_answer, GError **error)
+event_source_replay (const json_t *question, const struct submission *options, json_t **ret_answer,
+                     GError **error)
 {
   struct client client;
-  if (!client_find (socket, &client, error))
+  if (remote_is_set ())
+    return remote_replay (question, options, ret_answer, error);
+  g_autofree char *socket = client_socket (error);
+  if (!socket || !client_find (socket, &client, error))
     return NULL;
   json_t *answer = client_ask (&client, PROTOCOL_SESSION, question, options->fds, options->fd_count, error);
   if (!answer) {
@@ -276,12 +288,6 @@ event_source_replay (const char *socket, const json_t *question, const struct su
   source->begun = TRUE;
   *ret_answer = answer;
   return &source->base;
-}
-
-json_t *
-event_source_finish (struct event_source *source, GError **error)
-{
-  return client_take_answer (&((struct daemon_event_source *)source)->client, error);
 }
 
 /* ---- this process ---- */
@@ -380,8 +386,8 @@ static struct local_event_source *
 local_event_source_new (const struct submission *request)
 {
   struct local_event_source *source = g_new0 (struct local_event_source, 1);
-  source->base = (struct event_source){local_next, local_cancel, local_interrupt, local_save,
-                                       local_call, local_again,  local_free,      NULL};
+  source->base = (struct event_source){local_next,  local_cancel, local_interrupt, local_save, local_call,
+                                       local_again, NULL,         local_free,      NULL};
   source->request = request;
   source->owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
   return source;
@@ -412,6 +418,12 @@ event_source_engine (AdderEngine *engine, const struct submission *request, GErr
 struct event_source *
 event_source_open (gboolean daemon, const struct submission *request, GError **error)
 {
+  if (remote_is_set ()) {
+    if (daemon)
+      return remote_run (request, error);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, REMOTE_OR_NO_DAEMON);
+    return NULL;
+  }
   if (!daemon)
     return event_source_local (request, error);
   g_autofree char *socket = client_socket (error);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interfaces/remote/remote.h"
+
+#include <string.h>
+
+#include "adder.h"
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "common/url.h"
+
+#define CONNECT_MS   10000
+#define ANSWER_BYTES ((guint64)256 << 20) /* results hold pictures */
+#define STREAM_BYTES ((guint64)4 << 30)
+#define TOKEN_BYTES  4096
+
+/* ---- where it is ---- */
+
+static char *chosen; /* by --url; NULL: nothing was said */
+
+void
+remote_set_url (const char *url)
+{
+  g_free (chosen);
+  chosen = g_strdup (url);
+}
+
+/* NULL: it is this machine. */
+static const char *
+remote_url (void)
+{
+  const char *url = chosen ? chosen : g_getenv ("ADDER_URL");
+  return url && *url ? url : NULL;
+}
+
+gboolean
+remote_is_set (void)
+{
+  return remote_url () != NULL;
+}
+
+/* All of it is owned. */
+struct address {
+  char *base;        /* without a slash at its end */
+  char *unix_socket; /* or NULL */
+  char *token;       /* or NULL */
+};
+
+static void
+address_clear (struct address *address)
+{
+  g_free (address->base);
+  g_free (address->unix_socket);
+  g_free (address->token);
+}
+typedef struct address address_t;
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (address_t, address_clear)
+
+static gboolean
+address_fail (const char *reason, GError **error)
+{
+  g_autofree char *shown = text_one_line (remote_url (), 200);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the URL \"%s\" %s", shown, reason);
+  return FALSE;
+}
+
+/* It becomes a line of a request. */
+static gboolean
+read_token (struct address *address, GError **error)
+{
+  const char *token = g_getenv ("ADDER_TOKEN");
+  if (!token || !*token)
+    return TRUE;
+  for (const char *at = token; *at; at++)
+    if (!g_ascii_isgraph (*at) || at - token >= TOKEN_BYTES) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "ADDER_TOKEN is not a token: adder token create");
+      return FALSE;
+    }
+  address->token = g_strdup (token);
+  return TRUE;
+}
+
+static gboolean
+read_address (struct address *address, GError **error)
+{
+  const char *url = remote_url ();
+  if (!read_token (address, error))
+    return FALSE;
+  if (g_str_has_prefix (url, "unix:")) {
+    address->unix_socket = g_strdup (url + strlen ("unix:"));
+    address->base = g_strdup ("http://localhost");
+    return g_path_is_absolute (address->unix_socket) || address_fail ("needs an absolute path", error);
+  }
+  g_autoptr (GUri) uri = g_uri_parse (url, G_URI_FLAGS_NONE, NULL);
+  const char *scheme = uri ? g_uri_get_scheme (uri) : "";
+  if ((strcmp (scheme, "http") != 0 && strcmp (scheme, "https") != 0) || !*g_uri_get_host (uri) ||
+      g_uri_get_userinfo (uri) || g_uri_get_query (uri) || g_uri_get_fragment (uri))
+    return address_fail ("is not one of http://HOST:PORT, https://HOST:PORT and unix:/PATH", error);
+  if (address->token && !url_keeps_secrets (uri))
+    return address_fail ("would show ADDER_TOKEN to the network on the way: use https", error);
+  address->base = g_strdup (url);
+  while (g_str_has_suffix (address->base, "/"))
+    address->base[strlen (address->base) - 1] = '\0';
+  return TRUE;
+}
+
+/* ---- what it says ---- */
+
+/* The words for ADDER_ERROR codes are those of http_problem.c. */
+static int
+code_of (long status, const char *word)
+{
+  static const struct {
+    long status;
+    int code;
+  } codes[] = {
+      {400, ADDER_ERROR_INVALID},     {401, ADDER_ERROR_REFUSED}, {403, ADDER_ERROR_REFUSED},
+      {404, ADDER_ERROR_NOT_FOUND},   {410, ADDER_ERROR_ENDED},   {413, ADDER_ERROR_INVALID},
+      {422, ADDER_ERROR_UNSUPPORTED}, {429, ADDER_ERROR_BUSY},    {499, ADDER_ERROR_CANCELLED},
+      {503, ADDER_ERROR_BUSY},        {504, ADDER_ERROR_TIMEOUT},
+  };
+  if (strcmp (word, "approval_required") == 0)
+    return ADDER_ERROR_APPROVAL;
+  for (gsize i = 0; i < G_N_ELEMENTS (codes); i++)
+    if (codes[i].status == status)
+      return codes[i].code;
+  return ADDER_ERROR_FAILED;
+}
+
+static gboolean
+take_problem (const struct http_response *response, const struct address *address, GError **error)
+{
+  g_autoptr (json_t) document = json_loadb (response->body->str, response->body->len, 0, NULL);
+  const char *detail = json_string_value (json_object_get (document, "detail"));
+  const char *word = document ? json_member_text (document, "code") : "";
+  if (!detail)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "%s answered with status %ld, and not as a daemon of Adder does", address->base,
+                 response->status);
+  else if (response->status == 401 && !address->token)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "%s wants a token: set ADDER_TOKEN", address->base);
+  else
+    g_set_error_literal (error, ADDER_ERROR, code_of (response->status, word), detail);
+  error_make_printable (error);
+  return FALSE;
+}
+
+static gboolean
+take_end (const struct http_response *response, const struct address *address, GError **error)
+{
+  if (response->end == HTTP_CANCELLED)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the call was cancelled");
+  else if (response->status == 0)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "no daemon answers at %s: %s", remote_url (),
+                 response->reason);
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the answer of %s broke off: %s", address->base,
+                 response->reason);
+  error_make_printable (error);
+  return FALSE;
+}
+
+/* ---- requests ---- */
+
+gboolean
+remote_request (const struct http_client_request *asked, const char *type, int cancel_fd,
+                struct http_response *ret_response, GError **error)
+{
+  g_auto (address_t) address = {0};
+  if (!read_address (&address, error))
+    return FALSE;
+  struct http_client *client = http_client_new (error);
+  if (!client)
+    return FALSE;
+  g_autofree char *url = g_strconcat (address.base, asked->url, NULL);
+  g_autofree char *who =
+      address.token ? g_strconcat ("Authorization: Bearer ", address.token, NULL) : g_strdup ("Accept: */*");
+  g_autofree char *what = type ? g_strconcat ("Content-Type: ", type, NULL) : NULL;
+  const char *headers[] = {who, what, NULL};
+  struct http_client_request request = *asked;
+  request.url = url;
+  request.headers = headers;
+  request.unix_socket = address.unix_socket;
+  request.ca_file = g_getenv ("ADDER_CA_FILE");
+  request.connect_ms = CONNECT_MS;
+  if (request.answer_bytes == 0)
+    request.answer_bytes = ANSWER_BYTES;
+  enum http_end end = http_client_perform (client, &request, cancel_fd, ret_response);
+  http_client_free (client);
+  if (end != HTTP_ARRIVED)
+    return take_end (ret_response, &address, error);
+  return http_response_is_yes (ret_response) || take_problem (ret_response, &address, error);
+}
+
+json_t *
+remote_ask (const char *method, const char *path, const json_t *body, int cancel_fd, GError **error)
+{
+  g_auto (http_response_t) response = {0};
+  g_autofree char *text = body ? json_to_text (body) : NULL;
+  const struct http_client_request request = {
+      .url = path, .method = method, .body = text, .length = text ? (gint64)strlen (text) : 0};
+  if (!remote_request (&request, text ? "application/json" : NULL, cancel_fd, &response, error))
+    return NULL;
+  if (response.body->len == 0) /* 204 */
+    return json_object ();
+  return json_parse_object (response.body->str, response.body->len, "the daemon's answer", error);
+}
+
+/* ---- streams ---- */
+
+static enum http_want
+take_events (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
+             gsize length)
+{
+  return sse_take (data, bytes, length) ? HTTP_MORE : HTTP_STOP;
+}
+
+gboolean
+remote_stream (const char *path, const json_t *body, int cancel_fd, sse_event_f event, gpointer data,
+               GError **error)
+{
+  g_auto (http_response_t) response = {0};
+  struct sse *sse = sse_new (event, data);
+  g_autofree char *text = json_to_text (body);
+  const struct http_client_request request = {
+      .url = path,
+      .data = sse,
+      .body = text,
+      .length = (gint64)strlen (text),
+      .answer_bytes = STREAM_BYTES,
+      .took = take_events,
+  };
+  gboolean ok = remote_request (&request, "application/json", cancel_fd, &response, error);
+  if (ok)
+    (void)sse_end (sse);
+  sse_free (sse);
+  return ok;
+}
+
+struct download {
+  int to, problem; /* an errno */
+  gboolean quoted; /* a line does not end between quotes */
+  guint64 lines;
+};
+
+static enum http_want
+take_bytes (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
+            gsize length)
+{
+  struct download *download = data;
+  for (gsize i = 0; i < length; i++) {
+    download->quoted ^= bytes[i] == '"';
+    download->lines += bytes[i] == '\n' && !download->quoted;
+  }
+  download->problem = fd_write_all (download->to, bytes, length);
+  return download->problem == 0 ? HTTP_MORE : HTTP_STOP;
+}
+
+gboolean
+remote_download (const char *path, int to, guint64 *ret_lines, GError **error)
+{
+  g_auto (http_response_t) response = {0};
+  g_autoptr (GError) problem = NULL;
+  struct download download = {.to = to};
+  const struct http_client_request request = {
+      .url = path, .data = &download, .answer_bytes = G_MAXUINT64, .took = take_bytes};
+  gboolean ok = remote_request (&request, NULL, -1, &response, &problem);
+  if (download.problem != 0)
+    return error_from_errno (error, download.problem, "cannot write what the daemon sends");
+  if (!ok)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  if (ret_lines)
+    *ret_lines = download.lines;
+  return ok;
+}

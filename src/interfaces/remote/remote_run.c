@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A thread reads the stream of events and queues them; who shows them takes them from there. So a run can be
+ * cancelled from any thread, by a request of its own, and its result still comes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "common/error.h"
+#include "common/guarded.h"
+#include "common/json.h"
+#include "engine/files/save.h"
+#include "engine/request/outcome.h"
+#include "interfaces/remote/remote.h"
+#include "interfaces/service/events.h"
+
+LOCK_CLASS (remote_source);
+
+enum item_kind { ITEM_EVENT, ITEM_PLAN, ITEM_REPORT, ITEM_END };
+
+struct item {
+  enum item_kind kind;
+  struct run_event event; /* its data is TEXT */
+  char *text;
+  GError *error; /* of the end; NULL: all of the stream came */
+};
+
+struct remote_source {
+  struct event_source base;
+  const struct submission *request; /* NULL: a replay */
+  char *path;
+  json_t *body;
+  char *session; /* whose cell it is, or NULL */
+  GThread *thread;
+  GAsyncQueue *items; /* struct item, from the thread */
+  struct item *taken; /* the last one that was given */
+  json_t *result;     /* where its files are to be saved */
+  int stop_fd;        /* an eventfd: the stream is given up */
+  MUTEX (remote_source) lock;
+  GUARDED_BY (remote_source) char *run_id; /* of the run under way, or NULL */
+  GUARDED_BY (remote_source) gboolean cancelled;
+};
+
+static void
+item_free (gpointer data)
+{
+  struct item *item = data;
+  if (!item)
+    return;
+  g_free (item->text);
+  g_clear_error (&item->error);
+  g_free (item);
+}
+
+/* Takes TEXT. */
+static struct item *
+item_new (enum item_kind kind, AdderEventKind event, char *text)
+{
+  struct item *item = g_new0 (struct item, 1);
+  item->kind = kind;
+  item->text = text;
+  item->event = (struct run_event){.kind = event, .data = text, .length = text ? strlen (text) : 0};
+  return item;
+}
+
+/* ---- the thread ---- */
+
+static void
+note_run (struct remote_source *source, const char *id)
+{
+  g_mutex_lock (&source->lock);
+  g_free (source->run_id);
+  source->run_id = g_strdup (id);
+  gboolean cancelled = source->cancelled;
+  g_mutex_unlock (&source->lock);
+  if (cancelled && id)
+    source->base.cancel (&source->base);
+}
+
+/* The item of the event NAME with DATA, whose text is TEXT; NULL: nobody is told. */
+static struct item *
+item_of (const char *name, const json_t *data, const char *text)
+{
+  static const struct {
+    const char *name, *member;
+    AdderEventKind event;
+  } rows[] = {{"stdout", "text", ADDER_EVENT_STDOUT},
+              {"stderr", "text", ADDER_EVENT_STDERR},
+              {"display", "data", ADDER_EVENT_DISPLAY}};
+  if (strcmp (name, "started") == 0)
+    return item_new (ITEM_EVENT, ADDER_EVENT_STARTED, g_strdup (text));
+  if (strcmp (name, "replay") == 0)
+    return item_new (ITEM_PLAN, ADDER_EVENT_STARTED, g_strdup (text));
+  if (strcmp (name, "end") == 0)
+    return item_new (ITEM_REPORT, ADDER_EVENT_STARTED, g_strdup (text));
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (strcmp (name, rows[i].name) == 0) {
+      const json_t *value = json_object_get (data, rows[i].member);
+      return item_new (ITEM_EVENT, rows[i].event,
+                       json_is_string (value) ? g_strdup (json_string_value (value)) : json_to_text (value));
+    }
+  if (strcmp (name, "result") != 0)
+    return NULL;
+  struct item *item = item_new (ITEM_EVENT, ADDER_EVENT_RESULT, g_strdup (text));
+  item->event.outcome = outcome_find (json_member_text (data, "outcome"));
+  item->event.exit_code = (int)json_integer_value (json_object_get (data, "exit_code"));
+  return item;
+}
+
+static gboolean
+take_event (gpointer data, const char *name, const char *text, gsize length)
+{
+  struct remote_source *source = data;
+  g_autoptr (json_t) value = json_loadb (text, length, 0, NULL);
+  struct item *item = json_is_object (value) ? item_of (name, value, text) : NULL;
+  if (!item)
+    return TRUE;
+  if (item->kind == ITEM_EVENT && item->event.kind == ADDER_EVENT_STARTED)
+    note_run (source, json_string_value (json_object_get (value, "run_id")));
+  else if (item->kind == ITEM_EVENT && item->event.kind == ADDER_EVENT_RESULT)
+    note_run (source, NULL);
+  g_async_queue_push (source->items, item);
+  return TRUE;
+}
+
+static gpointer
+read_events (gpointer data)
+{
+  struct remote_source *source = data;
+  struct item *end = item_new (ITEM_END, ADDER_EVENT_RESULT, NULL);
+  (void)remote_stream (source->path, source->body, source->stop_fd, take_event, source, &end->error);
+  g_async_queue_push (source->items, end);
+  return NULL;
+}
+
+/* ---- the source ---- */
+
+/* The next item, the source's until it is asked again. */
+static const struct item *
+take_item (struct remote_source *source)
+{
+  item_free (source->taken);
+  source->taken = g_async_queue_pop (source->items);
+  return source->taken;
+}
+
+/* ITEM is not what was waited for. */
+static void
+fail (const struct item *item, GError **error)
+{
+  const char *reason = "the daemon went away during the run";
+  if (item->kind == ITEM_END && item->error) {
+    g_propagate_error (error, g_error_copy (item->error));
+    return;
+  }
+  g_autoptr (json_t) report = item->text ? json_loads (item->text, 0, NULL) : NULL;
+  const char *problem = json_string_value (json_object_get (report, "problem"));
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, problem ? problem : reason);
+}
+
+static gboolean
+remote_next (struct event_source *base, struct run_event *ret_event, GError **error)
+{
+  struct remote_source *source = (struct remote_source *)base;
+  const struct item *item = take_item (source);
+  if (item->kind != ITEM_EVENT) {
+    fail (item, error);
+    return FALSE;
+  }
+  *ret_event = item->event;
+  if (item->event.kind == ADDER_EVENT_RESULT && source->request) {
+    json_decref (source->result);
+    source->result = json_loads (item->text, 0, NULL);
+  }
+  return TRUE;
+}
+
+/* Its result comes, where the daemon can be asked for it. */
+static void
+remote_cancel (struct event_source *base)
+{
+  struct remote_source *source = (struct remote_source *)base;
+  g_mutex_lock (&source->lock);
+  source->cancelled = TRUE;
+  g_autofree char *path = source->run_id ? g_strconcat ("/v1/runs/", source->run_id, NULL) : NULL;
+  g_mutex_unlock (&source->lock);
+  json_t *answer = path ? remote_ask ("DELETE", path, NULL, -1, NULL) : NULL;
+  if (path && !answer)
+    (void)eventfd_write (source->stop_fd, 1);
+  json_decref (answer);
+}
+
+static gboolean
+remote_interrupt (struct event_source *base)
+{
+  struct remote_source *source = (struct remote_source *)base;
+  g_mutex_lock (&source->lock);
+  gboolean started = source->run_id != NULL;
+  g_mutex_unlock (&source->lock);
+  if (!source->session || !started)
+    return FALSE;
+  json_t *params = json_pack ("{s:s}", "session", source->session);
+  g_autoptr (json_t) answer = remote_call ("session.interrupt", params, -1, NULL, NULL);
+  return answer != NULL;
+}
+
+static json_t *
+remote_operation (G_GNUC_UNUSED struct event_source *base, const char *operation, json_t *params,
+                  GError **error)
+{
+  return remote_call (operation, params, -1, NULL, error);
+}
+
+/* ---- saving ---- */
+
+/* Gets FILE of the result into the folder, as the number INDEX. The artifact is the caller's. */
+static struct artifact *
+fetch_file (int folder_fd, const json_t *file, gsize index, GError **error)
+{
+  struct stat st;
+  const char *id = json_string_value (json_object_get (file, "file_id"));
+  if (!id) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "the daemon does not keep %s, so it cannot be had over HTTP (docs/files.md)",
+                 json_member_text (file, "name"));
+    return NULL;
+  }
+  g_autofree char *place = g_strdup_printf ("%" G_GSIZE_FORMAT, index);
+  g_autofree char *path = g_strdup_printf ("/v1/files/%s/content", id);
+  autoclose int fd = openat (folder_fd, place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0 || !remote_download (path, fd, NULL, error)) {
+    if (fd < 0)
+      error_from_errno (error, errno, "cannot make a file in %s", g_get_tmp_dir ());
+    return NULL;
+  }
+  if (fstat (fd, &st) < 0) {
+    error_from_errno (error, errno, "cannot look at a file in %s", g_get_tmp_dir ());
+    return NULL;
+  }
+  struct artifact *artifact = g_new0 (struct artifact, 1);
+  artifact->name = g_strdup (json_member_text (file, "name"));
+  artifact->path = g_steal_pointer (&place);
+  artifact->bytes = (guint64)st.st_size;
+  artifact->changed_ns = (gint64)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+  return artifact;
+}
+
+/* All files of RESULT; NULL with ERROR where one cannot be had. */
+static GPtrArray *
+fetch_files (int folder_fd, const json_t *result, GError **error)
+{
+  g_autoptr (GPtrArray) artifacts = g_ptr_array_new_with_free_func ((GDestroyNotify)artifact_free);
+  gsize index;
+  json_t *file;
+  json_array_foreach (json_object_get (result, "files"), index, file)
+  {
+    struct artifact *artifact = fetch_file (folder_fd, file, index, error);
+    if (!artifact)
+      return NULL;
+    g_ptr_array_add (artifacts, artifact);
+  }
+  return g_steal_pointer (&artifacts);
+}
+
+/* Through a folder of our own, since a file may only be written once all of them are there. */
+static json_t *
+remote_save (struct event_source *base, GError **error)
+{
+  struct remote_source *source = (struct remote_source *)base;
+  g_autofree char *folder = g_dir_make_tmp ("adder-XXXXXX", error);
+  autoclose int folder_fd = folder ? open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  if (folder_fd < 0)
+    return NULL;
+  g_autoptr (GPtrArray) artifacts = fetch_files (folder_fd, source->result, error);
+  json_t *told = NULL;
+  if (artifacts)
+    told = save_files (folder_fd, artifacts, submission_directory (source->request),
+                       json_is_true (json_object_get (source->request->body, "force")));
+  for (gsize i = 0; i < json_array_size (json_object_get (source->result, "files")); i++) {
+    g_autofree char *place = g_strdup_printf ("%" G_GSIZE_FORMAT, i);
+    (void)unlinkat (folder_fd, place, 0);
+  }
+  (void)rmdir (folder);
+  if (told)
+    (void)save_check (told, error);
+  return told;
+}
+
+/* ---- beginning and end ---- */
+
+static void
+join_thread (struct remote_source *source)
+{
+  g_clear_pointer (&source->thread, g_thread_join);
+  g_clear_pointer (&source->taken, item_free);
+  for (struct item *item; (item = g_async_queue_try_pop (source->items));)
+    item_free (item);
+}
+
+static gboolean
+remote_again (struct event_source *base, const char *id, G_GNUC_UNUSED GError **error)
+{
+  struct remote_source *source = (struct remote_source *)base;
+  join_thread (source);
+  json_object_set_new (source->body, "approval", json_string (id));
+  source->thread = g_thread_new ("adder-remote", read_events, source);
+  return TRUE;
+}
+
+static json_t *
+remote_finish (struct event_source *base, GError **error)
+{
+  const struct item *item = take_item ((struct remote_source *)base);
+  json_t *report = item->kind == ITEM_REPORT ? json_loads (item->text, 0, NULL) : NULL;
+  if (report && !json_is_string (json_object_get (report, "problem")))
+    return report;
+  json_decref (report);
+  fail (item, error);
+  return NULL;
+}
+
+static void
+remote_free (struct event_source *base)
+{
+  struct remote_source *source = (struct remote_source *)base;
+  (void)eventfd_write (source->stop_fd, 1);
+  join_thread (source);
+  g_async_queue_unref (source->items);
+  fd_close (&source->stop_fd);
+  g_mutex_clear (&source->lock);
+  json_decref (source->result);
+  json_decref (source->body);
+  g_free (source->path);
+  g_free (source->session);
+  g_free (source->run_id);
+  g_free (source);
+}
+
+/* Takes PATH and BODY, where it is no NULL. */
+static struct remote_source *
+remote_source_new (char *path, json_t *body, const char *session, GError **error)
+{
+  int stop_fd = body ? eventfd (0, EFD_CLOEXEC) : -1;
+  if (stop_fd < 0) {
+    if (body)
+      error_from_errno (error, errno, "cannot make an event descriptor");
+    json_decref (body);
+    g_free (path);
+    return NULL;
+  }
+  struct remote_source *source = g_new0 (struct remote_source, 1);
+  source->base = (struct event_source){
+      .next = remote_next,
+      .cancel = remote_cancel,
+      .interrupt = remote_interrupt,
+      .save = remote_save,
+      .call = remote_operation,
+      .again = remote_again,
+      .finish = remote_finish,
+      .free = remote_free,
+  };
+  source->path = path;
+  source->body = body;
+  source->session = g_strdup (session);
+  source->stop_fd = stop_fd;
+  source->items = g_async_queue_new_full (item_free);
+  g_mutex_init (&source->lock);
+  json_object_set_new (body, "stream", json_true ());
+  source->thread = g_thread_new ("adder-remote", read_events, source);
+  return source;
+}
+
+struct event_source *
+remote_run (const struct submission *request, GError **error)
+{
+  struct remote_source *source =
+      remote_source_new (g_strdup ("/v1/runs"), remote_body (request, error),
+                         json_string_value (json_object_get (request->body, "session")), error);
+  if (source)
+    source->request = request;
+  return source ? &source->base : NULL;
+}
+
+struct event_source *
+remote_replay (const json_t *question, const struct submission *options, json_t **ret_answer, GError **error)
+{
+  static const char *const taken[] = {"name", "from", "keep_going"};
+  json_t *body = remote_body (options, error);
+  for (gsize i = 0; body && i < G_N_ELEMENTS (taken); i++)
+    if (json_object_get (question, taken[i]))
+      json_object_set (body, taken[i], json_object_get (question, taken[i]));
+  g_autofree char *name = g_uri_escape_string (json_member_text (question, "session"), NULL, FALSE);
+  struct remote_source *source =
+      remote_source_new (g_strdup_printf ("/v1/sessions/%s/replay", name), body, NULL, error);
+  if (!source)
+    return NULL;
+  const struct item *item = take_item (source);
+  if (item->kind == ITEM_PLAN && (*ret_answer = json_loads (item->text, 0, NULL)))
+    return &source->base;
+  fail (item, error);
+  remote_free (&source->base);
+  return NULL;
+}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line with a daemon elsewhere (--url, ADDER_URL): the same commands print the same, and what cannot travel says so."""
+import os
+import re
+import signal
+
+import harness
+import http_bed
+import pytest
+from harness import wait_until
+
+OWNERS = re.compile(r"uid:\d+|token:tester")
+IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|[0-9a-f]{8}-[0-9a-f]{4}\b|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?")
+NUMBERS = re.compile(r"(?<![\w.])\d+(\.\d+)? (ms|s|min|h|bytes|[KM]iB)(?!\w)|(?<=ID)\.\d+Z")
+
+
+def usual(text):
+    for pattern, word in ((IDS, "ID"), (NUMBERS, "N"), (OWNERS, "OWNER")):
+        text = pattern.sub(word, text)
+    return text
+
+
+class Remote:
+    """One daemon, asked by two: HERE by its socket, AWAY by HTTP, whose owner is another."""
+
+    def __init__(self, installation, user, directory):
+        os.chmod(directory, 0o755)
+        self.here = harness.Adder(installation, user, harness.new_directory(directory, "here"), "[environment]\ndefault = system\n")
+        self.bed = http_bed.Served(self.here)
+        self.away = harness.Adder(installation, user, harness.new_directory(directory, "away"), variables=self.variables())
+
+    def variables(self, **more):
+        return {"ADDER_URL": f"http://127.0.0.1:{self.bed.port}", "ADDER_TOKEN": self.bed.secret, **more}
+
+    def both(self, *arguments, status=0, **options):
+        """What both print, without what is never the same."""
+        said = []
+        for adder in (self.here, self.away):
+            ended = adder.call(*arguments, **options)
+            assert ended.returncode == status, (arguments, ended)
+            said.append([usual(text) for text in (ended.stdout, ended.stderr)])
+        return said
+
+    def same(self, *arguments, **options):
+        here, away = self.both(*arguments, **options)
+        assert here == away, arguments
+        return here
+
+    def refused(self, *arguments, **variables):
+        adder = self.away
+        kept, adder.variables = adder.variables, {**adder.variables, **variables}
+        try:
+            ended = adder.call(*arguments)
+        finally:
+            adder.variables = kept
+        assert ended.returncode == 125 and ended.stdout == "" and ended.stderr.count("\n") == 1, ended
+        return ended.stderr
+
+
+@pytest.fixture(scope="module")
+def remote(installation, user, common_directory):
+    directory = harness.new_directory(common_directory, "remote-" + user.name)
+    remote = Remote(installation, user, directory)
+    yield remote
+    remote.bed.stop()
+    assert remote.away.daemon() is None, "who asks elsewhere needs no daemon here"
+
+
+@pytest.mark.quick
+def test_a_run_prints_the_same(remote):
+    for code, status in {
+        "print('out'); import sys; print('err', file=sys.stderr); 6 * 7": 0,
+        "1/0": 1,
+        "raise SystemExit(9)": 9,
+        "open('kept.txt', 'w').write('x' * 9)": 0,
+        "open('/etc/shadow')": 1,
+    }.items():
+        remote.same("run", "-c", code, status=status)
+    results = [adder.run("print(1); 2") for adder in (remote.here, remote.away)]
+    assert results[0].stdout == results[1].stdout == "1\n" and results[0].value == results[1].value
+    assert list(results[0].fields) == list(results[1].fields)
+
+
+def test_what_is_given_travels(remote):
+    text, data = remote.away.file("in.txt", "first\nsecond\n"), remote.away.file("in.bin", bytes(range(256)))
+    code = "import sys, os\nprint(input(), sys.argv[1:], os.environ['A'], v, len(open('b', 'rb').read()), os.environ.get('HERE'))"
+    told = remote.away.json(
+        *("--file", text, "--file", f"{data}:b", "--stdin", text, "--set-env", "A=1", "--value", "v=[1, null]", "-c", code, "--", "x", "y z"),
+        env={**remote.away.process_environment(), "HERE": "not for others"},
+    )
+    assert told.stdout == "first ['x', 'y z'] 1 [1, None] 256 None\n", told
+    script = remote.away.file("s.py", "def f():\n    1/0\nf()\n")
+    ended = remote.away.call("run", script)
+    assert ended.returncode == 1 and 'File "s.py", line 2, in f' in ended.stderr
+    limited = remote.away.json("--limit", "pids=9", "--timeout", "7", "-c", "1")
+    assert limited.limits["pids"] == 9 and limited.limits["wall_ms"] == 7000
+
+
+def test_files_are_saved_here(remote):
+    out = remote.away.folder("out")
+    ended = remote.away.call("run", "--out", out, "-c", "import os; os.mkdir('d'); open('d/.x', 'w').write('1'); open('y', 'w').write('22')")
+    assert ended.returncode == 0 and (out / "y").read_text() == "22", ended
+    assert sorted(path.name for path in out.rglob("*")) == ["_x", "d", "y"], "the names are made fit"
+    again = remote.away.call("run", "--out", out, "-c", "open('y', 'w').write('3'); open('z', 'w').write('4')")
+    assert again.returncode == 125 and "--force" in again.stderr and not (out / "z").exists() and (out / "y").read_text() == "22"
+    assert remote.away.call("run", "--out", out, "--force", "-c", "open('y', 'w').write('3')").returncode == 0
+    assert (out / "y").read_text() == "3"
+    assert not list(remote.away.scratch.glob("adder-*"))
+
+
+def test_a_session_from_its_making_to_its_end(remote):
+    here, away = remote.both("session", "new", "--name", "s")
+    assert here == away
+    remote.same("run", "--session", "s", "-c", "x = 5")
+    remote.same("run", "--session", "s", "-c", "x / 0", status=1)
+    assert remote.same("run", "--session", "s", "-c", "x")[0] == "5\n"
+    for arguments in (["vars", "s"], ["vars", "s", "x"], ["history", "s"], ["checkpoint", "s", "mark"], ["list"], ["show", "s"]):
+        remote.same("session", *arguments)
+    assert "there is no variable" in remote.same("session", "vars", "s", "no", status=125)[1]
+    remote.same("run", "--session", "s", "-c", "x = 6")
+    remote.same("session", "rollback", "s", "mark")
+    assert remote.same("run", "--session", "s", "-c", "x")[0] == "5\n"
+    remote.same("session", "branch", "s", "--count", "2")
+    told = remote.same("session", "replay", "s", "--name", "t", status=1)
+    assert "ZeroDivisionError" in told[1]
+    assert "nothing has changed" in remote.same("session", "replay", "s", "--stop", "--name", "u", status=125)[1]
+    remote.same("session", "reset", "s")
+    remote.same("session", "interrupt", "s")
+    remote.same("session", "end", "s", "t")
+    assert 'there is no session "no"' in remote.same("session", "show", "no", status=125)[1]
+
+
+def test_records_results_and_files(remote):
+    assert remote.same("run", "-c", "print('y' * 3000000)")[0]
+    for adder in (remote.here, remote.away):
+        (record, *_) = harness.strict_json(adder.call("record", "list", "--limit", "1", "--json").stdout)["records"]
+        assert adder.call("record", "show", record["run_id"]).returncode == 0
+        count = harness.strict_json(adder.call("record", "stats", "--json").stdout)["records"]
+        for form in ("jsonl", "csv"):
+            path = adder.scratch / f"records.{form}"
+            ended = adder.call("record", "export", "--format", form, "--out", path)
+            assert ended.stdout == f"{count} record{'s' if count > 1 else ''}\n" and path.stat().st_size > 0, (count, ended)
+    content = b"\0some\r\nbytes\xff" * 100000
+    for adder in (remote.here, remote.away):
+        path, name = adder.file("put.bin", content), 'a "name"; with=signs\u00e9.bin'
+        put = harness.strict_json(adder.call("file", "put", path, "--name", name, "--conversation", "talk", "--json").stdout)
+        (file,) = put["files"]
+        assert file["name"] == name and file["conversation"] == "talk" and file["bytes"] == len(content), file
+        out = adder.scratch / "got.bin"
+        assert adder.call("file", "get", file["file_id"], "--out", out).returncode == 0 and out.read_bytes() == content
+        assert adder.call("run", "--file", f"@{file['file_id']}=z", "-c", "print(len(open('z', 'rb').read()))").stdout == "1300000\n"
+        assert adder.call("file", "show", file["file_id"]).returncode == 0
+        assert adder.call("file", "rm", file["file_id"]).returncode == 0
+        assert adder.call("file", "get", file["file_id"]).returncode == 125
+    piped = remote.away.call("file", "put", "-", "--name", "piped", "--json", input="through a pipe")
+    assert harness.strict_json(piped.stdout)["files"][0]["bytes"] == 14, piped
+
+
+def test_tools(remote):
+    for adder in (remote.here, remote.away):
+        ended = adder.call("call", "run_python", '{"code": "1 + 1"}')
+        assert ended.returncode == 0 and harness.strict_json(ended.stdout)["value"] == "2", ended
+        failed = adder.call("call", "run_python", '{"code": "1 / 0"}')
+        assert failed.returncode == 1 and harness.strict_json(failed.stdout)["outcome"] == "error", failed
+    wrong = remote.away.call("call", "run_python", '{"cod": "1 / 0"}')
+    assert wrong.returncode == 125 and "did you mean code?" in harness.strict_json(wrong.stdout)["error"], wrong
+    told = remote.away.call("call", "run_python", '{"code": "1"}', "--role", "guest")
+    assert told.returncode == 125 and "the token says who asks" in told.stdout
+
+
+def test_ctrl_c_cancels_and_the_result_comes(remote):
+    with remote.away.start("print('begun', flush=True)\nwhile True: pass", "--timeout", "300") as process:
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=2 * remote.away.deadline)
+    assert process.returncode == 130 and b"cancelled" in err, (out, err)
+    listed = lambda: remote.bed.get("/v1/runs").json()["runs"]
+    wait_until(lambda: not listed(), "the run to be gone")
+
+
+def test_ctrl_c_interrupts_a_cell(remote):
+    assert remote.away.call("session", "new", "--name", "kept").returncode == 0
+    with remote.away.popen("run", "--session", "kept", "-c", "x = 1\nprint('begun', flush=True)\nwhile True: pass") as process:
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=2 * remote.away.deadline)
+    assert b"KeyboardInterrupt" in err, err
+    assert remote.away.call("run", "--session", "kept", "-c", "x").stdout == "1\n"
+    assert remote.away.call("session", "end", "kept").returncode == 0
+
+
+def test_a_client_that_is_killed_ends_its_run(remote):
+    with remote.away.start("print('begun', flush=True)\nwhile True: pass", "--timeout", "300") as process:
+        assert process.stdout.readline() == b"begun\n"
+        process.kill()
+        process.communicate()
+    wait_until(lambda: not remote.bed.get("/v1/runs").json()["runs"], "the run to be cancelled")
+
+
+def test_what_cannot_travel(remote):
+    folder = remote.away.folder("folder")
+    for arguments, words in {
+        ("serve",): "is about this machine",
+        ("env", "list"): "is about this machine",
+        ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "is about this machine",
+        ("run", "--workdir", folder, "-c", "1"): "--workdir and --review are about a directory of this machine",
+        ("run", "--review", "-c", "1"): "--workdir and --review are about a directory of this machine",
+        ("run", "--role", "guest", "-c", "1"): "--role is for a daemon of this machine",
+        ("run", "--dangerously-accept-all", "-c", "1"): "--dangerously-accept-all is for a daemon of this machine",
+        ("run", "--file", folder, "-c", "1"): "is a folder, which does not travel",
+        ("run", "--no-daemon", "-c", "1"): "--no-daemon runs in this process",
+        ("record", "list", "--no-daemon"): "--no-daemon runs in this process",
+    }.items():
+        assert words in remote.refused(*arguments), arguments
+    ended = remote.away.call("run", "--stdin", remote.away.file("no.txt", b"\xff"), "-c", "1")
+    assert ended.returncode == 125 and "standard input is text over HTTP" in ended.stderr
+
+
+def test_the_address_and_the_token(remote):
+    for url, words in {
+        "ftp://127.0.0.1": "is not one of http://HOST:PORT, https://HOST:PORT and unix:/PATH",
+        "127.0.0.1:7117": "is not one of",
+        "http://me:secret@127.0.0.1": "is not one of",
+        "http://127.0.0.1:1/?a=1": "is not one of",
+        "unix:relative": "needs an absolute path",
+        "unix:/no/such": "no daemon answers at unix:/no/such",
+        "http://192.0.2.1": "would show ADDER_TOKEN to the network on the way: use https",
+        "http://127.0.0.1:1": "no daemon answers at http://127.0.0.1:1: ",
+    }.items():
+        for said in (remote.refused("run", "-c", "1", ADDER_URL=url), remote.refused("session", "list", ADDER_URL=url)):
+            assert words in said and "secret@" not in said.replace(url, ""), (url, said)
+    assert "wants a token: set ADDER_TOKEN" in remote.refused("run", "-c", "1", ADDER_TOKEN="")
+    assert "ADDER_TOKEN is not a token" in remote.refused("run", "-c", "1", ADDER_TOKEN="a\r\nX: b")
+    assert "token" in remote.refused("run", "-c", "1", ADDER_TOKEN="adder_wrong")
+    chosen = remote.away.call("--url", remote.away.variables["ADDER_URL"], "run", "-c", "print(1)", env={**remote.away.process_environment(), "ADDER_URL": ""})
+    assert chosen.stdout == "1\n", chosen
+    behind = remote.refused("run", "-c", "1", ADDER_URL=remote.away.variables["ADDER_URL"] + "/prefix")
+    assert "no such" in behind or "not" in behind
