@@ -114,11 +114,14 @@ static int
 empty_and_remove (const struct cgroup_backend *backend, const int *parents, const char *name,
                   const int *trees, struct fault *fault)
 {
-  int r = backend->kill (trees, fault);
-  if (r < 0)
-    return r;
-  backend->wait_empty (trees, REMOVE_WAIT_MS);
-  return remove_trees (backend, parents, name, fault);
+  int r = -1, killed = 0;
+  /* What failed once need not fail again, and nobody comes back for what is left. */
+  for (int tries = 0; tries < 2 && r < 0; tries++) {
+    killed = backend->kill (trees, fault);
+    backend->wait_empty (trees, REMOVE_WAIT_MS);
+    r = remove_trees (backend, parents, name, killed < 0 ? NULL : fault);
+  }
+  return r < 0 && killed < 0 ? killed : r;
 }
 
 /* Calls VISIT for each directory in DIRECTORY. */

@@ -177,7 +177,10 @@ def sweep(faults, operation, positions):
         hands.end_reviews()
         hands.end_sessions()
         wait_until(faults.works, f"a run to work after call {number} failed with {errno}: {hit}")
-        faults.wait_rest(before)
+        try:
+            faults.wait_rest(before)
+        except AssertionError as error:
+            raise AssertionError(f"after call {number} failed with {errno}: {hit}") from error
         if not hit:
             break
     assert faults.adder.daemon() == faults.pid, faults.log.read_text()
