@@ -143,7 +143,8 @@ session_make (const struct call *call, const char *name, GError **error)
   return made != NULL;
 }
 
-/* Sees to it that there is a session NAME. *RET_LOST: why the one that there was has ended; the caller's. */
+/* Sees to it that there is a session NAME. *RET_LOST, where it is NULL: why the one that there was has ended;
+ * the caller's. */
 static gboolean
 session_ensure (const struct call *call, const char *name, char **ret_lost, GError **error)
 {
@@ -153,7 +154,8 @@ session_ensure (const struct call *call, const char *name, char **ret_lost, GErr
   const char *reason = json_string_value (json_object_get (session, "reason"));
   g_autoptr (GError) problem = NULL;
   if (session_make (call, name, &problem)) {
-    *ret_lost = g_strdup (reason);
+    if (!*ret_lost)
+      *ret_lost = g_strdup (reason);
     return TRUE;
   }
   /* Another call of the conversation may have made it meanwhile. */
@@ -270,9 +272,22 @@ struct form {
 static const struct form cell_form = {REPLY_BYTES, cell_value};
 static const struct form container_form = {CONTAINER_REPLY_BYTES, container_value};
 
-/* Pulls the events of REQUEST, which is taken, and replies. */
-static void
-run_and_reply (struct call *call, AdderRequest *request, const struct form *form, const char *lost)
+/* Whether RESULT is for want of the session NAME, which another call of the conversation was making, and gave
+ * up: nothing is left of it. */
+static gboolean
+was_never_made (const struct call *call, const char *name, const AdderResult *result)
+{
+  if (!name || adder_result_outcome (result) != ADDER_OUTCOME_FAILED)
+    return FALSE;
+  g_autoptr (json_t) session = session_show (call, name);
+  return session == NULL;
+}
+
+/* Pulls the events of REQUEST, which is taken, and replies. FALSE, without a reply: the session NAME (NULL:
+ * there is none) was never made. */
+static gboolean
+run_and_reply (struct call *call, AdderRequest *request, const struct form *form, const char *lost,
+               const char *name)
 {
   struct transcript *transcript = transcript_new (form->most);
   g_autoptr (AdderRun) run = adder_run_start (call->tools->engine, request);
@@ -281,26 +296,34 @@ run_and_reply (struct call *call, AdderRequest *request, const struct form *form
   adder_request_free (request);
   while (call_next (call, run, &event))
     transcript_add (transcript, &event);
+  if (was_never_made (call, name, event.result)) {
+    adder_result_free (event.result);
+    transcript_free (transcript);
+    return FALSE;
+  }
   if (call_take_result (call, event.result, &ran)) {
     g_autofree char *text = reply_text (transcript, form->most, &ran, lost);
     call_reply (call, form->value (&ran, transcript, text), &ran);
     ran_clear (&ran);
   }
   transcript_free (transcript);
+  return TRUE;
 }
 
 static void
 run_cell (struct call *call, GError **error)
 {
   g_autofree char *lost = NULL, *name = session_name (call, error);
-  if (!name || !session_ensure (call, name, &lost, error))
-    return;
-  AdderRequest *request = call_request (call, call_text (call, "code"), NULL);
-  adder_request_set_session (request, name, TRUE);
-  if (attached_files_put (call, name, request, error))
-    run_and_reply (call, request, &cell_form, lost);
-  else
-    adder_request_free (request);
+  gboolean replied = FALSE;
+  for (int tries = 0; name && !replied && session_ensure (call, name, &lost, error); tries++) {
+    AdderRequest *request = call_request (call, call_text (call, "code"), NULL);
+    adder_request_set_session (request, name, TRUE);
+    if (!attached_files_put (call, name, request, error)) {
+      adder_request_free (request);
+      return;
+    }
+    replied = run_and_reply (call, request, &cell_form, lost, tries == 0 ? name : NULL);
+  }
 }
 
 static void
@@ -312,7 +335,7 @@ handle_run (struct call *call)
   else {
     AdderRequest *request = call_request (call, call_text (call, "code"), SNIPPET_PROFILE);
     if (attached_files_put (call, NULL, request, &problem))
-      run_and_reply (call, request, &cell_form, NULL);
+      (void)run_and_reply (call, request, &cell_form, NULL, NULL);
     else
       adder_request_free (request);
   }
@@ -324,7 +347,7 @@ static void
 handle_run_container (struct call *call)
 {
   AdderRequest *request = call_request (call, call_text (call, "code"), CONTAINER_PROFILE);
-  run_and_reply (call, request, &container_form, NULL);
+  (void)run_and_reply (call, request, &container_form, NULL, NULL);
 }
 
 /* ---- files ---- */

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import signal
 
 import pytest
 
@@ -424,3 +425,24 @@ def test_a_script_in_a_container(make_contained):
     assert script(contained.adder, packages)["text"] == "all"
     assert script(contained.adder, "bytearray(1 << 30)", 1)["text"].startswith("[Out of memory] ")
     assert script(contained.adder, "while True: pass", 1)["text"] == "[Timeout] Script exceeded 30 s and was killed."
+
+
+def test_a_session_that_another_call_gave_up_is_made_anew(make_adder):
+    """Two calls of a conversation at once: one is making the session and is given up, the other waits for it."""
+    adder = make_adder("[environment]\ndefault = system\n[sessions]\nparked = 0\n")
+    adder.run("1")
+    command = ("call", "assistant.run_python", json.dumps({"code": "print('done')", "use_session": True}), "--conversation", unique())
+    (zygote,) = [process for process in harness.descendants(adder.daemon()) if process.name == "python3"]
+    zygote.signal(signal.SIGSTOP)
+    try:
+        with adder.popen(*command) as first:
+            harness.wait_until(lambda: adder.call("session", "list", "--names").stdout.strip(), "the session to be in the making")
+            with adder.popen(*command) as second:
+                harness.wait_until(lambda: adder.status()["connections"] >= 2, "both to ask")
+                first.kill()
+                harness.wait_until(lambda: adder.status()["connections"] == 1, "one to be given up")
+                zygote.signal(signal.SIGCONT)
+                out, err = second.communicate(timeout=2 * adder.deadline)
+    finally:
+        zygote.signal(signal.SIGCONT)
+    assert second.returncode == 0 and json.loads(out)["text"].startswith("done\n[cell 1]"), (out, err)
