@@ -2,6 +2,7 @@
 """SQL over the tables of a run: what a query sees, what it gives, what it may not say, and what it says where it fails."""
 import json
 
+import harness
 import pytest
 
 SALES = """date,region,product,sales,units
@@ -82,17 +83,17 @@ def test_time_ends_by_the_limit_of_the_run(ask):
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory):
+def large(common_directory):
     """A table of 100 MB."""
-    path = tmp_path_factory.mktemp("large") / "large.csv"
+    path = harness.new_directory(common_directory, "large") / "large.csv"
     lines = "".join(f"{i % 7},{'abc'[i % 3]},{i % 50}.5\n" for i in range(100000))
     path.write_text("id,name,value\n" + lines * 110)
-    for folder in (path.parent, path.parent.parent):
-        folder.chmod(0o755)
-    return path
+    path.parent.chmod(0o755)
+    yield path
+    path.unlink()
 
 
-LITTLE = ("--memory", "128M", "--limit", "cpu_ms=60s", "--timeout", "10min")
+LITTLE = ("--memory", "192M", "--limit", "cpu_ms=60s", "--timeout", "10min")
 
 
 def test_a_table_too_large_for_memory_is_read_in_parts(science, large):
@@ -110,7 +111,7 @@ def test_code_that_takes_it_for_a_frame_is_told_what_to_do(science, large, code)
     result = science.run(code, "--profile", "analysis", "--file", large, *LITTLE)
     assert (result.outcome, result.error["type"]) == ("error", "TableTooLarge"), result.error
     assert result.error["message"].startswith("the table of large.csv is too large for memory (it would take about ")
-    assert 'sql("select ...")' in result.error["message"] and "128 MiB" in result.error["message"]
+    assert 'sql("select ...")' in result.error["message"] and "192 MiB" in result.error["message"]
 
 
 @pytest.mark.parametrize("setting", [(), ("--session",)], ids=["run", "session"])

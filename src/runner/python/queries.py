@@ -15,6 +15,8 @@ SHARE = 2  # of the run's memory DuckDB gets one part in so many: the tables and
 MESSAGE_MOST, NAMES_MOST, NAME_MOST = 500, 20, 60
 KIND = re.compile(r"^[A-Z][A-Za-z -]{0,30} Error: ")  # which DuckDB puts before what was wrong
 READINGS_MOST = 200  # of a file that is not what its first part looks like
+MEMORY = "the query needs more memory than it may take of the run's limit memory_bytes"
+ARROW_MEMORY = ": Out of memory: "  # what Arrow ran out of, in the words of DuckDB that reads from it
 INSTALL = "sql needs the package duckdb, which this environment does not have: make the environment science again, or add duckdb to your own"
 HINT = "Write one SELECT over the tables that are there."
 
@@ -103,8 +105,10 @@ def ask(question):
     try:
         return question()
     except duckdb.OutOfMemoryException:
-        raise MemoryError("the query needs more memory than DuckDB may take of the run's limit memory_bytes") from None
+        raise MemoryError(MEMORY) from None
     except duckdb.Error as error:
+        if ARROW_MEMORY in str(error):
+            raise MemoryError(MEMORY) from None
         if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
             opened.clear()  # it takes no further query
         raise SQLError(f"the query cannot be run: {brief(str(error))}") from None
