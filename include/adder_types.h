@@ -53,8 +53,9 @@ typedef enum {
   ADDER_EVENT_STARTED, /* a sandbox was leased for the run */
   ADDER_EVENT_STDOUT,  /* DATA, LENGTH: bytes as the code wrote them */
   ADDER_EVENT_STDERR,
-  ADDER_EVENT_DISPLAY, /* DATA, LENGTH: one JSON object, a MIME bundle */
-  ADDER_EVENT_RESULT,  /* RESULT; the last event */
+  ADDER_EVENT_DISPLAY,  /* DATA, LENGTH: one JSON object, a MIME bundle */
+  ADDER_EVENT_RESULT,   /* RESULT; the last event */
+  ADDER_EVENT_PROGRESS, /* DONE, OF: bytes of a large table that were read */
 } AdderEventKind;
 
 typedef struct {
@@ -64,6 +65,7 @@ typedef struct {
   AdderResult *result;    /* the caller's; free with adder_result_free */
   const char *display_id; /* DISPLAY: its id, by which later ones may replace it; NULL: it has none */
   gboolean update;        /* DISPLAY: it replaces what was shown before under its id */
+  guint64 done, of;       /* PROGRESS */
 } AdderEvent;
 
 G_END_DECLS

@@ -13,6 +13,10 @@
 #define ANALYSIS_TABLE_FORMAT "csv"
 #define ANALYSIS_FILES        64
 
+/* The processor time and the wall clock, in ms, that a run of the code has for tables of BYTES in all, where
+ * that is more than the profile gives: up to its maxima. FALSE: it is not. */
+gboolean analysis_time (guint64 bytes, guint64 *ret_cpu_ms, guint64 *ret_wall_ms);
+
 enum analysis_kind {
   ANALYSIS_KIND_SCAN,  /* finds out what the tables look like: of a large file the head will do (head.h) */
   ANALYSIS_KIND_CHECK, /* holds the code against the guard, and does not run it */

@@ -6,6 +6,7 @@
 
 #include "analysis/describe.h"
 #include "common/json.h"
+#include "policy/profile.h"
 
 #define BUNDLE_TYPE "application/vnd.adder.analysis+json"
 
@@ -25,6 +26,25 @@ gboolean
 analysis_ended_as (const struct analysis *analysis, AdderOutcome outcome)
 {
   return g_strcmp0 (analysis->outcome, adder_outcome_name (outcome)) == 0;
+}
+
+/* ---- how long it may take ---- */
+
+#define SOON_BYTES ((guint64)64 << 20) /* the profile's own time does for them */
+#define MS_PER_MIB 40                  /* a table of 1 GB was read and grouped in 27 s (docs/csv.md) */
+
+gboolean
+analysis_time (guint64 bytes, guint64 *ret_cpu_ms, guint64 *ret_wall_ms)
+{
+  struct profile *profile = bytes > SOON_BYTES ? profile_load (ANALYSIS_PROFILE, NULL) : NULL;
+  if (!profile)
+    return FALSE;
+  guint64 more_ms = (bytes - SOON_BYTES) / (1 << 20) * MS_PER_MIB;
+  const guint64 *usual = profile->limits.value, *most = profile->maxima.value;
+  *ret_cpu_ms = MIN (usual[LIMIT_CPU] + more_ms, most[LIMIT_CPU]);
+  *ret_wall_ms = MIN (usual[LIMIT_WALL] + 2 * more_ms, most[LIMIT_WALL]);
+  profile_free (profile);
+  return TRUE;
 }
 
 /* ---- what the sandbox is told ---- */

@@ -362,7 +362,7 @@ adder_send (PyObject *self, PyObject *arguments)
     return NULL;
   Py_BEGIN_ALLOW_THREADS r = frame_send (WIRE_SOCKET_FD, (uint32_t)kind, data, (size_t)size, NULL, 0);
   Py_END_ALLOW_THREADS if (r < 0) return raise_errno (-r);
-  if (kind == WIRE_ATTEMPT)
+  if (kind == WIRE_ATTEMPT || kind == WIRE_PROGRESS)
     Py_RETURN_NONE;
   if (kind != WIRE_DISPLAY) {
     unanswered = 0;
@@ -564,7 +564,7 @@ PyInit__adder (void)
       {"REQUEST", WIRE_REQUEST}, {"ATTEMPT", WIRE_ATTEMPT}, {"DISPLAY", WIRE_DISPLAY},
       {"RESULT", WIRE_RESULT},   {"OPEN", WIRE_OPEN},       {"CELL", WIRE_CELL},
       {"ASK", WIRE_ASK},         {"ANSWER", WIRE_ANSWER},   {"BRANCH", WIRE_BRANCH},
-      {"PUT", WIRE_PUT},         {"FILE", WIRE_FILE},
+      {"PUT", WIRE_PUT},         {"FILE", WIRE_FILE},       {"PROGRESS", WIRE_PROGRESS},
   };
   PyObject *self = PyModule_Create (&module);
   for (size_t i = 0; self && i < sizeof frames / sizeof *frames; i++)

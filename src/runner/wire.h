@@ -156,6 +156,12 @@ enum wire_frame {
                    workspace ("work/data.csv"), with a descriptor from which it is copied */
   WIRE_FILE, /* such a sandbox, before RESULT: a file of its workspace. A path as above and a zero byte, then
                 bytes; without a path more bytes of the last one */
+  WIRE_PROGRESS, /* sandbox, while code runs: struct wire_progress */
+};
+
+/* How much of a large file was read, which code waits for. */
+struct wire_progress {
+  uint64_t done, of; /* bytes; DONE is OF at most */
 };
 
 enum wire_branch_fd {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -35,6 +36,21 @@ ask_for_table (AdderRequest *request, GError **error)
   return adder_request_set_limit (request, "files", ANALYSIS_FILES, error);
 }
 
+/* Large tables take longer. */
+static gboolean
+add_time (AdderRequest *request, const struct analyst_host *host, GError **error)
+{
+  guint64 bytes = 0, cpu_ms, wall_ms;
+  for (guint i = 0; i < host->tables->len; i++) {
+    struct stat st;
+    if (fstat (g_array_index (host->tables, struct analyst_table, i).fd, &st) == 0)
+      bytes += (guint64)st.st_size;
+  }
+  return !analysis_time (bytes, &cpu_ms, &wall_ms) ||
+         (adder_request_set_limit (request, "cpu_ms", cpu_ms, error) &&
+          adder_request_set_limit (request, "wall_ms", wall_ms, error));
+}
+
 static gboolean
 fill (AdderRequest *request, const struct analyst_host *host, const struct analysis_run *run, GError **error)
 {
@@ -51,7 +67,8 @@ fill (AdderRequest *request, const struct analyst_host *host, const struct analy
       return FALSE;
   }
   return library_set_analysis (request, (json_t *)(guintptr)run->spec, error) &&
-         (run->kind != ANALYSIS_KIND_RUN || ask_for_table (request, error));
+         (run->kind != ANALYSIS_KIND_RUN ||
+          (ask_for_table (request, error) && add_time (request, host, error)));
 }
 
 static json_t *
@@ -60,7 +77,8 @@ run_to_end (struct call *call, const AdderRequest *request)
   g_autoptr (AdderRun) run = adder_run_start (call->tools->engine, request);
   AdderEvent event;
   while (call_next (call, run, &event))
-    ;
+    if (event.kind == ADDER_EVENT_PROGRESS)
+      call_progress (call, "reading the table", (gint64)event.done, (gint64)event.of);
   json_t *result = json_loads (adder_result_json (event.result), 0, NULL);
   adder_result_free (event.result);
   return result;

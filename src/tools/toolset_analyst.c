@@ -296,10 +296,10 @@ static const struct tool tools[] = {
             "result, of a table 10 rows and a file with all. pd, np, stats (scipy.stats), df (the first "
             "table) and dfs (all by name) are there, loaded whole, with col(frame, name), numbers(series), "
             "dates(series), change(series), by_month(frame, column), by_quarter(frame, column) and "
-            "by_year(frame, "
-            "column). The code leaves its answer in the variable result. No imports, no files, no network; 5 "
-            "s of "
-            "processor time and 512 MB.",
+            "by_year(frame, column), and sql(\"select ... from df\") where DuckDB is installed, which also "
+            "reads "
+            "tables too large for memory. The code leaves its answer in the variable result. No imports, no "
+            "files, no network; 512 MB, and 5 s of processor time, more for large tables.",
         .guidance =
             "Parse dates with dates(), sort by them, and group by by_quarter() or by_month(); change() is "
             "(current - previous) / previous. When errors is not empty, correct the code by what they say.",

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A table of 1 GB, made once and removed again: looked at by its head alone, within the profile's own memory answered by SQL and not as a
 DataFrame, which is said with what to do, and as one with limits that are enough."""
+import contextlib
 import json
 import os
+import pty
+import re
 import shutil
 import tempfile
 
+import http_bed
 import pytest
 
 import harness
@@ -92,10 +96,48 @@ def test_the_limits_of_the_profile_are_named(science, large):
 
 def test_sql_reads_the_file_in_parts(science, large):
     path, blocks = large
-    options = ["--cpu", "60", "--timeout", "10min"]
-    state = state_of(science.call("ask", "--json", *options, "--code", "-", path, QUESTION, input=QUERY, timeout=900))
+    state = state_of(science.call("ask", "--json", "--code", "-", path, QUESTION, input=QUERY, timeout=900))
     assert state["outcome"] == "ok", state["errors"]
     assert state["table"]["rows"] == sums_of(blocks) and state["usage"]["peak_memory_bytes"] < 256 * 1024**2
+
+
+def test_a_person_sees_how_much_was_read(science, large):
+    read_fd, terminal_fd = pty.openpty()
+    code = science.file("query.py", QUERY)
+    with science.popen("ask", "--code", code, large[0], QUESTION, stderr=terminal_fd) as process:
+        os.close(terminal_fd)
+        seen = b""
+        with contextlib.suppress(OSError):  # the terminal is gone with its last writer
+            while more := os.read(read_fd, 65536):
+                seen += more
+        os.close(read_fd)
+        out, _ = process.communicate(timeout=900)
+    assert process.returncode == 0 and b"north" in out, out
+    shares = [int(share) for share in re.findall(rb"reading: (\d+) % of 1 GiB", seen)]
+    assert shares and shares == sorted(shares) and shares[-1] <= 100, seen
+
+
+def test_a_client_of_http_is_told_too(science, large):
+    served = http_bed.Served(science, start=False)
+    told = []
+    science.stop()
+    served.start()
+    away = {**science.process_environment(), "ADDER_URL": f"http://127.0.0.1:{served.port}", "ADDER_TOKEN": served.secret}
+    try:
+        put = science.call("file", "put", large[0], "--json", env=away, timeout=600)
+        name = json.loads(put.stdout)["files"][0]["file_id"]
+        arguments = {"files": [{"file_id": name, "name": "large"}], "code": QUERY.replace("from df", "from large")}
+        body = {"arguments": arguments, "toolset": "analyst", "stream": True}
+        with served.connection(timeout=600) as connection:
+            connection.request("POST", "/v1/tools/run_analysis", json.dumps(body), served.headers(**{"Content-Type": "application/json"}))
+            for line in connection.getresponse():
+                told.append(line)
+        progress = [json.loads(told[at + 1][6:]) for at, line in enumerate(told) if line == b"event: progress\n"]
+        assert progress and all(one["of"] >= GIB and one["done"] <= one["of"] for one in progress), told[-5:]
+        assert b'"outcome":"ok"' in told[-2] or b'"outcome":"ok"' in told[-3], told[-5:]
+        assert science.call("file", "rm", name, env=away).returncode == 0
+    finally:
+        served.stop()
 
 
 def sums_of(blocks):

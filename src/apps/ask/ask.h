@@ -41,6 +41,8 @@ char *ask_read_file (const char *path, gsize most, const char *what, GError **er
 
 /* ---- runs (host.c) ---- */
 
+struct ask_view;
+
 struct ask_host {
   const struct run_options *options; /* environment and limits */
   const struct ask_files *files;
@@ -48,6 +50,7 @@ struct ask_host {
   const char *folder;  /* where files of the run of the code are saved, those of the last; NULL: nowhere */
   AdderEngine *engine; /* with --no-daemon, once it is needed */
   gboolean said;       /* what there is to say of the daemon */
+  const struct ask_view *view;
 };
 
 json_t *ask_host_run (gpointer data, const struct analysis_run *run, GError **error);
@@ -62,6 +65,8 @@ struct ask_view {
 
 void ask_view_begins (gpointer data, const struct analysis *analysis, enum analysis_step step);
 void ask_view_saw (gpointer data, const struct analysis *analysis, enum analysis_step step);
+/* DONE of OF bytes of a table were read. */
+void ask_view_read (const struct ask_view *view, guint64 done, guint64 of);
 /* The progress is no longer shown. */
 void ask_view_rest (const struct ask_view *view);
 

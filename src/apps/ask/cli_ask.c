@@ -463,6 +463,7 @@ solve (struct asking *asking, GError **error)
       .files = &asking->files,
       .signals = asking->signals,
       .folder = asking->folder,
+      .view = &asking->view,
   };
   struct model *model = NULL;
   struct dialogue *dialogue = NULL;

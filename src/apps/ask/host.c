@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -55,6 +56,24 @@ add_folder (struct submission *request, const struct ask_host *host, GError **er
   return submission_take_fd (request, &fd, error);
 }
 
+/* A large table takes longer, unless it is said how long it may. */
+static void
+add_time (struct submission *request, const struct ask_host *host)
+{
+  guint64 bytes = 0, cpu_ms, wall_ms;
+  json_t *limits = json_object_get (request->body, "limits");
+  for (guint i = 0; i < host->files->files->len; i++) {
+    struct stat st;
+    if (fstat (g_array_index (host->files->files, struct ask_file, i).fd, &st) == 0)
+      bytes += (guint64)st.st_size;
+  }
+  if (json_object_get (limits, "cpu_ms") || !analysis_time (bytes, &cpu_ms, &wall_ms))
+    return;
+  json_object_set_new (limits, "cpu_ms", json_integer ((json_int_t)cpu_ms));
+  if (!json_object_get (limits, "wall_ms"))
+    json_object_set_new (limits, "wall_ms", json_integer ((json_int_t)wall_ms));
+}
+
 static gboolean
 fill (struct submission *request, const struct ask_host *host, const struct analysis_run *run, GError **error)
 {
@@ -67,6 +86,8 @@ fill (struct submission *request, const struct ask_host *host, const struct anal
     json_object_set_new (request->body, "check", json_true ());
   else
     json_object_set (request->body, "analysis", (json_t *)(guintptr)run->spec);
+  if (run->kind == ANALYSIS_KIND_RUN)
+    add_time (request, host);
   return add_files (request, host, run, error) &&
          (!host->folder || run->kind != ANALYSIS_KIND_RUN || add_folder (request, host, error));
 }
@@ -90,12 +111,15 @@ say_note (struct ask_host *host, const struct event_source *source)
 }
 
 static json_t *
-follow (struct event_source *source, GError **error)
+follow (const struct ask_host *host, struct event_source *source, GError **error)
 {
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
-  while (event.kind != ADDER_EVENT_RESULT)
+  while (event.kind != ADDER_EVENT_RESULT) {
     if (!source->next (source, &event, error))
       return NULL;
+    if (event.kind == ADDER_EVENT_PROGRESS)
+      ask_view_read (host->view, event.done, event.of);
+  }
   return json_parse_object (event.data, event.length, "the result", error);
 }
 
@@ -124,7 +148,7 @@ ask_host_run (gpointer data, const struct analysis_run *run, GError **error)
   if (fill (&request, host, run, error) && (source = open_source (host, &request, error))) {
     say_note (host, source);
     signal_handler_set_source (host->signals, source);
-    result = follow (source, error);
+    result = follow (host, source, error);
     if (result)
       save (&request, source, result);
     signal_handler_set_source (host->signals, NULL);

@@ -54,6 +54,16 @@ ask_view_begins (gpointer data, const struct analysis *analysis, enum analysis_s
 }
 
 void
+ask_view_read (const struct ask_view *view, guint64 done, guint64 of)
+{
+  if (!shows_progress (view) || of == 0)
+    return;
+  g_autofree char *size = size_format (of);
+  fprintf (stderr, "\r\033[K%sreading: %.0f %% of %s ...%s", cli_colour (stderr, CLI_DIM),
+           100.0 * (double)done / (double)of, size, cli_colour (stderr, CLI_PLAIN));
+}
+
+void
 ask_view_rest (const struct ask_view *view)
 {
   if (shows_progress (view))

@@ -325,6 +325,23 @@ take_file (struct adder_run *run, const char *data, gsize length)
     run_stop (run, STOP_PROTOCOL);
 }
 
+/* What was not told yet is replaced. */
+static void
+take_progress (struct adder_run *run, const char *data, gsize length)
+{
+  struct wire_progress progress = {0};
+  gboolean fits = length == sizeof progress;
+  if (fits)
+    memcpy (&progress, data, sizeof progress);
+  if ((!fits || progress.done > progress.of || ++run->progress_count > WIRE_FRAMES_MAX) &&
+      !layer_is_disabled (LAYER_FRAMES)) {
+    run_stop (run, STOP_PROTOCOL);
+    return;
+  }
+  run->progress = progress;
+  run->progressed = TRUE;
+}
+
 static gint64
 frame_bound (uint32_t kind)
 {
@@ -339,6 +356,8 @@ frame_bound (uint32_t kind)
     return WIRE_ATTEMPT_MAX;
   case WIRE_FILE:
     return WIRE_FILE_MAX;
+  case WIRE_PROGRESS:
+    return sizeof (struct wire_progress);
   default:
     return -1;
   }
@@ -372,6 +391,8 @@ read_socket (struct adder_run *run)
     take_attempt (run, text, length);
   else if (kind == WIRE_FILE)
     take_file (run, text, length);
+  else if (kind == WIRE_PROGRESS)
+    take_progress (run, text, length);
   else
     take_result (run, text, length);
   g_free (text);

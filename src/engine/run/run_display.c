@@ -90,11 +90,21 @@ run_send_seen (struct adder_run *run)
                     errno == EAGAIN);
 }
 
+static gboolean
+tell_progress (struct adder_run *run, AdderEvent *event)
+{
+  if (!run->progressed)
+    return FALSE;
+  run->progressed = FALSE;
+  *event = (AdderEvent){.kind = ADDER_EVENT_PROGRESS, .done = run->progress.done, .of = run->progress.of};
+  return TRUE;
+}
+
 gboolean
 run_tell_held (struct adder_run *run, AdderEvent *event)
 {
   if (!run->holds)
-    return FALSE;
+    return tell_progress (run, event);
   if (run_drain (run, event))
     return TRUE;
   run->holds = FALSE;

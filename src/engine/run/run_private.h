@@ -77,6 +77,10 @@ struct adder_run {
   char *display;             /* text of the one that is held or was told last, */
   char *display_id;          /* and its id, or NULL */
 
+  struct wire_progress progress; /* the last that came */
+  gboolean progressed;           /* and was not told */
+  guint progress_count;
+
   struct facts facts;
   struct message_result message;
   json_t *attempt; /* what the sandbox said of the code before it ran, or NULL */
@@ -119,7 +123,7 @@ gboolean run_drain (struct adder_run *run, AdderEvent *event);
 
 /* A display with TEXT, which is taken over, came: it is held until what was printed before it is told. */
 void run_take_display (struct adder_run *run, char *text, gsize length);
-/* That, and then the display itself, an EVENT at a time while it is TRUE. */
+/* That, and then the display itself, an EVENT at a time while it is TRUE; without one how far the run is. */
 gboolean run_tell_held (struct adder_run *run, AdderEvent *event);
 
 /* Sends WIRE_SEEN again, after one that could not be sent. */

@@ -88,6 +88,17 @@ take_result (struct daemon_event_source *source, struct run_event *ret_event, GE
   return TRUE;
 }
 
+static gboolean
+take_progress (const struct protocol_message *message, struct run_event *ret_event, GError **error)
+{
+  g_autoptr (json_t) told =
+      json_parse_object (message->data, message->length, "the daemon's progress", error);
+  *ret_event = (struct run_event){.kind = ADDER_EVENT_PROGRESS,
+                                  .done = (guint64)json_integer_value (json_object_get (told, "done")),
+                                  .of = (guint64)json_integer_value (json_object_get (told, "of"))};
+  return told != NULL;
+}
+
 /* Fills RET_EVENT from the message; FALSE without ERROR when it is no event. */
 static gboolean
 take_event (struct daemon_event_source *source, struct run_event *ret_event, GError **error)
@@ -100,6 +111,8 @@ take_event (struct daemon_event_source *source, struct run_event *ret_event, GEr
   case PROTOCOL_SAVED:
     note_saved (source);
     return FALSE;
+  case PROTOCOL_PROGRESS:
+    return take_progress (message, ret_event, error);
   case PROTOCOL_STDOUT:
     kind = ADDER_EVENT_STDOUT;
     break;
@@ -311,7 +324,8 @@ local_next (struct event_source *base, struct run_event *ret_event, GError **err
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the run broke off");
     return FALSE;
   }
-  *ret_event = (struct run_event){.kind = event.kind, .data = event.data, .length = event.length};
+  *ret_event = (struct run_event){
+      .kind = event.kind, .data = event.data, .length = event.length, .done = event.done, .of = event.of};
   if (event.kind == ADDER_EVENT_RESULT) {
     source->result = event.result;
     ret_event->data = adder_result_json (event.result);

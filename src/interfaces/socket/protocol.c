@@ -46,7 +46,7 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_ANSWER, IN (ANSWER), 256 * MIB, 1},
     {PROTOCOL_CALL, IN (REQUEST), 8 * MIB, 1},
     {PROTOCOL_MCP, IN (REQUEST), 8 * MIB, 1},
-    {PROTOCOL_PROGRESS, IN (ANSWER), 4 * KIB, 0},
+    {PROTOCOL_PROGRESS, IN (ANSWER) | IN (EVENT), 4 * KIB, 0},
 };
 
 /* The row of KIND when it is legal in STATE. */

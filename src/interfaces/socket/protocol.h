@@ -6,8 +6,8 @@
  *                                         <-   HELLO {protocol, version, built, pid, running}
  *     RUN {...} + descriptors             ->
  *     CODE bytes                          ->
- *                                         <-   STARTED, then STDOUT and STDERR bytes and DISPLAY {...} as
- * they come
+ *                                         <-   STARTED, then STDOUT and STDERR bytes, DISPLAY {...} and
+ *                                              PROGRESS {text, done, of} as they come
  *                                         <-   SAVED {error}       when a directory came with RUN
  *                                         <-   RESULT
  *     OPERATION {operation, params} + a descriptor ->

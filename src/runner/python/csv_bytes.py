@@ -6,6 +6,8 @@ import io
 import os
 import re
 
+from adder_runner import progress
+
 HEAD = 1 << 20  # what is looked at before anything is decided
 TAIL = 1 << 16
 
@@ -127,7 +129,7 @@ class Stream(io.RawIOBase):
 
     def __init__(self, file, encoding, skip, end):
         super().__init__()
-        self.file, self.skip, self.left, self.met = file, skip, end - len(encoding.mark), Met()
+        self.file, self.skip, self.end, self.left, self.met = file, skip, end, end - len(encoding.mark), Met()
         self.name, self.watch = encoding.text_name(), None
         self.is_ascii = encoding.name == "ascii"
         self.decoder = codecs.getincrementaldecoder(encoding.text_name())("replace")
@@ -146,6 +148,7 @@ class Stream(io.RawIOBase):
         while self.left > 0:
             data = self.file.read(min(self.left, size if size > 0 else self.left, MOST))
             self.left = self.left - len(data) if data else 0
+            progress.note(self.end - self.left, self.end)
             data = self.as_utf8(data)
             if self.skip:
                 skipped = min(self.skip, len(data))

@@ -6,7 +6,7 @@ import codecs
 import io
 import os
 
-from adder_runner import csv_bytes, csv_form, csv_kinds, csv_report, csv_rows
+from adder_runner import csv_bytes, csv_form, csv_kinds, csv_report, csv_rows, progress
 
 OPTIONS = {"delimiter": str, "quote": str, "encoding": str, "header": bool, "decimal": str, "thousands": str, "day_first": bool, "table": str}
 SAMPLE_ROWS = 20
@@ -119,6 +119,7 @@ class Source:
         """Reads BATCHES, a function that gives (lines, texts of columns) from the beginning, into COLUMNS. Returns the number of rows."""
         rows = 0
         for lines, texts in batches():
+            progress.tell()
             for column, values in zip(columns, texts):
                 was_denied = column.denied
                 column.add(values)

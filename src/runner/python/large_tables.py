@@ -5,7 +5,7 @@ queries.py; whatever else is done with them says so."""
 import io
 import os
 
-from adder_runner import csv_form, csv_kinds, csv_read, csv_report, csv_rows, queries
+from adder_runner import csv_form, csv_kinds, csv_read, csv_report, csv_rows, progress, queries
 
 SHARE = 0.9  # of the run's memory that a frame may take, by what the head takes: more has never been read to its end
 LEAST_RATIO = 8  # a frame is no smaller than the file by more than that
@@ -142,6 +142,7 @@ class Rows:
         schema = self.schema(wanted)
         try:
             for texts in self.texts(wanted):
+                progress.tell()
                 for at, column, values in zip(wanted, columns, texts):
                     column.add(values)
                     self.hold(at, column)

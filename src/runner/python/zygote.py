@@ -20,7 +20,7 @@ from adder_runner import _adder  # noqa: E402
 if sys.argv[1:2] == ["--join"]:
     _adder.join(sys.argv[2])
 
-from adder_runner import children, denials, display, execution, ferry, guarded, patches, places, reseed, session, shell, warmup  # noqa: E402
+from adder_runner import children, denials, display, execution, ferry, guarded, patches, places, progress, reseed, session, shell, warmup  # noqa: E402
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
@@ -52,6 +52,7 @@ def prepare(modules):
     loaded, failed = load(modules)
     denials.kernel_limits = _adder.limits_met
     display.send = lambda message: _adder.send(_adder.DISPLAY, message)
+    progress.send = lambda message: _adder.send(_adder.PROGRESS, message)
     _adder.watch(denials.audit)
     if modules:  # a bare zygote serves while the other loads, and must not take as long
         session.rehearse(shell.prepare())

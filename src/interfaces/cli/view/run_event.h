@@ -12,4 +12,5 @@ struct run_event {
   gsize length;
   AdderOutcome outcome; /* of a result */
   int exit_code;
+  guint64 done, of; /* of progress */
 };
