@@ -73,10 +73,11 @@ main (int argc, char **argv)
     return 0;
   }
   /* It may stand before the command, too. */
-  while (argc > 2 && strcmp (argv[1], "--url") == 0) {
-    remote_set_url (argv[2]);
-    argv += 2;
-    argc -= 2;
+  gboolean apart = argc > 2 && strcmp (argv[1], "--url") == 0;
+  if (apart || (argc > 1 && strncmp (argv[1], "--url=", strlen ("--url=")) == 0)) {
+    remote_set_url (apart ? argv[2] : argv[1] + strlen ("--url="));
+    argv += apart ? 2 : 1;
+    argc -= apart ? 2 : 1;
   }
   return cli_dispatch ("adder", "Runs Python in a fresh, confined, already warm interpreter.", commands, argc,
                        argv);

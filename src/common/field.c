@@ -328,3 +328,44 @@ field_check (const struct field *fields, const char *what, const json_t *object,
                problems->str);
   return NULL;
 }
+
+/* ---- answers ---- */
+
+static gboolean
+value_fits (const struct field *field, guint types, const json_t *value)
+{
+  const char *key;
+  json_t *item;
+  gsize index;
+  if (!field_has_type (value, types))
+    return FALSE;
+  if (json_is_array (value))
+    json_array_foreach (value, index, item)
+    {
+      if (!value_fits (field, field->items, item))
+        return FALSE;
+    }
+  if (!json_is_object (value))
+    return TRUE;
+  if (field->members)
+    return field_fits (field->members, value);
+  json_object_foreach ((json_t *)(guintptr)value, key, item)
+  {
+    if (field->items != 0 && !field_has_type (item, field->items))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+field_fits (const struct field *fields, const json_t *value)
+{
+  if (!json_is_object (value))
+    return FALSE;
+  for (const struct field *field = fields; field->name; field++) {
+    const json_t *member = json_object_get (value, field->name);
+    if (member ? !value_fits (field, field->types, member) : !field->optional)
+      return FALSE;
+  }
+  return TRUE;
+}

@@ -64,6 +64,10 @@ gboolean field_has_type (const json_t *value, guint types);
  * each by field and bound, and what a mistyped name was meant to be. The caller's. */
 json_t *field_check (const struct field *fields, const char *what, const json_t *object, GError **error);
 
+/* Whether VALUE is an answer that FIELDS describe: an object with each that is not optional, and none of
+ * another type. Other names in it do not matter: a program of another version may have more. */
+gboolean field_fits (const struct field *fields, const json_t *value);
+
 /* The regular expression of FIELD's text, "^(csv|json)$" where it has words; NULL: any. The caller's. */
 char *field_pattern (const struct field *field);
 

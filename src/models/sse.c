@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line at a time: it is gathered until its end has come, then it is a field of the event under way, or
- * ends it. How long lines and events become is bounded by who hands the bytes in. */
+ * ends it. */
 #include "models/sse.h"
 
 #include <string.h>
 
+#define EVENT_BYTES                                                                                          \
+  ((gsize)256 << 20) /* of an event, so that one without an end has one; results hold pictures */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct sse {
@@ -108,6 +110,10 @@ sse_take (struct sse *sse, const char *bytes, gsize length)
     while (stop < end && *stop != '\n' && *stop != '\r')
       stop++;
     g_string_append_len (sse->line, bytes, stop - bytes);
+    if (sse->line->len + sse->text->len > EVENT_BYTES) {
+      sse->refused = TRUE;
+      break;
+    }
     if (stop < end) {
       sse->after_cr = *stop == '\r';
       end_line (sse);

@@ -15,7 +15,7 @@ struct sse *sse_new (sse_event_f event, gpointer data);
 /* NULL is allowed. */
 void sse_free (struct sse *sse);
 
-/* Goes on with LENGTH bytes. FALSE: an event was refused, and nothing more is read. */
+/* Goes on with LENGTH bytes. FALSE: an event was refused, or is longer than 256 MiB; nothing more is read. */
 gboolean sse_take (struct sse *sse, const char *bytes, gsize length);
 
 /* There is no more: an event that lacks only its empty line counts, as servers forget it. */

@@ -245,7 +245,7 @@ read_limits (struct reading *reading, const json_t *value, GError **error)
   {
     json_int_t limit = json_integer_value (item);
     if (limit < 0)
-      return reading_fail (error, "the request: a limit must be at least 0");
+      return reading_fail (error, "a limit must be at least 0");
     if (json_is_integer (item) && !adder_request_set_limit (reading->request, name, (guint64)limit, error))
       return FALSE;
   }

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line with a daemon elsewhere (--url, ADDER_URL): the same commands print the same, and what cannot travel says so."""
+"""The command line with a daemon elsewhere (--url, ADDER_URL): the same commands print the same, what cannot travel says so, and
+what is no daemon of ours does no harm."""
+import contextlib
+import http.server
+import json
 import os
 import re
 import signal
+import threading
 
 import harness
 import http_bed
@@ -236,3 +241,147 @@ def test_the_address_and_the_token(remote):
     assert chosen.stdout == "1\n", chosen
     behind = remote.refused("run", "-c", "1", ADDER_URL=remote.away.variables["ADDER_URL"] + "/prefix")
     assert "no such" in behind or "not" in behind
+
+
+# ---- what is no daemon of ours ----
+
+
+class Stranger:
+    """A server that answers each request by METHOD with (status, type, bytes), or not at all (None)."""
+
+    def __init__(self):
+        stranger, self.asked, self.answers = self, [], {}
+        self.release = threading.Event()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def answer(self):
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                stranger.asked.append((self.command, self.path))
+                status, kind, body, holds = stranger.answers[self.command]
+                if status is None:
+                    stranger.release.wait()
+                    return
+                with contextlib.suppress(OSError):
+                    self.send_response(status)
+                    self.send_header("Content-Type", kind)
+                    self.end_headers()
+                    self.wfile.write(body)
+                    self.wfile.flush()
+                    if holds:
+                        stranger.release.wait()
+
+            do_GET = do_POST = do_DELETE = answer
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def says(self, method, status, body=b"", kind="application/json", holds=False):
+        self.answers[method] = (status, kind, body, holds)
+
+    def events(self, *events, holds=False):
+        text = "".join(f"event: {name}\ndata: {data if isinstance(data, str) else json.dumps(data)}\n\n" for name, data in events)
+        self.says("POST", 200, text.encode(), "text/event-stream", holds)
+
+    def close(self):
+        self.release.set()
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def stranger():
+    stranger = Stranger()
+    yield stranger
+    stranger.close()
+
+
+@pytest.fixture
+def asking(make_adder, stranger):
+    adder = make_adder()
+    adder.variables = {"ADDER_URL": stranger.url, "ADDER_TOKEN": "x", "http_proxy": "http://127.0.0.1:9", "all_proxy": "http://127.0.0.1:9"}
+    return adder
+
+
+STARTED = ("started", {"run_id": "01a2009a-0000-7000-8000-000000000000"})
+
+
+@pytest.mark.parametrize("members, status", [
+    ({"exit_code": -1}, 0), ({"exit_code": 256}, 0), ({"outcome": "failed", "exit_code": 0}, 125), ({"outcome": "error", "exit_code": 0}, 1),
+    ({"outcome": "new", "exit_code": 3}, 3), ({"outcome": "timeout", "exit_code": 300}, 124),
+])  # fmt: skip
+def test_an_exit_code_that_is_none_is_the_outcomes(remote, asking, stranger, members, status):
+    real = remote.away.run("print(1)").fields
+    stranger.events(STARTED, ("result", {**real, **members}))
+    for options in ((), ("--json",)):
+        ended = asking.call("run", *options, "-c", "1")
+        assert ended.returncode == status, ended
+
+
+@pytest.mark.parametrize("wrong", ["bytes", "sha256"])
+def test_a_file_that_is_cut_is_not_saved(remote, asking, stranger, wrong):
+    real = remote.away.run("open('kept', 'w').write('x' * 400)").fields
+    (file,) = real["files"]
+    stranger.events(STARTED, ("result", real))
+    stranger.says("GET", 200, b"x" * (400 if wrong == "sha256" else 2), "text/plain")
+    if wrong == "sha256":
+        file["sha256"] = "0" * 64
+        stranger.events(STARTED, ("result", real))
+    out = asking.folder("out")
+    ended = asking.call("run", "--out", out, "-c", "1")
+    assert ended.returncode == 125 and "is not that file" in ended.stderr and not list(out.iterdir()), ended
+
+
+@pytest.mark.parametrize("name", ["started", "stdout", "stderr", "display", "progress", "result", "replay", "end"])
+@pytest.mark.parametrize("data", ["{}", "[]", "null", "5", '"text"', '{"text": 5}', '{"data": [1]}', '{"outcome": 5}', "{", '{"run_id": {}, "files": [null], "exit_code": -1}'])
+def test_an_event_that_is_none_ends_nothing(asking, stranger, name, data):
+    stranger.events(STARTED, (name, data))
+    for command in (("run", "-c", "1"), ("run", "--json", "-c", "1"), ("session", "replay", "s")):
+        ended = asking.call(*command)
+        assert ended.returncode == 125, (command, ended)
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b'{"sessions": [{}]}', b'{"sessions": 5}', b"<html>", b'{"session_id": 5}'])
+@pytest.mark.parametrize("status", [200, 201, 204, 302, 401, 500])
+def test_an_answer_that_is_none_is_refused(asking, stranger, status, body):
+    for method in ("GET", "POST", "DELETE"):
+        stranger.says(method, status, b"" if status == 204 else body)
+    put = asking.file("put", "x")
+    for command in (
+        ("session", "new"), ("session", "list"), ("session", "checkpoint", "s"), ("session", "branch", "s"), ("file", "put", put), ("file", "list"),
+        ("approval", "list"), ("review", "list"), ("record", "stats"), ("call", "x", "{}"), ("run", "-c", "1"),
+    ):  # fmt: skip
+        ended = asking.call(*command)
+        assert ended.returncode == 125 and "(null)" not in ended.stdout + ended.stderr, (command, ended)
+
+
+def test_the_token_goes_to_no_proxy(asking, stranger):
+    stranger.says("GET", 200, b'{"sessions": []}')
+    assert asking.call("session", "list").returncode == 0 and stranger.asked == [("GET", "/v1/sessions")]
+
+
+@pytest.mark.parametrize("options", [(), ("--session", "s")], ids=["run", "cell"])
+def test_ctrl_c_ends_it_where_nobody_answers(asking, stranger, options):
+    stranger.events(STARTED, ("stdout", {"text": "begun\n"}), holds=True)
+    stranger.says("DELETE", None)
+    with asking.popen("run", *options, "-c", "1") as process:
+        assert process.stdout.readline() == b"begun\n"
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=asking.deadline)
+    assert process.returncode == 130
+
+
+def test_ctrl_c_before_it_began(asking, stranger):
+    stranger.events(holds=True)
+    with asking.popen("run", "-c", "1") as process:
+        wait_until(lambda: stranger.asked, "the request")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=asking.deadline)
+    assert process.returncode == 130

@@ -114,7 +114,7 @@ def test_code_that_breaks_it_breaks_its_own_tables_alone(science):
 
 def test_another_word_is_refused(science):
     result = science.run("1", "--tables", "xml")
-    assert result.outcome == "failed" and result.error["message"].endswith('tables as "xml" is none of: none, csv, parquet, json')
+    assert result.outcome == "failed" and result.error["message"].endswith('tables must be csv, parquet, json or none, not "xml"')
 
 
 def test_tables_of_cells(science, sessions):

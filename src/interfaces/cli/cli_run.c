@@ -106,11 +106,13 @@ wants_json (int argc, char **argv)
 
 /* ---- the run ---- */
 
-/* Only "busy" is told apart: a caller may try again. */
+/* Told apart are "busy", since a caller may try again, and what the caller cancelled. */
 static AdderOutcome
 outcome_of (const GError *problem)
 {
-  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? ADDER_OUTCOME_BUSY : ADDER_OUTCOME_FAILED;
+  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY)        ? ADDER_OUTCOME_BUSY
+         : g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED) ? ADDER_OUTCOME_CANCELLED
+                                                                         : ADDER_OUTCOME_FAILED;
 }
 
 /* The whole result of what never became a run. The caller's. */

@@ -11,6 +11,7 @@
 #include "interfaces/cli/view/session_view.h"
 #include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
+#include "operations/session_fields.h"
 
 #define ENDED_MOST     1024
 #define ARGUMENTS_MOST 101 /* a session and names of variables: session_variables_params */
@@ -34,7 +35,10 @@ ask_new (const struct submission *request, const char *name, GError **error)
     g_autoptr (json_t) body = remote_body (request, error);
     if (body && name)
       json_object_set_new (body, "name", json_text_or_null (name));
-    return body ? remote_ask ("POST", "/v1/sessions", body, -1, error) : NULL;
+    json_t *made = body ? remote_ask ("POST", "/v1/sessions", body, -1, error) : NULL;
+    if (made && !remote_check (made, session_replies, error))
+      g_clear_pointer (&made, json_decref);
+    return made;
   }
   g_autofree char *socket = client_socket (error);
   g_autoptr (json_t) question =

@@ -4,6 +4,7 @@
 #include "common/json.h"
 #include "interfaces/http/run_reply.h"
 #include "interfaces/http/shapes.h"
+#include "interfaces/service/runs.h"
 
 static const struct field replay_error_fields[] = {
     TEXT_0 ("type", "The exception's."),
@@ -36,6 +37,8 @@ struct replaying {
   json_t *plan;               /* what adder_replay_json gives */
   json_t *results;            /* of each cell; NULL: events are sent */
   struct http_stream *stream; /* or NULL */
+  char *owner;
+  const char *session; /* the new one; the plan's */
 };
 
 static void
@@ -46,6 +49,7 @@ replaying_free (gpointer data)
   json_decref (replaying->plan);
   json_decref (replaying->results);
   service_end (replaying->service);
+  g_free (replaying->owner);
   g_free (replaying);
 }
 
@@ -55,12 +59,16 @@ pull (struct replaying *replaying, AdderRun *run)
 {
   AdderEvent event;
   gboolean gone = FALSE;
+  const struct run_note note = {
+      .owner = replaying->owner, .session = replaying->session, .front_end = "http"};
+  runs_add (replaying->service->runs, run, &note);
   struct run_events *events = replaying->stream ? run_events_new (replaying->stream) : NULL;
   while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
     if (events && !gone && !run_events_send (events, run, &event)) {
       gone = TRUE;
       adder_run_cancel (run);
     }
+  runs_remove (replaying->service->runs, run, NULL);
   if (events) {
     if (!gone && run_events_flush (events))
       http_stream_send (replaying->stream, "result", NULL, adder_result_json (event.result));
@@ -135,6 +143,8 @@ replay_reply (struct http_request *request, AdderReplay *replay, const json_t *b
   replaying->service = service;
   replaying->replay = replay;
   replaying->plan = json_loads (adder_replay_json (replay), 0, NULL);
+  replaying->owner = g_strdup (http_who (request)->owner);
+  replaying->session = json_member_text (json_object_get (replaying->plan, "session"), "session_id");
   if (json_is_true (json_object_get (body, "stream"))) {
     http_reply_produced (request, produce, replaying, replaying_free);
     return;

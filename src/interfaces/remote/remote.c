@@ -6,6 +6,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/field.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "common/url.h"
@@ -13,6 +14,7 @@
 #define CONNECT_MS   10000
 #define ANSWER_BYTES ((guint64)256 << 20) /* results hold pictures */
 #define STREAM_BYTES ((guint64)4 << 30)
+#define SOON_US      (3 * G_USEC_PER_SEC)
 #define TOKEN_BYTES  4096
 
 /* ---- where it is ---- */
@@ -42,6 +44,7 @@ remote_is_set (void)
 
 /* All of it is owned. */
 struct address {
+  gboolean is_local; /* nobody else carries what goes there */
   char *base;        /* without a slash at its end */
   char *unix_socket; /* or NULL */
   char *token;       /* or NULL */
@@ -93,12 +96,13 @@ read_address (struct address *address, GError **error)
     return g_path_is_absolute (address->unix_socket) || address_fail ("needs an absolute path", error);
   }
   g_autoptr (GUri) uri = g_uri_parse (url, G_URI_FLAGS_NONE, NULL);
-  const char *scheme = uri ? g_uri_get_scheme (uri) : "";
-  if ((strcmp (scheme, "http") != 0 && strcmp (scheme, "https") != 0) || !*g_uri_get_host (uri) ||
+  const char *scheme = uri ? g_uri_get_scheme (uri) : "", *host = uri ? g_uri_get_host (uri) : NULL;
+  if ((strcmp (scheme, "http") != 0 && strcmp (scheme, "https") != 0) || !host || !*host ||
       g_uri_get_userinfo (uri) || g_uri_get_query (uri) || g_uri_get_fragment (uri))
     return address_fail ("is not one of http://HOST:PORT, https://HOST:PORT and unix:/PATH", error);
   if (address->token && !url_keeps_secrets (uri))
     return address_fail ("would show ADDER_TOKEN to the network on the way: use https", error);
+  address->is_local = url_host_is_local (host);
   address->base = g_strdup (url);
   while (g_str_has_suffix (address->base, "/"))
     address->base[strlen (address->base) - 1] = '\0';
@@ -142,6 +146,8 @@ take_problem (const struct http_response *response, const struct address *addres
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "%s wants a token: set ADDER_TOKEN", address->base);
   else
     g_set_error_literal (error, ADDER_ERROR, code_of (response->status, word), detail);
+  if (response->status == 413)
+    g_prefix_error (error, "too large to travel (adder file put keeps large files for @ID): ");
   error_make_printable (error);
   return FALSE;
 }
@@ -183,6 +189,7 @@ remote_request (const struct http_client_request *asked, const char *type, int c
   request.headers = headers;
   request.unix_socket = address.unix_socket;
   request.ca_file = g_getenv ("ADDER_CA_FILE");
+  request.proxy = address.is_local ? "" : NULL; /* one would be told the token */
   request.connect_ms = CONNECT_MS;
   if (request.answer_bytes == 0)
     request.answer_bytes = ANSWER_BYTES;
@@ -193,18 +200,48 @@ remote_request (const struct http_client_request *asked, const char *type, int c
   return http_response_is_yes (ret_response) || take_problem (ret_response, &address, error);
 }
 
-json_t *
-remote_ask (const char *method, const char *path, const json_t *body, int cancel_fd, GError **error)
+static json_t *
+ask_until (const char *method, const char *path, const json_t *body, int cancel_fd, gint64 deadline_us,
+           GError **error)
 {
   g_auto (http_response_t) response = {0};
   g_autofree char *text = body ? json_to_text (body) : NULL;
   const struct http_client_request request = {
-      .url = path, .method = method, .body = text, .length = text ? (gint64)strlen (text) : 0};
+      .url = path,
+      .method = method,
+      .body = text,
+      .length = text ? (gint64)strlen (text) : 0,
+      .deadline_us = deadline_us,
+  };
   if (!remote_request (&request, text ? "application/json" : NULL, cancel_fd, &response, error))
     return NULL;
   if (response.body->len == 0) /* 204 */
     return json_object ();
   return json_parse_object (response.body->str, response.body->len, "the daemon's answer", error);
+}
+
+json_t *
+remote_ask (const char *method, const char *path, const json_t *body, int cancel_fd, GError **error)
+{
+  return ask_until (method, path, body, cancel_fd, 0, error);
+}
+
+gboolean
+remote_ask_soon (const char *method, const char *path, const json_t *body)
+{
+  g_autoptr (json_t) answer = ask_until (method, path, body, -1, g_get_monotonic_time () + SOON_US, NULL);
+  return answer != NULL;
+}
+
+gboolean
+remote_check (const json_t *answer, const struct field *const *replies, GError **error)
+{
+  for (; *replies; replies++)
+    if (field_fits (*replies, answer))
+      return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s answered otherwise than a daemon of Adder does",
+               remote_url ());
+  return FALSE;
 }
 
 /* ---- streams ---- */
@@ -241,7 +278,8 @@ remote_stream (const char *path, const json_t *body, int cancel_fd, sse_event_f 
 struct download {
   int to, problem; /* an errno */
   gboolean quoted; /* a line does not end between quotes */
-  guint64 lines;
+  GChecksum *checksum;
+  struct remote_content content;
 };
 
 static enum http_want
@@ -251,18 +289,21 @@ take_bytes (gpointer data, G_GNUC_UNUSED const struct http_response *response, c
   struct download *download = data;
   for (gsize i = 0; i < length; i++) {
     download->quoted ^= bytes[i] == '"';
-    download->lines += bytes[i] == '\n' && !download->quoted;
+    download->content.lines += bytes[i] == '\n' && !download->quoted;
   }
+  download->content.bytes += length;
+  g_checksum_update (download->checksum, (const guchar *)bytes, (gssize)length);
   download->problem = fd_write_all (download->to, bytes, length);
   return download->problem == 0 ? HTTP_MORE : HTTP_STOP;
 }
 
 gboolean
-remote_download (const char *path, int to, guint64 *ret_lines, GError **error)
+remote_download (const char *path, int to, struct remote_content *ret_content, GError **error)
 {
   g_auto (http_response_t) response = {0};
   g_autoptr (GError) problem = NULL;
-  struct download download = {.to = to};
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  struct download download = {.to = to, .checksum = checksum};
   const struct http_client_request request = {
       .url = path, .data = &download, .answer_bytes = G_MAXUINT64, .took = take_bytes};
   gboolean ok = remote_request (&request, NULL, -1, &response, &problem);
@@ -270,7 +311,7 @@ remote_download (const char *path, int to, guint64 *ret_lines, GError **error)
     return error_from_errno (error, download.problem, "cannot write what the daemon sends");
   if (!ok)
     g_propagate_error (error, g_steal_pointer (&problem));
-  if (ret_lines)
-    *ret_lines = download.lines;
+  *ret_content = download.content;
+  g_strlcpy (ret_content->sha256, g_checksum_get_string (checksum), sizeof ret_content->sha256);
   return ok;
 }

@@ -26,13 +26,23 @@ gboolean remote_request (const struct http_client_request *asked, const char *ty
 /* BODY, or nothing where it is NULL, by METHOD to PATH; the answer, an object, is the caller's. */
 json_t *remote_ask (const char *method, const char *path, const json_t *body, int cancel_fd, GError **error);
 
+/* The same, where its answer is not waited for longer than seconds. Whether it came. */
+gboolean remote_ask_soon (const char *method, const char *path, const json_t *body);
+
+/* Whether ANSWER is one of REPLIES (field_fits; ends with NULL); what is not is ADDER_ERROR_FAILED. */
+struct field;
+gboolean remote_check (const json_t *answer, const struct field *const *replies, GError **error);
+
 /* POSTs BODY to PATH, and tells EVENT what comes. TRUE: all of it came. */
 gboolean remote_stream (const char *path, const json_t *body, int cancel_fd, sse_event_f event, gpointer data,
                         GError **error);
 
-/* Writes what GET PATH answers to the descriptor TO. *RET_LINES (may be NULL): how many lines it has, as CSV
- * counts them. */
-gboolean remote_download (const char *path, int to, guint64 *ret_lines, GError **error);
+/* Writes what GET PATH answers to the descriptor TO. */
+struct remote_content {
+  guint64 bytes, lines; /* lines as CSV counts them */
+  char sha256[65];
+};
+gboolean remote_download (const char *path, int to, struct remote_content *ret_content, GError **error);
 
 /* Does OPERATION (operations/operation.h) there, as client_call_with. PARAMS are taken. */
 json_t *remote_call (const char *operation, json_t *params, int fd, int *ret_fd, GError **error);

@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "interfaces/remote/remote.h"
 
-#define CONTENT_BYTES ((gsize)48 << 20) /* of one file: as base64 it is what a body may have */
+#define CONTENT_BYTES ((gsize)48 << 20) /* of one file: the daemon says what all of them may have */
 #define BLOCK_BYTES   ((gsize)256 << 10)
 
 /* Members of run_local_fields that HTTP does not have, and the options that they come from. */
@@ -96,8 +96,8 @@ static json_t *
 take_stdin (int fd, GError **error)
 {
   g_autoptr (GByteArray) bytes = read_all (fd, "standard input", error);
-  json_t *text = bytes ? json_stringn ((const char *)bytes->data, bytes->len) : NULL;
-  if (bytes && (!text || memchr (bytes->data, 0, bytes->len))) {
+  json_t *text = bytes ? json_stringn (bytes->data ? (const char *)bytes->data : "", bytes->len) : NULL;
+  if (bytes && (!text || (bytes->data && memchr (bytes->data, 0, bytes->len)))) {
     json_decref (text);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "standard input is text over HTTP, and this is not: give it as a file (--file)");

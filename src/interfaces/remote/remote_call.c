@@ -104,7 +104,10 @@ call_row (const struct operation *operation, const json_t *params, GError **erro
   gboolean has_body = strcmp (operation->http.method, "POST") == 0;
   if (!has_body)
     path = add_query (g_steal_pointer (&path), said);
-  return remote_ask (operation->http.method, path, has_body ? said : NULL, -1, error);
+  json_t *answer = remote_ask (operation->http.method, path, has_body ? said : NULL, -1, error);
+  if (answer && operation->http.status != 204 && !remote_check (answer, operation->replies, error))
+    g_clear_pointer (&answer, json_decref);
+  return answer;
 }
 
 /* ---- streams ---- */
@@ -193,7 +196,9 @@ send_upload (struct upload *upload, const char *boundary, GError **error)
   }
   g_autoptr (json_t) answer =
       json_parse_object (response.body->str, response.body->len, "the daemon's answer", error);
-  return json_incref (json_array_get (json_object_get (answer, "files"), 0));
+  const struct operation *show = answer ? operation_find ("file.show", error) : NULL;
+  json_t *file = json_array_get (json_object_get (answer, "files"), 0);
+  return show && remote_check (file, show->replies, error) ? json_incref (file) : NULL;
 }
 
 static json_t *
@@ -233,9 +238,10 @@ open_file (const json_t *params, G_GNUC_UNUSED int fd, int *ret_fd, GError **err
   g_autoptr (json_t) query = json_object ();
   if (json_is_string (json_object_get (params, "owner")))
     json_object_set (query, "owner", json_object_get (params, "owner"));
-  g_autofree char *path =
-      add_query (g_strdup_printf ("/v1/files/%s/content", json_member_text (file, "file_id")), query);
-  if (!remote_download (path, content, NULL, error))
+  struct remote_content got;
+  g_autofree char *id = g_uri_escape_string (json_member_text (file, "file_id"), NULL, FALSE);
+  g_autofree char *path = add_query (g_strdup_printf ("/v1/files/%s/content", id), query);
+  if (!remote_download (path, content, &got, error))
     return NULL;
   *ret_fd = fd_steal (&content);
   return g_steal_pointer (&file);
@@ -245,12 +251,12 @@ open_file (const json_t *params, G_GNUC_UNUSED int fd, int *ret_fd, GError **err
 static json_t *
 export_records (const json_t *params, int fd, G_GNUC_UNUSED int *ret_fd, GError **error)
 {
-  guint64 lines = 0;
+  struct remote_content got;
   gboolean has_head = strcmp (json_member_text (params, "format"), "csv") == 0;
   g_autofree char *path = add_query (g_strdup ("/v1/records/export"), params);
-  if (!remote_download (path, fd, &lines, error))
+  if (!remote_download (path, fd, &got, error))
     return NULL;
-  return json_pack ("{s:I}", "records", (json_int_t)(lines > 0 && has_head ? lines - 1 : lines));
+  return json_pack ("{s:I}", "records", (json_int_t)(got.lines - (got.lines > 0 && has_head)));
 }
 
 /* Operations that HTTP has as routes of their own, since there they are bytes. */

@@ -16,6 +16,7 @@
 #include "engine/request/outcome.h"
 #include "interfaces/remote/remote.h"
 #include "interfaces/service/events.h"
+#include "operations/session_fields.h"
 
 LOCK_CLASS (remote_source);
 
@@ -74,39 +75,74 @@ note_run (struct remote_source *source, const char *id)
   g_mutex_lock (&source->lock);
   g_free (source->run_id);
   source->run_id = g_strdup (id);
-  gboolean cancelled = source->cancelled;
   g_mutex_unlock (&source->lock);
-  if (cancelled && id)
-    source->base.cancel (&source->base);
+}
+
+static const struct field replay_session_fields[] = {MUST_TEXT ("session_id"), TEXT_0 ("name", ""), {0}};
+static const struct field replay_cell_fields[] = {
+    WHOLE ("cell", ""),
+    SOME (.name = "code", .types = FIELD_TEXT),
+    SOME (.name = "differs", .types = FIELD_LIST, .items = FIELD_TEXT),
+    {0},
+};
+static const struct field replay_told_fields[] = {
+    PART_0 ("session", replay_session_fields, ""),
+    LIST ("cells", replay_cell_fields, ""),
+    {.name = "left_out", .types = FIELD_LIST, .items = FIELD_INTEGER},
+    SOME (.name = "problem", .types = FIELD_TEXT | FIELD_NULL),
+    {0},
+};
+static const struct field started_fields[] = {MUST_TEXT ("run_id"), {0}};
+static const struct field output_fields[] = {MUST_TEXT ("text"), {0}};
+static const struct field display_fields[] = {{.name = "data", .types = FIELD_OBJECT}, {0}};
+static const struct field progress_fields[] = {WHOLE ("done", ""), WHOLE ("of", ""), {0}};
+
+static const struct event_row {
+  const char *name;
+  const struct field *fields; /* what else it would be is no event */
+  enum item_kind kind;
+  AdderEventKind event;
+  const char *member; /* what is told of it; NULL: all */
+} event_rows[] = {
+    {"started", started_fields, ITEM_EVENT, ADDER_EVENT_STARTED, NULL},
+    {"stdout", output_fields, ITEM_EVENT, ADDER_EVENT_STDOUT, "text"},
+    {"stderr", output_fields, ITEM_EVENT, ADDER_EVENT_STDERR, "text"},
+    {"display", display_fields, ITEM_EVENT, ADDER_EVENT_DISPLAY, "data"},
+    {"progress", progress_fields, ITEM_EVENT, ADDER_EVENT_PROGRESS, NULL},
+    {"result", result_fields, ITEM_EVENT, ADDER_EVENT_RESULT, NULL},
+    {"replay", replay_told_fields, ITEM_PLAN, ADDER_EVENT_STARTED, NULL},
+    {"end", replay_told_fields, ITEM_REPORT, ADDER_EVENT_STARTED, NULL},
+};
+
+/* An exit code that is none is the outcome's; only what ended well ends with 0. */
+static void
+read_result (struct run_event *event, const json_t *result)
+{
+  json_int_t code = json_integer_value (json_object_get (result, "exit_code"));
+  event->outcome = outcome_find (json_member_text (result, "outcome"));
+  event->exit_code = (int)code;
+  if (code < 0 || code > 255 || (code == 0 && event->outcome != ADDER_OUTCOME_OK))
+    event->exit_code = outcome_exit_code (event->outcome);
 }
 
 /* The item of the event NAME with DATA, whose text is TEXT; NULL: nobody is told. */
 static struct item *
 item_of (const char *name, const json_t *data, const char *text)
 {
-  static const struct {
-    const char *name, *member;
-    AdderEventKind event;
-  } rows[] = {{"stdout", "text", ADDER_EVENT_STDOUT},
-              {"stderr", "text", ADDER_EVENT_STDERR},
-              {"display", "data", ADDER_EVENT_DISPLAY}};
-  if (strcmp (name, "started") == 0)
-    return item_new (ITEM_EVENT, ADDER_EVENT_STARTED, g_strdup (text));
-  if (strcmp (name, "replay") == 0)
-    return item_new (ITEM_PLAN, ADDER_EVENT_STARTED, g_strdup (text));
-  if (strcmp (name, "end") == 0)
-    return item_new (ITEM_REPORT, ADDER_EVENT_STARTED, g_strdup (text));
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (strcmp (name, rows[i].name) == 0) {
-      const json_t *value = json_object_get (data, rows[i].member);
-      return item_new (ITEM_EVENT, rows[i].event,
-                       json_is_string (value) ? g_strdup (json_string_value (value)) : json_to_text (value));
-    }
-  if (strcmp (name, "result") != 0)
+  const struct event_row *row = event_rows;
+  while (row < event_rows + G_N_ELEMENTS (event_rows) && strcmp (row->name, name) != 0)
+    row++;
+  if (row == event_rows + G_N_ELEMENTS (event_rows) || !field_fits (row->fields, data))
     return NULL;
-  struct item *item = item_new (ITEM_EVENT, ADDER_EVENT_RESULT, g_strdup (text));
-  item->event.outcome = outcome_find (json_member_text (data, "outcome"));
-  item->event.exit_code = (int)json_integer_value (json_object_get (data, "exit_code"));
+  const json_t *member = row->member ? json_object_get (data, row->member) : NULL;
+  struct item *item = item_new (row->kind, row->event,
+                                json_is_string (member) ? g_strdup (json_string_value (member))
+                                : member                ? json_to_text (member)
+                                                        : g_strdup (text));
+  if (row->event == ADDER_EVENT_RESULT)
+    read_result (&item->event, data);
+  item->event.done = (guint64)json_integer_value (json_object_get (data, "done"));
+  item->event.of = (guint64)json_integer_value (json_object_get (data, "of"));
   return item;
 }
 
@@ -115,7 +151,7 @@ take_event (gpointer data, const char *name, const char *text, gsize length)
 {
   struct remote_source *source = data;
   g_autoptr (json_t) value = json_loadb (text, length, 0, NULL);
-  struct item *item = json_is_object (value) ? item_of (name, value, text) : NULL;
+  struct item *item = item_of (name, value, text);
   if (!item)
     return TRUE;
   if (item->kind == ITEM_EVENT && item->event.kind == ADDER_EVENT_STARTED)
@@ -178,19 +214,19 @@ remote_next (struct event_source *base, struct run_event *ret_event, GError **er
   return TRUE;
 }
 
-/* Its result comes, where the daemon can be asked for it. */
+/* Its result comes, where the daemon can be asked for it; else the stream is given up, which cancels it too.
+ */
 static void
 remote_cancel (struct event_source *base)
 {
   struct remote_source *source = (struct remote_source *)base;
   g_mutex_lock (&source->lock);
   source->cancelled = TRUE;
-  g_autofree char *path = source->run_id ? g_strconcat ("/v1/runs/", source->run_id, NULL) : NULL;
+  g_autofree char *id = source->run_id ? g_uri_escape_string (source->run_id, NULL, FALSE) : NULL;
   g_mutex_unlock (&source->lock);
-  json_t *answer = path ? remote_ask ("DELETE", path, NULL, -1, NULL) : NULL;
-  if (path && !answer)
+  g_autofree char *path = id ? g_strconcat ("/v1/runs/", id, NULL) : NULL;
+  if (!path || !remote_ask_soon ("DELETE", path, NULL))
     (void)eventfd_write (source->stop_fd, 1);
-  json_decref (answer);
 }
 
 static gboolean
@@ -202,9 +238,10 @@ remote_interrupt (struct event_source *base)
   g_mutex_unlock (&source->lock);
   if (!source->session || !started)
     return FALSE;
-  json_t *params = json_pack ("{s:s}", "session", source->session);
-  g_autoptr (json_t) answer = remote_call ("session.interrupt", params, -1, NULL, NULL);
-  return answer != NULL;
+  g_autoptr (json_t) nothing = json_object ();
+  g_autofree char *name = g_uri_escape_string (source->session, NULL, FALSE);
+  g_autofree char *path = g_strdup_printf ("/v1/sessions/%s/interrupt", name);
+  return remote_ask_soon ("POST", path, nothing);
 }
 
 static json_t *
@@ -229,11 +266,19 @@ fetch_file (int folder_fd, const json_t *file, gsize index, GError **error)
     return NULL;
   }
   g_autofree char *place = g_strdup_printf ("%" G_GSIZE_FORMAT, index);
-  g_autofree char *path = g_strdup_printf ("/v1/files/%s/content", id);
+  struct remote_content got;
+  g_autofree char *escaped = g_uri_escape_string (id, NULL, FALSE);
+  g_autofree char *path = g_strdup_printf ("/v1/files/%s/content", escaped);
   autoclose int fd = openat (folder_fd, place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0 || !remote_download (path, fd, NULL, error)) {
+  if (fd < 0 || !remote_download (path, fd, &got, error)) {
     if (fd < 0)
       error_from_errno (error, errno, "cannot make a file in %s", g_get_tmp_dir ());
+    return NULL;
+  }
+  if (got.bytes != (guint64)json_integer_value (json_object_get (file, "bytes")) ||
+      strcmp (got.sha256, json_member_text (file, "sha256")) != 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "what the daemon sent of %s is not that file",
+                 json_member_text (file, "name"));
     return NULL;
   }
   if (fstat (fd, &st) < 0) {
@@ -267,13 +312,8 @@ fetch_files (int folder_fd, const json_t *result, GError **error)
 
 /* Through a folder of our own, since a file may only be written once all of them are there. */
 static json_t *
-remote_save (struct event_source *base, GError **error)
+save_through (const struct remote_source *source, int folder_fd, GError **error)
 {
-  struct remote_source *source = (struct remote_source *)base;
-  g_autofree char *folder = g_dir_make_tmp ("adder-XXXXXX", error);
-  autoclose int folder_fd = folder ? open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-  if (folder_fd < 0)
-    return NULL;
   g_autoptr (GPtrArray) artifacts = fetch_files (folder_fd, source->result, error);
   json_t *told = NULL;
   if (artifacts)
@@ -283,21 +323,40 @@ remote_save (struct event_source *base, GError **error)
     g_autofree char *place = g_strdup_printf ("%" G_GSIZE_FORMAT, i);
     (void)unlinkat (folder_fd, place, 0);
   }
-  (void)rmdir (folder);
   if (told)
     (void)save_check (told, error);
   return told;
 }
 
+static json_t *
+remote_save (struct event_source *base, GError **error)
+{
+  g_autofree char *folder = g_dir_make_tmp ("adder-XXXXXX", error);
+  if (!folder)
+    return NULL;
+  autoclose int folder_fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  json_t *told = NULL;
+  if (folder_fd < 0)
+    error_from_errno (error, errno, "cannot open the directory %s", folder);
+  else
+    told = save_through ((struct remote_source *)base, folder_fd, error);
+  (void)rmdir (folder);
+  return told;
+}
+
 /* ---- beginning and end ---- */
 
+/* Its stream ends, if it has not. */
 static void
 join_thread (struct remote_source *source)
 {
+  eventfd_t stopped;
+  (void)eventfd_write (source->stop_fd, 1);
   g_clear_pointer (&source->thread, g_thread_join);
   g_clear_pointer (&source->taken, item_free);
   for (struct item *item; (item = g_async_queue_try_pop (source->items));)
     item_free (item);
+  (void)eventfd_read (source->stop_fd, &stopped);
 }
 
 static gboolean
@@ -326,7 +385,6 @@ static void
 remote_free (struct event_source *base)
 {
   struct remote_source *source = (struct remote_source *)base;
-  (void)eventfd_write (source->stop_fd, 1);
   join_thread (source);
   g_async_queue_unref (source->items);
   fd_close (&source->stop_fd);
@@ -343,7 +401,7 @@ remote_free (struct event_source *base)
 static struct remote_source *
 remote_source_new (char *path, json_t *body, const char *session, GError **error)
 {
-  int stop_fd = body ? eventfd (0, EFD_CLOEXEC) : -1;
+  int stop_fd = body ? eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
   if (stop_fd < 0) {
     if (body)
       error_from_errno (error, errno, "cannot make an event descriptor");
@@ -388,7 +446,9 @@ struct event_source *
 remote_replay (const json_t *question, const struct submission *options, json_t **ret_answer, GError **error)
 {
   static const char *const taken[] = {"name", "from", "keep_going"};
-  json_t *body = remote_body (options, error);
+  g_autoptr (json_t) named = json_pack ("{s:O}", "session", json_object_get (question, "session"));
+  g_autoptr (json_t) checked = field_check (session_params, NULL, named, error);
+  json_t *body = checked ? remote_body (options, error) : NULL;
   for (gsize i = 0; body && i < G_N_ELEMENTS (taken); i++)
     if (json_object_get (question, taken[i]))
       json_object_set (body, taken[i], json_object_get (question, taken[i]));

@@ -4,9 +4,17 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/field_rows.h"
 #include "common/json.h"
 #include "interfaces/remote/remote.h"
 #include "tools/tools.h"
+
+static const struct field reply_fields[] = {
+    {.name = "reply", .types = FIELD_OBJECT},
+    WHOLE ("exit_code", ""),
+    {0},
+};
+static const struct field *const replies[] = {reply_fields, NULL};
 
 struct calling {
   void (*saw) (gpointer data, const struct tool_progress *progress);
@@ -34,10 +42,16 @@ take_event (gpointer data, const char *name, const char *text, gsize length)
 static json_t *
 call_streamed (const char *path, json_t *body, struct calling *calling, int cancel_fd, GError **error)
 {
+  g_autoptr (GError) problem = NULL;
   json_object_set_new (body, "stream", json_true ());
-  if (remote_stream (path, body, cancel_fd, take_event, calling, error) && !calling->reply)
+  gboolean ok = remote_stream (path, body, cancel_fd, take_event, calling, &problem);
+  if (calling->reply)
+    return calling->reply;
+  if (ok)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the daemon went away during the call");
-  return calling->reply;
+  else
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return NULL;
 }
 
 json_t *
@@ -59,8 +73,16 @@ remote_tool (const json_t *question, void (*saw) (gpointer data, const struct to
   for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
     if (json_object_get (question, taken[i]))
       json_object_set (body, taken[i], json_object_get (question, taken[i]));
-  g_autofree char *name = g_uri_escape_string (json_member_text (question, "tool"), NULL, FALSE);
+  const char *tool = json_member_text (question, "tool");
+  if (!g_ascii_isalnum (tool[0]) && tool[0] != '_') { /* ".." would be another path */
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such tool");
+    return NULL;
+  }
+  g_autofree char *name = g_uri_escape_string (tool, NULL, FALSE);
   g_autofree char *path = g_strconcat ("/v1/tools/", name, NULL);
-  return saw ? call_streamed (path, body, &calling, cancel_fd, error)
-             : remote_ask ("POST", path, body, cancel_fd, error);
+  json_t *answer = saw ? call_streamed (path, body, &calling, cancel_fd, error)
+                       : remote_ask ("POST", path, body, cancel_fd, error);
+  if (answer && !remote_check (answer, replies, error))
+    g_clear_pointer (&answer, json_decref);
+  return answer;
 }

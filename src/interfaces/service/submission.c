@@ -56,7 +56,7 @@ submission_add_file (struct submission *request, const char *name, int *fd, GErr
 AdderRequest *
 submission_build (const struct submission *request, const char *owner, GError **error)
 {
-  g_autoptr (json_t) body = field_check (run_local_fields, "the request", request->body, error);
+  g_autoptr (json_t) body = field_check (run_local_fields, NULL, request->body, error);
   const struct run_body_source source = {request->code ? request->code : "", request->code_length, owner,
                                          request->fds, request->fd_count};
   AdderRequest *result = body ? run_body_read (body, &source, error) : NULL;
