@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "containers/client.h"
 #include "containers/image.h"
+#include "library/library.h"
 
 /* One may take so long to be ready on a busy machine. */
 #define READY_US (60 * G_USEC_PER_SEC)
@@ -97,8 +98,7 @@ run_in (AdderEngine *engine, const char *code, double *ret_ms, char **ret_stdout
 static gboolean
 is_settled (AdderEngine *engine)
 {
-  g_autofree char *text = adder_engine_status_json (engine);
-  g_autoptr (json_t) status = json_loads (text, 0, NULL);
+  g_autoptr (json_t) status = library_status (engine);
   gboolean settled = TRUE;
   gsize index;
   json_t *pool;

@@ -10,6 +10,7 @@
 #include "bench/load.h"
 #include "common/config.h"
 #include "common/json.h"
+#include "library/library.h"
 
 /* ---- opening ---- */
 
@@ -60,12 +61,10 @@ load_target_clear (struct load_target *target)
 
 /* The engine's own status, the caller's; NULL when it does not answer, *RET_GONE when nobody ever will. */
 static json_t *
-engine_status (struct load_target *target, gboolean *ret_gone)
+target_status (struct load_target *target, gboolean *ret_gone)
 {
-  if (target->engine) {
-    g_autofree char *text = adder_engine_status_json (target->engine);
-    return json_loads (text, 0, NULL);
-  }
+  if (target->engine)
+    return library_status (target->engine);
   struct client client;
   struct protocol_message message;
   json_t *status = NULL;
@@ -115,7 +114,7 @@ load_target_rest (struct load_target *target, guint seconds)
   gint64 until_us = g_get_monotonic_time () + (gint64)seconds * G_USEC_PER_SEC;
   gboolean gone = FALSE;
   do {
-    g_autoptr (json_t) status = engine_status (target, &gone);
+    g_autoptr (json_t) status = target_status (target, &gone);
     if (is_at_rest (target, status))
       return TRUE;
     g_usleep (20000);

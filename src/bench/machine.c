@@ -7,6 +7,7 @@
 
 #include "bench/bench.h"
 #include "common/json.h"
+#include "library/library.h"
 
 /* "model name" of the first processor; other architectures say less. The caller's. */
 static char *
@@ -29,7 +30,7 @@ isolation (struct bench *bench)
   g_autoptr (AdderRequest) request = adder_request_new ("1", -1);
   adder_request_set_environment (request, bench->environment->name);
   g_autoptr (AdderResult) result = adder_run (bench->engine, request);
-  g_autoptr (json_t) object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
+  g_autoptr (json_t) object = library_result (result);
   json_t *value = json_object_get (object, "isolation");
   return value ? json_incref (value) : json_null ();
 }

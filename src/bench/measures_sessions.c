@@ -8,6 +8,7 @@
 #include "bench/processes.h"
 #include "common/json.h"
 #include "engine/host/process.h"
+#include "library/library.h"
 #include "operations/operation.h"
 
 /* What a session and a kernel begin with: the same modules, as far as the environment has them. */
@@ -50,8 +51,7 @@ new_session (struct bench *bench, GError **error)
 {
   g_autoptr (AdderRequest) options = adder_request_new ("", -1);
   adder_request_set_environment (options, bench->environment->name);
-  g_autofree char *text = adder_session_new (bench->engine, options, NULL, error);
-  g_autoptr (json_t) session = text ? json_loads (text, 0, NULL) : NULL;
+  g_autoptr (json_t) session = library_session_new (bench->engine, options, NULL, error);
   return g_strdup (json_string_value (json_object_get (session, "session_id")));
 }
 

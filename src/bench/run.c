@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/paths.h"
+#include "library/library.h"
 
 /* Should the bench be killed, its daemon does not stay for long. */
 #define DAEMON_IDLE_MS 60000
@@ -34,10 +35,9 @@ now_ms (void)
 /* ---- running ---- */
 
 static char *
-stdout_of (const char *result)
+stdout_of (const json_t *result)
 {
-  g_autoptr (json_t) object = json_loads (result, JSON_ALLOW_NUL, NULL);
-  return g_strdup (json_string_value (json_object_get (object, "stdout")));
+  return g_strdup (json_string_value (json_object_get (result, "stdout")));
 }
 
 gboolean
@@ -52,8 +52,9 @@ bench_run_request (AdderEngine *engine, const AdderRequest *request, double *ret
                  adder_result_json (result));
     return FALSE;
   }
+  g_autoptr (json_t) value = library_result (result);
   if (ret_stdout)
-    *ret_stdout = stdout_of (adder_result_json (result));
+    *ret_stdout = stdout_of (value);
   *ret_ms = took;
   return TRUE;
 }
@@ -99,8 +100,7 @@ void
 bench_settle (AdderEngine *engine, guint64 parked)
 {
   for (gint64 until = g_get_monotonic_time () + SETTLE_US; g_get_monotonic_time () < until; g_usleep (1000)) {
-    g_autofree char *text = adder_engine_status_json (engine);
-    json_t *status = json_loads (text, 0, NULL), *pool;
+    json_t *status = library_status (engine), *pool;
     gsize index;
     gboolean full = json_integer_value (json_object_get (status, "running")) == 0;
     json_array_foreach (json_object_get (status, "pools"), index, pool) full =
@@ -128,8 +128,9 @@ bench_run_http (struct bench *bench, const char *code, double *ret_ms, char **re
   bench_settle (bench->engine, bench->parked);
   if (!bench_http_ask (bench->http, bench->environment->name, code, ret_ms, &result, error))
     return FALSE;
+  g_autoptr (json_t) value = json_loads (result, JSON_ALLOW_NUL, NULL);
   if (ret_stdout)
-    *ret_stdout = stdout_of (result);
+    *ret_stdout = stdout_of (value);
   return TRUE;
 }
 

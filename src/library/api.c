@@ -53,14 +53,21 @@ adder_engine_warm (AdderEngine *engine, const char *environment, GError **error)
   return engine_warm (engine->engine, environment, error);
 }
 
+json_t *
+library_status (AdderEngine *engine)
+{
+  json_t *status = engine_status (engine->engine);
+  json_object_set_new (status, "approvals",
+                       json_pack ("{s:i}", "waiting", (int)approvals_waiting (engine->approvals)));
+  json_object_set_new (status, "store", recorder_status (engine->recorder));
+  return status;
+}
+
 char *
 adder_engine_status_json (AdderEngine *engine)
 {
   g_return_val_if_fail (engine != NULL, NULL);
-  g_autoptr (json_t) status = engine_status (engine->engine);
-  json_object_set_new (status, "approvals",
-                       json_pack ("{s:i}", "waiting", (int)approvals_waiting (engine->approvals)));
-  json_object_set_new (status, "store", recorder_status (engine->recorder));
+  g_autoptr (json_t) status = library_status (engine);
   return json_to_text (status);
 }
 
@@ -143,7 +150,7 @@ const char *
 adder_result_json (const AdderResult *result)
 {
   g_return_val_if_fail (result != NULL, NULL);
-  return result->json;
+  return result_text (result);
 }
 
 AdderOutcome
@@ -192,15 +199,38 @@ adder_result_file_open (const AdderResult *result, gsize index, GError **error)
   return artifact_open (result->workspace_fd, artifact, error);
 }
 
+json_t *
+library_result (const AdderResult *result)
+{
+  return json_incref (result->value);
+}
+
+json_t *
+library_display (const AdderRun *run)
+{
+  return json_incref (run_shown (run));
+}
+
+json_t *
+library_save_files (const AdderResult *result, int directory_fd, gboolean force, GError **error)
+{
+  json_t *told = save_files (result->workspace_fd, result->artifacts, directory_fd, force);
+  (void)save_check (told, error);
+  return told;
+}
+
 gboolean
 adder_result_save_files (const AdderResult *result, int directory_fd, gboolean force, char **ret_json,
                          GError **error)
 {
   g_return_val_if_fail (result != NULL, FALSE);
-  g_autoptr (json_t) told = save_files (result->workspace_fd, result->artifacts, directory_fd, force);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) told = library_save_files (result, directory_fd, force, &problem);
   if (ret_json)
     *ret_json = json_to_text (told);
-  return save_check (told, error);
+  if (problem)
+    g_propagate_error (error, g_error_copy (problem));
+  return !problem;
 }
 
 void

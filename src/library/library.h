@@ -65,6 +65,18 @@ void recorder_unref (struct recorder *recorder);
  * Asks nobody, so that it is never waited for. */
 json_t *recorder_status (struct recorder *recorder);
 
+/* What the functions of include/adder.h give as text, as values: the same, and nobody's text is parsed again.
+ * The caller's; of a result and a display nobody changes them. */
+json_t *library_status (AdderEngine *engine);
+json_t *library_result (const AdderResult *result);
+json_t *library_display (const AdderRun *run); /* the bundle of the last event DISPLAY */
+json_t *library_session_new (AdderEngine *engine, const AdderRequest *options, const char *name,
+                             GError **error);
+json_t *library_replay_plan (const AdderReplay *replay);
+json_t *library_replay_finish (AdderReplay *replay, GError **error);
+/* As adder_result_save_files, whose JSON this is. */
+json_t *library_save_files (const AdderResult *result, int directory_fd, gboolean force, GError **error);
+
 /* Has what outlives RESOLVED kept, where the configuration and its profile want that; of what is for a
  * SESSION, its files as well. */
 void library_set_recorder (AdderEngine *engine, struct run_request *resolved, gboolean session);

@@ -28,7 +28,8 @@ struct adder_replay {
   json_t *done, *left_out; /* [{"cell", "outcome", ...}] and [number] */
   GError *problem;         /* why it cannot be finished */
   gboolean adopted;
-  char *json;
+  json_t *plan;
+  char *json; /* the same */
 
   /* of the cell before NEXT, once it ended */
   gboolean has_ended;
@@ -121,8 +122,8 @@ make_session (AdderReplay *replay, const AdderRequest *options, const GArray *gi
   return FALSE;
 }
 
-static char *
-plan_text (const AdderReplay *replay)
+static json_t *
+make_plan (const AdderReplay *replay)
 {
   json_t *cells = json_array ();
   for (guint i = 0; i < replay->cells->len; i++) {
@@ -130,9 +131,8 @@ plan_text (const AdderReplay *replay)
     json_array_append_new (cells, json_pack ("{s:I, s:o}", "cell", (json_int_t)cell->number, "code",
                                              json_stringn (cell->code, cell->length)));
   }
-  g_autoptr (json_t) whole = json_pack ("{s:o, s:o, s:O}", "session", sessions_show (replay->made), "cells",
-                                        cells, "left_out", replay->left_out);
-  return json_to_text (whole);
+  return json_pack ("{s:o, s:o, s:O}", "session", sessions_show (replay->made), "cells", cells, "left_out",
+                    replay->left_out);
 }
 
 AdderReplay *
@@ -164,8 +164,15 @@ adder_session_replay (AdderEngine *engine, const AdderRequest *options, const ch
     return NULL;
   }
   replay->options = library_cell (options, replay->made->id, "");
-  replay->json = plan_text (replay);
+  replay->plan = make_plan (replay);
+  replay->json = json_to_text (replay->plan);
   return replay;
+}
+
+json_t *
+library_replay_plan (const AdderReplay *replay)
+{
+  return json_incref (replay->plan);
 }
 
 const char *
@@ -293,10 +300,9 @@ adder_replay_next (AdderReplay *replay)
 
 /* ---- the end ---- */
 
-char *
-adder_replay_finish (AdderReplay *replay, GError **error)
+json_t *
+library_replay_finish (AdderReplay *replay, GError **error)
 {
-  g_return_val_if_fail (replay != NULL && !replay->adopted, NULL);
   const struct sessions_adoption adoption = {
       .name = replay->name,
       .replaced = replay->flags & ADDER_REPLAY_REPLACE ? replay->old : NULL,
@@ -313,9 +319,16 @@ adder_replay_finish (AdderReplay *replay, GError **error)
     g_prefix_error (error, "nothing has changed: ");
     return NULL;
   }
-  g_autoptr (json_t) whole = json_pack ("{s:o, s:O, s:O}", "session", sessions_show (replay->made), "cells",
-                                        replay->done, "left_out", replay->left_out);
-  return json_to_text (whole);
+  return json_pack ("{s:o, s:O, s:O}", "session", sessions_show (replay->made), "cells", replay->done,
+                    "left_out", replay->left_out);
+}
+
+char *
+adder_replay_finish (AdderReplay *replay, GError **error)
+{
+  g_return_val_if_fail (replay != NULL && !replay->adopted, NULL);
+  g_autoptr (json_t) whole = library_replay_finish (replay, error);
+  return whole ? json_to_text (whole) : NULL;
 }
 
 void
@@ -337,6 +350,7 @@ adder_replay_free (AdderReplay *replay)
   json_decref (replay->error);
   g_clear_error (&replay->problem);
   g_free (replay->name);
+  json_decref (replay->plan);
   g_free (replay->json);
   g_free (replay);
 }

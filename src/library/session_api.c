@@ -4,17 +4,24 @@
 #include "engine/session/sessions.h"
 #include "library/library.h"
 
-char *
-adder_session_new (AdderEngine *engine, const AdderRequest *options, const char *name, GError **error)
+json_t *
+library_session_new (AdderEngine *engine, const AdderRequest *options, const char *name, GError **error)
 {
-  g_return_val_if_fail (engine != NULL && options != NULL, NULL);
   struct run_request *request = library_resolve (engine, options);
   library_fetch_inputs (engine, request, TRUE);
   library_set_recorder (engine, request, TRUE);
   struct session *session = session_create (engine->engine, request, name, FALSE, error);
   request_free (request);
-  g_autoptr (json_t) shown = session ? sessions_show (session) : NULL;
+  json_t *shown = session ? sessions_show (session) : NULL;
   session_unref (session);
+  return shown;
+}
+
+char *
+adder_session_new (AdderEngine *engine, const AdderRequest *options, const char *name, GError **error)
+{
+  g_return_val_if_fail (engine != NULL && options != NULL, NULL);
+  g_autoptr (json_t) shown = library_session_new (engine, options, name, error);
   return shown ? json_to_text (shown) : NULL;
 }
 

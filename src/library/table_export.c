@@ -150,9 +150,8 @@ convert_row (AdderEngine *engine, const AdderRequest *options, const struct file
   if (!request)
     return NULL;
   AdderResult *ran = adder_run (engine, request);
-  const char *text = adder_result_json (ran);
-  g_autoptr (json_t) result = json_parse_object (text, strlen (text), "the result", error);
-  const char *id = result ? table_of (result, format, error) : NULL;
+  g_autoptr (json_t) result = library_result (ran);
+  const char *id = table_of (result, format, error);
   struct file_row *made = id ? files_find (engine->store, library_owner (options), id, error) : NULL;
   adder_result_free (ran);
   return made;

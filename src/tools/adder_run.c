@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_python of the toolset `adder`: a result made short for a model. */
 #include "common/json.h"
+#include "library/library.h"
 #include "tools/attached_files.h"
 #include "tools/call.h"
 #include "tools/toolset_adder.h"
@@ -154,10 +155,10 @@ void
 adder_session_new_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
-  char *text = NULL;
+  json_t *made = NULL;
   AdderRequest *options = call_request (call, "", call_text (call, "profile"));
   if (adder_settle (call, options, &problem))
-    text = adder_session_new (call->tools->engine, options, call_text (call, "name"), &problem);
+    made = library_session_new (call->tools->engine, options, call_text (call, "name"), &problem);
   adder_request_free (options);
-  call_reply_text (call, text, problem);
+  call_reply_value (call, made, problem);
 }

@@ -79,7 +79,7 @@ run_to_end (struct call *call, const AdderRequest *request)
   while (call_next (call, run, &event))
     if (event.kind == ADDER_EVENT_PROGRESS)
       call_progress (call, "reading the table", (gint64)event.done, (gint64)event.of);
-  json_t *result = json_loads (adder_result_json (event.result), 0, NULL);
+  json_t *result = library_result (event.result);
   adder_result_free (event.result);
   return result;
 }

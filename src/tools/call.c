@@ -147,13 +147,6 @@ call_reply_value (struct call *call, json_t *value, const GError *problem)
     call_fail (call, problem);
 }
 
-void
-call_reply_text (struct call *call, char *text, const GError *problem)
-{
-  call_reply_value (call, text ? json_loads (text, 0, NULL) : NULL, problem);
-  g_free (text);
-}
-
 /* ---- runs ---- */
 
 AdderRequest *
@@ -326,7 +319,7 @@ gboolean
 call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
 {
   struct ran ran = {.outcome = adder_result_outcome (result), .exit_code = adder_result_exit_code (result)};
-  ran.result = json_loads (adder_result_json (result), 0, NULL);
+  ran.result = library_result (result);
   adder_result_free (result);
   if (is_about_code (ran.outcome)) {
     attached_files_end (call);

@@ -189,11 +189,8 @@ take (struct call *call, const struct dataset_work *work, const AdderResult *res
       struct dataset_made *made, GError **error)
 {
   const struct job *job = &jobs[work->job];
-  const char *text = adder_result_json (result);
   gboolean is_file = !job->answers;
-  g_autoptr (json_t) object = json_parse_object (text, strlen (text), "the result", error);
-  if (!object)
-    return FALSE;
+  g_autoptr (json_t) object = library_result (result);
   gboolean ok = adder_result_outcome (result) == ADDER_OUTCOME_OK;
   if (!ok) {
     set_reason (work, json_object_get (object, "error"), error);

@@ -47,14 +47,12 @@ static const struct field reply[] = {
 const struct field *const export_csv_replies[] = {reply, NULL};
 
 /* What a model needs to know of FILE. */
-static char *
+static json_t *
 shorten (const json_t *file)
 {
-  g_autoptr (json_t) object =
-      json_pack ("{s:O, s:O, s:O, s:O}", "file_id", json_object_get (file, "file_id"), "filename",
-                 json_object_get (file, "name"), "bytes", json_object_get (file, "bytes"), "url",
-                 json_object_get (file, "url"));
-  return json_to_text (object);
+  return json_pack ("{s:O, s:O, s:O, s:O}", "file_id", json_object_get (file, "file_id"), "filename",
+                    json_object_get (file, "name"), "bytes", json_object_get (file, "bytes"), "url",
+                    json_object_get (file, "url"));
 }
 
 void
@@ -76,5 +74,5 @@ export_csv_tool (struct call *call)
   g_autoptr (json_t) file =
       library_export_table (call->tools->engine, options, run_id, (guint)call_integer (call, "table"), "csv",
                             call_text (call, "name"), &problem);
-  call_reply_text (call, file ? shorten (file) : NULL, problem);
+  call_reply_value (call, file ? shorten (file) : NULL, problem);
 }

@@ -138,7 +138,7 @@ session_make (const struct call *call, const char *name, GError **error)
 {
   make_room (call);
   AdderRequest *options = call_request (call, "", SESSION_PROFILE);
-  g_autofree char *made = adder_session_new (call->tools->engine, options, name, error);
+  g_autoptr (json_t) made = library_session_new (call->tools->engine, options, name, error);
   adder_request_free (options);
   return made != NULL;
 }
@@ -295,7 +295,7 @@ run_and_reply (struct call *call, AdderRequest *request, const struct form *form
   struct ran ran;
   adder_request_free (request);
   while (call_next (call, run, &event))
-    transcript_add (transcript, &event);
+    transcript_add (transcript, run, &event);
   if (was_never_made (call, name, event.result)) {
     adder_result_free (event.result);
     transcript_free (transcript);
@@ -515,10 +515,9 @@ session_replay (struct call *call, const char *name, GError **error)
   g_autoptr (json_t) old = session_show (call, name);
   if (has_ended (old))
     make_room (call);
-  g_autofree char *answer = adder_replay_finish (replay, error);
-  if (!answer)
+  g_autoptr (json_t) report = library_replay_finish (replay, error);
+  if (!report)
     return FALSE;
-  g_autoptr (json_t) report = json_loads (answer, 0, NULL);
   g_autofree char *text = replay_text (report);
   reply_words (call, text);
   return TRUE;

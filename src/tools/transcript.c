@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "library/library.h"
 
 struct part {
   char *display_id; /* of a display that has one */
@@ -113,9 +114,9 @@ find_display (const struct transcript *transcript, const char *id)
 }
 
 static void
-add_display (struct transcript *transcript, const AdderEvent *event)
+add_display (struct transcript *transcript, const AdderRun *run, const AdderEvent *event)
 {
-  g_autoptr (json_t) bundle = json_loadb (event->data, event->length, 0, NULL);
+  g_autoptr (json_t) bundle = library_display (run);
   struct part *part = event->update ? find_display (transcript, event->display_id) : NULL;
   if (!part)
     part = part_new (transcript, TRUE);
@@ -129,12 +130,12 @@ add_display (struct transcript *transcript, const AdderEvent *event)
 }
 
 void
-transcript_add (struct transcript *transcript, const AdderEvent *event)
+transcript_add (struct transcript *transcript, const AdderRun *run, const AdderEvent *event)
 {
   if (event->kind == ADDER_EVENT_STDOUT || event->kind == ADDER_EVENT_STDERR)
     add_output (transcript, event->data, event->length);
   else if (event->kind == ADDER_EVENT_DISPLAY)
-    add_display (transcript, event);
+    add_display (transcript, run, event);
 }
 
 /* A value that is a picture was displayed already. */

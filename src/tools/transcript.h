@@ -15,7 +15,7 @@ struct transcript *transcript_new (gsize most);
 void transcript_free (struct transcript *transcript);
 
 /* Takes in an event that is not the result. */
-void transcript_add (struct transcript *transcript, const AdderEvent *event);
+void transcript_add (struct transcript *transcript, const AdderRun *run, const AdderEvent *event);
 
 /* Ends the text with the result's value and TAIL (NULL: nothing), each on lines of their own. */
 void transcript_end (struct transcript *transcript, const json_t *result, const char *tail);

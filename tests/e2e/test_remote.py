@@ -22,7 +22,7 @@ NUMBERS = re.compile(r"(?<![\w.])\d+(\.\d+)? (ms|s|min|h|bytes|[KM]iB)(?!\w)|(?<
 def usual(text):
     for pattern, word in ((IDS, "ID"), (NUMBERS, "N"), (OWNERS, "OWNER")):
         text = pattern.sub(word, text)
-    return text
+    return re.sub(" +", " ", text)  # columns are as wide as what stands in them
 
 
 class Remote:

@@ -1114,7 +1114,8 @@ test_result_fields (void)
       .verdict = {.outcome = ADDER_OUTCOME_BUSY, .exit_code = 75},
       .limits = &limits,
   };
-  g_autofree char *text = result_to_json (&parts);
+  g_autoptr (json_t) made = result_make (&parts);
+  g_autofree char *text = json_to_text (made);
   g_autoptr (json_t) result = json_parse_object (text, strlen (text), "the result", NULL);
   g_assert_nonnull (result);
   for (gsize i = 0; i < G_N_ELEMENTS (fields); i++) {

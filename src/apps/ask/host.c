@@ -120,7 +120,7 @@ follow (const struct ask_host *host, struct event_source *source, GError **error
     if (event.kind == ADDER_EVENT_PROGRESS)
       ask_view_read (host->view, event.done, event.of);
   }
-  return json_parse_object (event.data, event.length, "the result", error);
+  return json_deep_copy (event.result);
 }
 
 /* RESULT is the answer; that files of it are lost is something to be told with it. */

@@ -129,14 +129,13 @@ isolation (const struct result_parts *parts)
 
 /* ---- the whole ---- */
 
-char *
-result_to_json (const struct result_parts *parts)
+json_t *
+result_make (const struct result_parts *parts)
 {
   const struct verdict *verdict = &parts->verdict;
-  g_autoptr (json_t) result =
-      json_pack ("{s:i, s:s, s:s, s:i, s:s?}", "schema_version", SCHEMA_VERSION, "run_id", parts->run_id,
-                 "outcome", adder_outcome_name (verdict->outcome), "exit_code", verdict->exit_code, "signal",
-                 explain_signal (verdict->signal));
+  json_t *result = json_pack ("{s:i, s:s, s:s, s:i, s:s?}", "schema_version", SCHEMA_VERSION, "run_id",
+                              parts->run_id, "outcome", adder_outcome_name (verdict->outcome), "exit_code",
+                              verdict->exit_code, "signal", explain_signal (verdict->signal));
   set_streams (result, parts);
   const struct {
     const char *name;
@@ -160,8 +159,19 @@ result_to_json (const struct result_parts *parts)
   };
   for (gsize i = 0; i < G_N_ELEMENTS (fields); i++)
     json_object_set_new (result, fields[i].name, fields[i].value);
+  return result;
+}
 
-  return json_to_text (result);
+const char *
+result_text (const struct adder_result *result)
+{
+  struct adder_result *own = (struct adder_result *)(guintptr)result;
+  if (!g_atomic_pointer_get (&own->text)) {
+    char *text = json_to_text (own->value);
+    if (!g_atomic_pointer_compare_and_exchange (&own->text, NULL, text))
+      g_free (text);
+  }
+  return g_atomic_pointer_get (&own->text);
 }
 
 void
@@ -172,6 +182,7 @@ result_free (struct adder_result *result)
   g_clear_pointer (&result->artifacts, g_ptr_array_unref);
   fd_close (&result->workspace_fd);
   scratch_place_free (result->place);
-  g_free (result->json);
+  json_decref (result->value);
+  g_free (result->text);
   g_free (result);
 }

@@ -17,7 +17,8 @@
 struct adder_result {
   AdderOutcome outcome;
   int exit_code;
-  char *json;
+  json_t *value;               /* nobody changes it */
+  char *text;                  /* the same; made when it is first asked for */
   int workspace_fd;            /* keeps the files alive; -1: there are none */
   struct scratch_place *place; /* so does this, where they are in a directory of the host */
   GPtrArray *artifacts;        /* struct artifact */
@@ -42,8 +43,11 @@ struct result_parts {
   const struct container_facts *container; /* it was in; or NULL */
 };
 
-/* The result object as text. The caller's. */
-char *result_to_json (const struct result_parts *parts);
+/* The result object. The caller's. */
+json_t *result_make (const struct result_parts *parts);
+
+/* RESULT's value as text, which is the result's. From any thread. */
+const char *result_text (const struct adder_result *result);
 
 /* NULL is allowed. */
 void result_free (struct adder_result *result);

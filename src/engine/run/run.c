@@ -122,6 +122,12 @@ run_id (const struct adder_run *run)
   return run->id;
 }
 
+json_t *
+run_shown (const struct adder_run *run)
+{
+  return run->shown;
+}
+
 void
 run_cancel (struct adder_run *run)
 {
@@ -179,6 +185,7 @@ run_free (struct adder_run *run)
   change_set_free (run->changes);
   g_clear_error (&run->unread);
   g_clear_error (&run->failure);
+  json_decref (run->shown);
   g_free (run->display);
   g_free (run->display_id);
   if (run->holds)
@@ -646,7 +653,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
   struct adder_result *result = g_new0 (struct adder_result, 1);
   result->outcome = verdict->outcome;
   result->exit_code = verdict->exit_code;
-  result->json = result_to_json (&parts);
+  result->value = result_make (&parts);
   result->workspace_fd = fd_steal (&run->workspace_fd);
   result->place = g_steal_pointer (&run->place);
   result->artifacts = g_steal_pointer (&run->artifacts);

@@ -14,4 +14,6 @@ struct adder_run *run_start (struct engine *engine, struct run_request *request)
 gboolean run_next (struct adder_run *run, AdderEvent *event);
 void run_cancel (struct adder_run *run);
 const char *run_id (const struct adder_run *run);
+/* The bundle of the display that was told last, the run's; NULL: there was none. */
+json_t *run_shown (const struct adder_run *run);
 void run_free (struct adder_run *run);

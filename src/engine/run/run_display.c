@@ -49,6 +49,8 @@ tell_display (struct adder_run *run, struct message_display *display, gsize leng
                         .length = length,
                         .display_id = run->display_id,
                         .update = display->update};
+  json_decref (run->shown);
+  run->shown = g_steal_pointer (&display->bundle);
   message_display_clear (display);
 }
 

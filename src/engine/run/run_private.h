@@ -74,6 +74,7 @@ struct adder_run {
   struct message_display held;         /* came, but what was printed before it is told first */
   gsize held_length;
   gboolean holds, owes_seen; /* `held` is set; a WIRE_SEEN could not be sent yet */
+  json_t *shown;             /* the bundle of the one that was told last */
   char *display;             /* text of the one that is held or was told last, */
   char *display_id;          /* and its id, or NULL */
 

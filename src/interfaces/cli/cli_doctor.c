@@ -16,6 +16,7 @@
 #include "interfaces/cli/view/doctor_rows.h"
 #include "interfaces/cli/view/policy_view.h"
 #include "interfaces/socket/client.h"
+#include "library/library.h"
 #include "operations/operation.h"
 #include "sandbox/probe.h"
 
@@ -124,7 +125,7 @@ try_run (struct checkup *checkup, const struct config *config)
   g_autoptr (AdderRequest) request = adder_request_new ("6 * 7", -1);
   adder_request_set_environment (request, environment);
   g_autoptr (AdderResult) result = adder_run (engine, request);
-  g_autoptr (json_t) object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
+  g_autoptr (json_t) object = library_result (result);
   const struct operation_caller caller = OPERATION_CALLER (engine, NULL, ROLE_ADMIN);
   checkup->store = operation_call (&caller, "store.show", json_object (), NULL);
   const json_t *isolation = json_object_get (object, "isolation");

@@ -45,7 +45,7 @@ check (const struct run_options *options, GError **error)
     gboolean well = TRUE;
     while (well && event.kind != ADDER_EVENT_RESULT)
       well = source->next (source, &event, error);
-    result = well ? json_parse_object (event.data, event.length, "the result", error) : NULL;
+    result = well ? json_incref (event.result) : NULL;
     source->free (source);
   }
   submission_clear (&request);

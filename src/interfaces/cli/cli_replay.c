@@ -75,8 +75,7 @@ say_cell (const json_t *cell)
 static void
 say_outcome (const json_t *cell, const struct run_event *event)
 {
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
-  const json_t *wall = json_object_get (json_object_get (result, "usage"), "wall_ms");
+  const json_t *wall = json_object_get (json_object_get (event->result, "usage"), "wall_ms");
   session_view_outcome (stderr, cell, adder_outcome_name (event->outcome), json_number_value (wall));
 }
 
@@ -87,7 +86,7 @@ note_result (struct replay *replay, const struct run_event *event)
     replay->exit_code = event->exit_code;
   /* Results hold pictures: they are kept only for who wants them all. */
   if (replay->options.json)
-    json_array_append_new (replay->results, json_loadb (event->data, event->length, 0, NULL));
+    json_array_append (replay->results, event->result);
 }
 
 /* One cell to its end. */

@@ -116,8 +116,8 @@ outcome_of (const GError *problem)
 }
 
 /* The whole result of what never became a run. The caller's. */
-static char *
-failed_json (const GError *problem)
+static json_t *
+failed_result (const GError *problem)
 {
   struct limits limits = limits_default ();
   char run_id[ID_BYTES];
@@ -130,7 +130,7 @@ failed_json (const GError *problem)
       .error = error,
       .limits = &limits,
   };
-  return result_to_json (&parts);
+  return result_make (&parts);
 }
 
 /* What --out is for: the files, which the source saves, and then the pictures, which shall not be in their
@@ -176,8 +176,7 @@ static void
 note_unsaved (json_t *result, const GError *problem, const json_t *saved)
 {
   static const char *const taken[] = {"outcome", "exit_code"}, *const places[] = {"traceback", "line"};
-  g_autofree char *failed_text = failed_json (problem);
-  g_autoptr (json_t) failed = json_loads (failed_text, 0, NULL);
+  g_autoptr (json_t) failed = failed_result (problem);
   json_t *error = json_object_get (failed, "error"), *own = json_object_get (result, "error");
   for (gsize i = 0; own && i < G_N_ELEMENTS (places); i++)
     if (json_object_get (own, places[i]))
@@ -189,13 +188,13 @@ note_unsaved (json_t *result, const GError *problem, const json_t *saved)
   json_object_set (result, "error", error);
 }
 
-/* EVENT becomes the result with "saved". *RET_TEXT holds its data, the caller's. */
+/* EVENT becomes the result with "saved", which is *RET_RESULT and *RET_TEXT, the caller's. */
 static void
 save_and_tell (struct event_source *source, struct run_view *view, const struct submission *request,
-               struct run_event *event, char **ret_text)
+               struct run_event *event, json_t **ret_result, char **ret_text)
 {
   g_autoptr (GError) problem = NULL;
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  json_t *result = json_copy (event->result);
   view->saved = save (source, view, result, submission_directory (request), &problem);
   if (view->saved) {
     json_object_del (view->saved, "error");
@@ -208,19 +207,20 @@ save_and_tell (struct event_source *source, struct run_view *view, const struct 
     event->exit_code = outcome_exit_code (event->outcome);
   }
   *ret_text = json_to_text (result);
+  event->result = *ret_result = result;
   event->data = *ret_text;
   event->length = strlen (*ret_text);
 }
 
-/* Shows one event. Returns 0 or a negative errno of standard output. */
+/* Shows one event. Returns 0 or a negative errno of standard output. *RET_RESULT as save_and_tell. */
 static int
 show (struct event_source *source, struct run_view *view, const struct submission *request,
-      struct run_event *event, gboolean json)
+      struct run_event *event, json_t **ret_result, gboolean json)
 {
   char *text = NULL;
   int r = 0;
   if (event->kind == ADDER_EVENT_RESULT && view->directory)
-    save_and_tell (source, view, request, event, &text);
+    save_and_tell (source, view, request, event, ret_result, &text);
   if (!json)
     r = run_view_event (view, event);
   else if (event->kind == ADDER_EVENT_RESULT)
@@ -244,7 +244,7 @@ start_again (struct event_source *source, struct signal_handler *signals, const 
 {
   struct approval_way way = {
       call_source, source, signals, !options->json, options->json, options->wait_approval != NULL, 0};
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const json_t *result = event->result;
   const char *id = json_string_value (json_object_get (result, "approval_id"));
   /* That of a review is for what has run already. */
   if (!id || json_array_size (json_object_get (result, "changes")) > 0 ||
@@ -261,8 +261,7 @@ start_again (struct event_source *source, struct signal_handler *signals, const 
 static void
 say_made (const struct run_event *event)
 {
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
-  if (json_array_size (json_object_get (result, "changes")) > 0)
+  if (json_array_size (json_object_get (event->result, "changes")) > 0)
     fputs ("adder: the changes were made\n", stderr);
 }
 
@@ -271,7 +270,7 @@ say_made (const struct run_event *event)
 static int
 review (struct event_source *source, const struct run_event *event, GError **error)
 {
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const json_t *result = event->result;
   const json_t *changes = json_object_get (result, "changes");
   if (json_array_size (changes) == 0 || !review_view_can_ask ())
     return event->exit_code;
@@ -292,6 +291,7 @@ follow (struct event_source *source, struct signal_handler *signals, const struc
 {
   struct run_view view = {.directory = options->out};
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
+  g_autoptr (json_t) result = NULL;
   gboolean cancelled = FALSE;
   int r = 0;
   if (source->note && !options->json)
@@ -310,7 +310,7 @@ follow (struct event_source *source, struct signal_handler *signals, const struc
       if (problem)
         cli_fail (problem);
     }
-    if (r == 0 && (r = show (source, &view, request, &event, options->json)) < 0)
+    if (r == 0 && (r = show (source, &view, request, &event, &result, options->json)) < 0)
       signal_handler_cancel (signals);
   }
   g_clear_pointer (&view.pictures, g_ptr_array_unref);
@@ -347,7 +347,8 @@ static int
 report (const GError *problem, gboolean json, gboolean usage)
 {
   if (json) {
-    g_autofree char *text = failed_json (problem);
+    g_autoptr (json_t) result = failed_result (problem);
+    g_autofree char *text = json_to_text (result);
     (void)run_view_json (text, strlen (text));
   } else if (usage)
     cli_fail_usage (problem);

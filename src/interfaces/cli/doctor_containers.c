@@ -10,6 +10,7 @@
 #include "containers/find.h"
 #include "containers/image.h"
 #include "interfaces/cli/view/doctor_rows.h"
+#include "library/library.h"
 
 #define INFO_MS    10000
 #define NONE_COST  "without it runs that ask for a container have a sandbox of the host's, and a warning"
@@ -124,7 +125,7 @@ try_run (json_t *told)
   }
   adder_request_set_isolation (request, "container");
   g_autoptr (AdderResult) result = adder_run (engine, request);
-  g_autoptr (json_t) object = json_loads (adder_result_json (result), JSON_ALLOW_NUL, NULL);
+  g_autoptr (json_t) object = library_result (result);
   const json_t *isolation = json_object_get (object, "isolation");
   const json_t *message = json_object_get (json_object_get (object, "error"), "message");
   const char *outcome = adder_outcome_name (adder_result_outcome (result));

@@ -5,6 +5,7 @@
 #include "interfaces/http/run_reply.h"
 #include "interfaces/http/shapes.h"
 #include "interfaces/service/runs.h"
+#include "library/library.h"
 
 static const struct field replay_error_fields[] = {
     TEXT_0 ("type", "The exception's."),
@@ -90,10 +91,9 @@ run_all (struct replaying *replaying, GError **error)
       adder_run_cancel (run);
     g_autoptr (AdderResult) result = pull (replaying, run);
     if (replaying->results)
-      json_array_append_new (replaying->results, json_loads (adder_result_json (result), 0, NULL));
+      json_array_append_new (replaying->results, library_result (result));
   }
-  g_autofree char *text = adder_replay_finish (replaying->replay, error);
-  return text ? json_loads (text, 0, NULL) : NULL;
+  return library_replay_finish (replaying->replay, error);
 }
 
 static void
@@ -142,7 +142,7 @@ replay_reply (struct http_request *request, AdderReplay *replay, const json_t *b
   struct replaying *replaying = g_new0 (struct replaying, 1);
   replaying->service = service;
   replaying->replay = replay;
-  replaying->plan = json_loads (adder_replay_json (replay), 0, NULL);
+  replaying->plan = library_replay_plan (replay);
   replaying->owner = g_strdup (http_who (request)->owner);
   replaying->session = json_member_text (json_object_get (replaying->plan, "session"), "session_id");
   if (json_is_true (json_object_get (body, "stream"))) {

@@ -4,6 +4,7 @@
 
 #include "common/json.h"
 #include "interfaces/http/http_private.h"
+#include "library/library.h"
 
 static const struct field health_fields[] = {
     {.name = "status", .types = FIELD_TEXT, .pattern = "^ok$", .text = "`ok`."},
@@ -27,8 +28,7 @@ get_health (struct http_request *request)
 static gboolean
 is_serving (AdderEngine *engine)
 {
-  g_autofree char *text = adder_engine_status_json (engine);
-  g_autoptr (json_t) status = json_loads (text, 0, NULL);
+  g_autoptr (json_t) status = library_status (engine);
   const json_t *pools = json_object_get (status, "pools");
   gsize i;
   json_t *pool;

@@ -7,6 +7,7 @@
 #include "interfaces/http/run_reply.h"
 #include "interfaces/http/run_request.h"
 #include "interfaces/http/shapes.h"
+#include "library/library.h"
 #include "operations/run_body.h"
 
 /* ---- what handlers share ---- */
@@ -35,13 +36,14 @@ handle_new (struct http_request *request)
   g_autoptr (json_t) options = json_copy ((json_t *)(guintptr)body);
   json_object_del (options, "name");
   g_autoptr (AdderRequest) asked = run_request_new (request, options, &problem);
-  char *text = asked ? adder_session_new (engine_of (request), asked, name, &problem) : NULL;
-  g_autoptr (json_t) made = text ? json_loads (text, 0, NULL) : NULL;
-  if (made) {
-    g_autofree char *place = g_strdup_printf ("/v1/sessions/%s", json_member_text (made, "session_id"));
-    http_set_header (request, "Location", place);
+  json_t *made = asked ? library_session_new (engine_of (request), asked, name, &problem) : NULL;
+  if (!made) {
+    http_reply_problem (request, problem);
+    return;
   }
-  http_reply_text (request, 201, text, problem);
+  g_autofree char *place = g_strdup_printf ("/v1/sessions/%s", json_member_text (made, "session_id"));
+  http_set_header (request, "Location", place);
+  http_reply_json (request, 201, made);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "engine/request/capture.h"
 #include "interfaces/http/run_reply.h"
+#include "library/library.h"
 
 enum { OUTPUT, ERRORS, OUTPUTS };
 
@@ -69,13 +70,11 @@ send_output (struct run_events *events, int which, const char *data, gsize lengt
 }
 
 static gboolean
-send_display (struct run_events *events, const AdderEvent *event)
+send_display (struct run_events *events, const AdderRun *run, const AdderEvent *event)
 {
-  json_t *bundle = json_loadb (event->data, event->length, 0, NULL);
   return run_events_tell (events->stream, "display",
-                          json_pack ("{s:o, s:o, s:b}", "data", bundle ? bundle : json_object (),
-                                     "display_id", json_text_or_null (event->display_id), "update",
-                                     event->update));
+                          json_pack ("{s:o, s:o, s:b}", "data", library_display (run), "display_id",
+                                     json_text_or_null (event->display_id), "update", event->update));
 }
 
 gboolean
@@ -100,7 +99,7 @@ run_events_send (struct run_events *events, AdderRun *run, const AdderEvent *eve
   case ADDER_EVENT_STDERR:
     return send_output (events, ERRORS, event->data, event->length);
   case ADDER_EVENT_DISPLAY:
-    return send_display (events, event);
+    return send_display (events, run, event);
   case ADDER_EVENT_PROGRESS:
     return run_events_tell (events->stream, "progress",
                             json_pack ("{s:s, s:I, s:I}", "text", "bytes read", "done",

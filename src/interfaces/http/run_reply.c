@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "interfaces/service/quota.h"
 #include "interfaces/service/runs.h"
+#include "library/library.h"
 
 /* A run with what is known of it; all of it is owned. */
 struct running {
@@ -83,7 +84,7 @@ pull (struct running *running, struct run_events *events)
       gone = TRUE;
       adder_run_cancel (running->run);
     }
-  runs_remove (running->service->runs, running->run, adder_result_json (event.result));
+  runs_remove (running->service->runs, running->run, event.result);
   running->listed = FALSE;
   return event.result;
 }
@@ -93,7 +94,7 @@ pull (struct running *running, struct run_events *events)
 static void
 reply_busy (struct http_request *request, const AdderResult *result)
 {
-  g_autoptr (json_t) value = json_loads (adder_result_json (result), 0, NULL);
+  g_autoptr (json_t) value = library_result (result);
   g_autoptr (GError) problem = g_error_new_literal (
       ADDER_ERROR, ADDER_ERROR_BUSY, json_member_text (json_object_get (value, "error"), "message"));
   http_reply_problem (request, problem);

@@ -24,8 +24,9 @@ enum item_kind { ITEM_EVENT, ITEM_PLAN, ITEM_REPORT, ITEM_END };
 
 struct item {
   enum item_kind kind;
-  struct run_event event; /* its data is TEXT */
+  struct run_event event; /* its data is TEXT, and its result VALUE */
   char *text;
+  json_t *value; /* of a result, a plan and a report */
   GError *error; /* of the end; NULL: all of the stream came */
 };
 
@@ -52,6 +53,7 @@ item_free (gpointer data)
   if (!item)
     return;
   g_free (item->text);
+  json_decref (item->value);
   g_clear_error (&item->error);
   g_free (item);
 }
@@ -127,7 +129,7 @@ read_result (struct run_event *event, const json_t *result)
 
 /* The item of the event NAME with DATA, whose text is TEXT; NULL: nobody is told. */
 static struct item *
-item_of (const char *name, const json_t *data, const char *text)
+item_of (const char *name, json_t *data, const char *text)
 {
   const struct event_row *row = event_rows;
   while (row < event_rows + G_N_ELEMENTS (event_rows) && strcmp (row->name, name) != 0)
@@ -139,7 +141,9 @@ item_of (const char *name, const json_t *data, const char *text)
                                 json_is_string (member) ? g_strdup (json_string_value (member))
                                 : member                ? json_to_text (member)
                                                         : g_strdup (text));
-  if (row->event == ADDER_EVENT_RESULT)
+  item->value = json_incref (data);
+  item->event.result = row->event == ADDER_EVENT_RESULT ? item->value : NULL;
+  if (item->event.result)
     read_result (&item->event, data);
   item->event.done = (guint64)json_integer_value (json_object_get (data, "done"));
   item->event.of = (guint64)json_integer_value (json_object_get (data, "of"));
@@ -192,8 +196,7 @@ fail (const struct item *item, GError **error)
     g_propagate_error (error, g_error_copy (item->error));
     return;
   }
-  g_autoptr (json_t) report = item->text ? json_loads (item->text, 0, NULL) : NULL;
-  const char *problem = json_string_value (json_object_get (report, "problem"));
+  const char *problem = json_string_value (json_object_get (item->value, "problem"));
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, problem ? problem : reason);
 }
 
@@ -209,7 +212,7 @@ remote_next (struct event_source *base, struct run_event *ret_event, GError **er
   *ret_event = item->event;
   if (item->event.kind == ADDER_EVENT_RESULT && source->request) {
     json_decref (source->result);
-    source->result = json_loads (item->text, 0, NULL);
+    source->result = json_incref (item->value);
   }
   return TRUE;
 }
@@ -373,10 +376,8 @@ static json_t *
 remote_finish (struct event_source *base, GError **error)
 {
   const struct item *item = take_item ((struct remote_source *)base);
-  json_t *report = item->kind == ITEM_REPORT ? json_loads (item->text, 0, NULL) : NULL;
-  if (report && !json_is_string (json_object_get (report, "problem")))
-    return report;
-  json_decref (report);
+  if (item->kind == ITEM_REPORT && !json_is_string (json_object_get (item->value, "problem")))
+    return json_incref (item->value);
   fail (item, error);
   return NULL;
 }
@@ -386,6 +387,7 @@ remote_free (struct event_source *base)
 {
   struct remote_source *source = (struct remote_source *)base;
   join_thread (source);
+  UNSHARED (remote_source);
   g_async_queue_unref (source->items);
   fd_close (&source->stop_fd);
   g_mutex_clear (&source->lock);
@@ -458,8 +460,10 @@ remote_replay (const json_t *question, const struct submission *options, json_t 
   if (!source)
     return NULL;
   const struct item *item = take_item (source);
-  if (item->kind == ITEM_PLAN && (*ret_answer = json_loads (item->text, 0, NULL)))
+  if (item->kind == ITEM_PLAN) {
+    *ret_answer = json_incref (item->value);
     return &source->base;
+  }
   fail (item, error);
   remote_free (&source->base);
   return NULL;

@@ -10,6 +10,7 @@
 #include "interfaces/service/metrics.h"
 #include "interfaces/service/metrics_private.h"
 #include "interfaces/service/service.h"
+#include "library/library.h"
 
 /* ---- lines ---- */
 
@@ -274,8 +275,7 @@ char *
 metrics_text (struct service *service)
 {
   GString *text = g_string_new (NULL);
-  g_autofree char *json = adder_engine_status_json (service->engine);
-  g_autoptr (json_t) status = json_loads (json, 0, NULL);
+  g_autoptr (json_t) status = library_status (service->engine);
   append_process (text, status);
   append_runs (text, status);
   append_gauges (text, status);

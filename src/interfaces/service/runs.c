@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "engine/host/interrupt.h"
 #include "interfaces/service/owner_usage.h"
+#include "library/library.h"
 
 /* Somebody who waits for the end of one. */
 struct waiter {
@@ -22,7 +23,8 @@ struct entry {
   gint64 started_us; /* by the wall clock */
   gboolean background;
   AdderRun *run;          /* NULL: it has ended */
-  char *result;           /* of one that has */
+  json_t *result;         /* of one that has; NULL: nobody can ask for it */
+  gsize bytes;            /* of that, as text */
   gint64 ended_us;        /* by the monotonic clock */
   struct waiter *waiters; /* each on the stack of a thread */
 };
@@ -50,7 +52,7 @@ entry_free (gpointer data)
   g_free (entry->conversation);
   g_free (entry->session);
   g_free (entry->front_end);
-  g_free (entry->result);
+  json_decref (entry->result);
   g_free (entry);
 }
 
@@ -105,7 +107,7 @@ static void
 drop (struct runs *runs, struct entry *entry)
 {
   if (entry->result) {
-    owner_usage_remove (runs->held_bytes, entry->owner, strlen (entry->result));
+    owner_usage_remove (runs->held_bytes, entry->owner, entry->bytes);
     g_queue_remove (&runs->held, entry);
   }
   g_queue_remove (&runs->order, entry);
@@ -195,7 +197,7 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
 }
 
 void
-runs_remove (struct runs *runs, AdderRun *run, const char *result)
+runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
 {
   g_mutex_lock (&runs->lock);
   struct entry *entry = g_hash_table_lookup (runs->entries, adder_run_id (run));
@@ -204,9 +206,10 @@ runs_remove (struct runs *runs, AdderRun *run, const char *result)
     interrupt_wake (&waiter->interrupt);
   entry->waiters = NULL;
   if (entry->background) {
-    entry->result = g_strdup (result ? result : "null");
+    entry->result = result ? library_result (result) : json_null ();
+    entry->bytes = result ? strlen (adder_result_json (result)) : 0;
     entry->ended_us = g_get_monotonic_time ();
-    owner_usage_add (runs->held_bytes, entry->owner, strlen (entry->result));
+    owner_usage_add (runs->held_bytes, entry->owner, entry->bytes);
     g_queue_push_tail (&runs->held, entry);
     owner_usage_remove (runs->background, entry->owner, 1);
     g_cond_broadcast (&runs->changed);
@@ -248,16 +251,13 @@ json_t *
 runs_show (struct runs *runs, const char *owner, const char *run_id, GError **error)
 {
   json_t *shown = NULL;
-  g_autofree char *result = NULL;
   g_mutex_lock (&runs->lock);
   const struct entry *entry = find (runs, owner, run_id, error);
   if (entry) {
     shown = describe (entry);
-    result = g_strdup (entry->result);
+    json_object_set_new (shown, "result", entry->result ? json_incref (entry->result) : json_null ());
   }
   g_mutex_unlock (&runs->lock);
-  if (shown)
-    json_object_set_new (shown, "result", result ? json_loads (result, JSON_DECODE_ANY, NULL) : json_null ());
   return shown;
 }
 

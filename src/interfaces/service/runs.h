@@ -29,8 +29,8 @@ struct run_note {
 gboolean runs_reserve (struct runs *runs, const char *owner, GError **error);
 /* RUN, which was started and must live until runs_remove, is there from now on. */
 void runs_add (struct runs *runs, AdderRun *run, const struct run_note *note);
-/* RUN has ended. RESULT, its JSON text, may be NULL where it does not run in the background. */
-void runs_remove (struct runs *runs, AdderRun *run, const char *result);
+/* RUN has ended. RESULT may be NULL where it does not run in the background. */
+void runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result);
 
 /* {"runs": [...]}: those of OWNER (NULL: everybody's) that are under way, the oldest first. The caller's. */
 json_t *runs_list (struct runs *runs, const char *owner);

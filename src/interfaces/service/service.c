@@ -95,8 +95,7 @@ status_number (const json_t *status, const char *group, const char *name)
 struct service_holding
 service_holding (struct service *service)
 {
-  g_autofree char *text = adder_engine_status_json (service->engine);
-  g_autoptr (json_t) status = json_loads (text, 0, NULL);
+  g_autoptr (json_t) status = library_status (service->engine);
   return (struct service_holding){status_number (status, "sessions", "live"),
                                   status_number (status, "approvals", "waiting")};
 }

@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "common/json.h"
+#include "library/library.h"
 #include "operations/run_body.h"
 
 void
@@ -75,8 +76,6 @@ submission_directory (const struct submission *request)
 json_t *
 submission_save (const struct submission *request, const AdderResult *result, GError **error)
 {
-  g_autofree char *text = NULL;
-  adder_result_save_files (result, submission_directory (request),
-                           json_is_true (json_object_get (request->body, "force")), &text, error);
-  return json_loads (text, 0, NULL);
+  return library_save_files (result, submission_directory (request),
+                             json_is_true (json_object_get (request->body, "force")), error);
 }

@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
+#include "library/library.h"
 #include "operations/operation.h"
 
 LOCK_CLASS (daemon_event_source);
@@ -26,6 +27,7 @@ struct daemon_event_source {
   GUARDED_BY (daemon_event_source) gboolean cancelled, started;
   gboolean begun;                  /* its reader's own */
   struct protocol_message message; /* the event that was given last */
+  json_t *result;                  /* of the run that ended last */
   json_t *saved;                   /* what became of the files */
 };
 
@@ -71,6 +73,8 @@ note_saved (struct daemon_event_source *source)
 static gboolean
 take_result (struct daemon_event_source *source, struct run_event *ret_event, GError **error)
 {
+  json_decref (source->result);
+  source->result = NULL;
   const struct protocol_message *message = &source->message;
   struct protocol_result head;
   if (message->length < sizeof head) {
@@ -78,14 +82,17 @@ take_result (struct daemon_event_source *source, struct run_event *ret_event, GE
     return FALSE;
   }
   memcpy (&head, message->data, sizeof head);
+  source->result =
+      json_parse_object (message->data + sizeof head, message->length - sizeof head, "the result", error);
   *ret_event = (struct run_event){
       .kind = ADDER_EVENT_RESULT,
       .data = message->data + sizeof head,
       .length = message->length - sizeof head,
+      .result = source->result,
       .outcome = (AdderOutcome)head.outcome,
       .exit_code = head.exit_code,
   };
-  return TRUE;
+  return source->result != NULL;
 }
 
 static gboolean
@@ -236,6 +243,7 @@ daemon_free (struct event_source *base)
   g_mutex_clear (&source->lock);
   g_free (source->socket);
   g_free (source->session);
+  json_decref (source->result);
   json_decref (source->saved);
   g_free (base->note);
   g_free (source);
@@ -313,6 +321,7 @@ struct local_event_source {
   AdderEngine *own; /* the same, where nobody else has it */
   AdderRun *run;
   AdderResult *result;
+  json_t *value; /* the result's */
 };
 
 static gboolean
@@ -328,6 +337,8 @@ local_next (struct event_source *base, struct run_event *ret_event, GError **err
       .kind = event.kind, .data = event.data, .length = event.length, .done = event.done, .of = event.of};
   if (event.kind == ADDER_EVENT_RESULT) {
     source->result = event.result;
+    json_decref (source->value);
+    ret_event->result = source->value = library_result (event.result);
     ret_event->data = adder_result_json (event.result);
     ret_event->length = strlen (ret_event->data);
     ret_event->outcome = adder_result_outcome (event.result);
@@ -389,6 +400,7 @@ local_free (struct event_source *base)
 {
   struct local_event_source *source = (struct local_event_source *)base;
   g_free (source->owner);
+  json_decref (source->value);
   adder_result_free (source->result);
   adder_run_free (source->run);
   adder_engine_free (source->own);

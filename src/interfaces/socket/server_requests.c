@@ -15,6 +15,7 @@
 #include "interfaces/socket/server_private.h"
 #include "interfaces/socket/server_session.h"
 #include "interfaces/socket/server_tools.h"
+#include "library/library.h"
 #include "operations/operation.h"
 
 #define OUTPUT_FRAME_BYTES (256 * 1024)
@@ -162,9 +163,9 @@ relay_replay (struct connection *connection, AdderReplay *replay, GError **error
     if (!ok)
       return FALSE;
   }
-  g_autofree char *text = adder_replay_finish (replay, &refusal);
-  return text ? protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error)
-              : protocol_send_refused (connection->fd, refusal, error);
+  g_autoptr (json_t) report = library_replay_finish (replay, &refusal);
+  return report ? protocol_send_json (connection->fd, PROTOCOL_ANSWER, report, error)
+                : protocol_send_refused (connection->fd, refusal, error);
 }
 
 /* What the socket has no room for is left out: somebody who does not read must not hold up the work. */
@@ -218,10 +219,10 @@ handle_session (struct connection *connection, struct protocol_message *message,
       .fd_count = message->fd_count,
   };
   g_autoptr (json_t) body = json_parse_object (message->data, message->length, "the request", &refusal);
-  g_autofree char *text = body ? server_session_answer (&caller, body, &replay, &refusal) : NULL;
-  if (!text)
+  g_autoptr (json_t) answer = body ? server_session_answer (&caller, body, &replay, &refusal) : NULL;
+  if (!answer)
     return protocol_send_refused (connection->fd, refusal, error);
-  gboolean ok = protocol_send (connection->fd, PROTOCOL_ANSWER, text, strlen (text), NULL, 0, error) &&
+  gboolean ok = protocol_send_json (connection->fd, PROTOCOL_ANSWER, answer, error) &&
                 (!replay || relay_replay (connection, replay, error));
   adder_replay_free (replay);
   return ok;
@@ -288,8 +289,6 @@ static gboolean
 handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
 {
   struct server *server = connection->server;
-  g_autofree char *text = adder_engine_status_json (server->service->engine);
-  json_t *engine = json_loads (text, 0, NULL);
   g_mutex_lock (&server->lock);
   guint connections = g_hash_table_size (server->connections);
   g_mutex_unlock (&server->lock);
@@ -297,12 +296,12 @@ handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_mess
   guint running = server->service->running;
   guint64 runs = server->service->works;
   g_mutex_unlock (&server->service->lock);
-  g_autoptr (json_t) status =
-      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version",
-                 server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
-                 "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
-                 "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1,
-                 "running", (int)running, "runs", (json_int_t)runs, "engine", engine ? engine : json_null ());
+  g_autoptr (json_t) status = json_pack (
+      "{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version", server->hello.version,
+      "pid", (json_int_t)server->hello.pid, "socket", server->path, "uptime_ms",
+      (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000), "idle_exit_ms",
+      (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1, "running", (int)running, "runs",
+      (json_int_t)runs, "engine", library_status (server->service->engine));
   if (server->http) {
     json_t *addresses = json_array ();
     const char *const *urls = http_server_addresses (server->http);

@@ -14,6 +14,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "interfaces/service/submission.h"
+#include "library/library.h"
 
 #define SHOWN_BYTES 40
 
@@ -27,16 +28,16 @@ take_options (const struct session_caller *caller, const json_t *body, GError **
   return submission_build (&asked, caller->owner, error);
 }
 
-static char *
+static json_t *
 answer_new (const struct session_caller *caller, const json_t *body, G_GNUC_UNUSED AdderReplay **ret_replay,
             GError **error)
 {
   g_autoptr (AdderRequest) options = take_options (caller, body, error);
   const char *name = json_string_value (json_object_get (body, "name"));
-  return options ? adder_session_new (caller->engine, options, name, error) : NULL;
+  return options ? library_session_new (caller->engine, options, name, error) : NULL;
 }
 
-static char *
+static json_t *
 answer_replay (const struct session_caller *caller, const json_t *body, AdderReplay **ret_replay,
                GError **error)
 {
@@ -49,7 +50,7 @@ answer_replay (const struct session_caller *caller, const json_t *body, AdderRep
                                       (guint64)json_integer_value (json_object_get (body, "from")),
                                       json_string_value (json_object_get (body, "name")),
                                       keep_going ? ADDER_REPLAY_NEW : ADDER_REPLAY_STOP, error);
-  return *ret_replay ? g_strdup (adder_replay_json (*ret_replay)) : NULL;
+  return *ret_replay ? library_replay_plan (*ret_replay) : NULL;
 }
 
 /* ---- the table ---- */
@@ -71,11 +72,11 @@ static const struct field replay_fields[] = {
 static const struct {
   const char *op;
   const struct field *fields; /* beside "op" */
-  char *(*answer) (const struct session_caller *caller, const json_t *body, AdderReplay **ret_replay,
-                   GError **error);
+  json_t *(*answer) (const struct session_caller *caller, const json_t *body, AdderReplay **ret_replay,
+                     GError **error);
 } op_table[] = {{"new", new_fields, answer_new}, {"replay", replay_fields, answer_replay}};
 
-char *
+json_t *
 server_session_answer (const struct session_caller *caller, const json_t *body, AdderReplay **ret_replay,
                        GError **error)
 {

@@ -16,7 +16,7 @@ struct session_caller {
   gsize fd_count;
 };
 
-/* Answers BODY: a text, the caller's, or NULL with ERROR, which is for who asks. *RET_REPLAY is the caller's:
- * its runs follow the answer; NULL: none do. */
-char *server_session_answer (const struct session_caller *caller, const json_t *body,
-                             AdderReplay **ret_replay, GError **error);
+/* Answers BODY: a value, the caller's, or NULL with ERROR, which is for who asks. *RET_REPLAY is the
+ * caller's: its runs follow the answer; NULL: none do. */
+json_t *server_session_answer (const struct session_caller *caller, const json_t *body,
+                               AdderReplay **ret_replay, GError **error);

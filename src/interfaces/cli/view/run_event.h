@@ -3,6 +3,7 @@
 #pragma once
 
 #include <glib.h>
+#include <jansson.h>
 
 #include "adder.h"
 
@@ -10,7 +11,8 @@ struct run_event {
   AdderEventKind kind;
   const char *data; /* of a result: the JSON text; the source's, good until the next call */
   gsize length;
-  AdderOutcome outcome; /* of a result */
+  json_t *result; /* of a result: the same, the source's */
+  AdderOutcome outcome;
   int exit_code;
   guint64 done, of; /* of progress */
 };

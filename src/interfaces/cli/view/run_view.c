@@ -284,7 +284,7 @@ is_shown (const json_t *result)
 static int
 view_result (struct run_view *view, const struct run_event *event)
 {
-  g_autoptr (json_t) result = json_loadb (event->data, event->length, 0, NULL);
+  const json_t *result = event->result;
   int r = is_shown (result) ? 0 : write_bundle (view, json_object_get (result, "value"));
   say_traceback (result);
   /* A denial has a better one of its own. */
