@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -351,6 +352,25 @@ adder_branch (PyObject *self, PyObject *none)
   return PyBool_FromLong (1);
 }
 
+/* Any thread may show something, and what is larger than the socket's buffer is sent in parts. */
+static pthread_mutex_t sending = PTHREAD_MUTEX_INITIALIZER;
+
+/* The thread that held it may not be there after a fork. */
+static void
+renew_sending (void)
+{
+  pthread_mutex_init (&sending, NULL);
+}
+
+static int
+send_frame (uint32_t kind, const char *data, size_t size)
+{
+  pthread_mutex_lock (&sending);
+  int r = frame_send (WIRE_SOCKET_FD, kind, data, size, NULL, 0);
+  pthread_mutex_unlock (&sending);
+  return r;
+}
+
 static PyObject *
 adder_send (PyObject *self, PyObject *arguments)
 {
@@ -360,7 +380,7 @@ adder_send (PyObject *self, PyObject *arguments)
   int kind, r;
   if (!PyArg_ParseTuple (arguments, "iy#", &kind, &data, &size))
     return NULL;
-  Py_BEGIN_ALLOW_THREADS r = frame_send (WIRE_SOCKET_FD, (uint32_t)kind, data, (size_t)size, NULL, 0);
+  Py_BEGIN_ALLOW_THREADS r = send_frame ((uint32_t)kind, data, (size_t)size);
   Py_END_ALLOW_THREADS if (r < 0) return raise_errno (-r);
   if (kind == WIRE_ATTEMPT || kind == WIRE_PROGRESS)
     Py_RETURN_NONE;
@@ -567,6 +587,8 @@ PyInit__adder (void)
       {"PUT", WIRE_PUT},         {"FILE", WIRE_FILE},       {"PROGRESS", WIRE_PROGRESS},
   };
   PyObject *self = PyModule_Create (&module);
+  if (self && pthread_atfork (NULL, NULL, renew_sending) != 0)
+    Py_CLEAR (self);
   for (size_t i = 0; self && i < sizeof frames / sizeof *frames; i++)
     if (PyModule_AddIntConstant (self, frames[i].name, frames[i].kind) < 0)
       Py_CLEAR (self);

@@ -58,6 +58,20 @@ def test_displays_count_against_their_own_bounds(adder):
     assert result.outcome == "output_limit"
 
 
+@pytest.mark.parametrize("size", [10, 900000])
+def test_displays_of_several_threads_stay_whole(adder, size):
+    """What is larger than a socket's buffer goes in parts, between which no other may come."""
+    result = adder.run(
+        "import threading\n"
+        f"def show(letter):\n    for _ in range(5): display({{'text/plain': letter * {size}}}, raw=True)\n"
+        "threads = [threading.Thread(target=show, args=letter) for letter in 'abcd']\n"
+        "for thread in threads: thread.start()\n"
+        "for thread in threads: thread.join()"
+    )
+    assert result.outcome == "ok", result.error
+    assert sorted(each["text/plain"] for each in result.fields["displays"]) == [letter * size for letter in "abcd" for _ in range(5)]
+
+
 # ---- with the science environment ----
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much of a large file has been read, for those who wait. Whoever reads, on whatever thread, notes it; the main thread tells the
-daemon between two parts, since frames of two threads must not mix."""
+daemon between two parts, so that reading waits for nobody."""
 
 import struct
 import time
