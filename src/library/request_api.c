@@ -514,6 +514,7 @@ check_session (struct run_request *resolved, AdderEngine *engine, const AdderReq
   if (session) {
     set_text (&resolved->session, session->id);
     resolved->tables = session->options->tables;
+    resolved->svg = resolved->svg || session->options->svg;
     resolved->keeps_files = session->options->keeps_files;
     (void)may_use (engine, request, session->profile, session->options->role_needed, error);
   }
@@ -618,6 +619,7 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
     resolved->min_isolation = like->min_isolation;
   if (!request->asked.profile && !request->tables)
     resolved->tables = like->tables;
+  resolved->svg = resolved->svg || like->svg;
   if (!resolved->values)
     resolved->values = json_deep_copy (like->values);
   if (!request->isolation && !request->asked.profile) {

@@ -319,6 +319,18 @@ def test_a_replay_has_the_arguments_of_its_session(served):
         assert cell["result"]["value"] == value, (asked, cell)
 
 
+def test_cells_of_a_session_with_svg_have_it(served):
+    if not served.adder.has_environment("science"):
+        harness.skip_without("science")
+    made = served.post("/v1/sessions", {"svg": True, "environment": "science"}, secret=served.alice).json()
+    place = "/v1/sessions/" + made["session_id"]
+    code = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+    cell = served.post(place + "/cells", {"code": code}, secret=served.alice).json()
+    assert "<svg" in cell["displays"][0]["image/svg+xml"]
+    (again,) = served.post(place + "/replay", {}, secret=served.alice).json()["cells"]
+    assert "<svg" in again["result"]["displays"][0]["image/svg+xml"]
+
+
 def test_a_session_from_its_making_to_its_end(served):
     made = served.post("/v1/sessions", {"name": "life", "limits": {"wall_ms": 9000}}, secret=served.alice)
     assert made.status == 201 and made.headers["Location"] == "/v1/sessions/" + made.json()["session_id"]

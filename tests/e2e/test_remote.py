@@ -205,9 +205,9 @@ def test_a_client_that_is_killed_ends_its_run(remote):
 def test_what_cannot_travel(remote):
     folder = remote.away.folder("folder")
     for arguments, words in {
-        ("serve",): "is about this machine",
-        ("env", "list"): "is about this machine",
-        ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "is about this machine",
+        ("serve",): "works with the daemon of this machine alone",
+        ("env", "list"): "works with the daemon of this machine alone",
+        ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "works with the daemon of this machine alone",
         ("run", "--workdir", folder, "-c", "1"): "--workdir and --review are about a directory of this machine",
         ("run", "--review", "-c", "1"): "--workdir and --review are about a directory of this machine",
         ("run", "--role", "guest", "-c", "1"): "--role is for a daemon of this machine",
@@ -345,6 +345,35 @@ def test_an_event_that_is_none_ends_nothing(asking, stranger, name, data):
     for command in (("run", "-c", "1"), ("run", "--json", "-c", "1"), ("session", "replay", "s")):
         ended = asking.call(*command)
         assert ended.returncode == 125, (command, ended)
+
+
+@pytest.mark.parametrize("json_option", [(), ("--json",)])
+def test_a_replay_without_a_session_is_none(asking, stranger, json_option):
+    session = {"session_id": "x", "name": None}
+    plan = ("replay", {"session": session, "cells": [], "left_out": []})
+    for events in ([("replay", {"session": None, "cells": [], "left_out": []})], [plan, ("end", {"session": None, "cells": [], "left_out": []})]):
+        stranger.events(*events)
+        ended = asking.call("session", "replay", "s", *json_option)
+        assert ended.returncode == 125 and ended.stdout == "", ended
+
+
+def test_what_is_not_shown_is_not_gathered(asking, stranger):
+    """A server writes faster than anybody reads: the command line waits, and keeps no more than some of it."""
+    text = json.dumps({"text": "x" * 1_000_000})
+    stranger.events(STARTED, *[("stdout", text)] * 400)
+    with asking.popen("run", "-c", "1") as process:
+        os.read(process.stdout.fileno(), 1)
+        seen = [0]
+
+        def rests():
+            with open(f"/proc/{process.pid}/status") as status:
+                seen.append(next(int(line.split()[1]) for line in status if line.startswith("VmRSS:")))
+            return seen[-1] == seen[-2] and seen[-1] > 64_000
+
+        wait_until(rests, "it to wait for who reads")
+        process.kill()
+        process.communicate()
+    assert max(seen) < 300_000, seen
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b'{"sessions": [{}]}', b'{"sessions": 5}', b"<html>", b'{"session_id": 5}'])

@@ -51,7 +51,7 @@ const struct field request_fields[] = {
     TEXT (conversation, REQUEST_ASKED),
     TEXT (session, REQUEST_ASKED),
     PLAIN (session_wait, REQUEST_ASKED),
-    FLAG (svg, REQUEST_ASKED),
+    FLAG (svg, REQUEST_ASKED | REQUEST_SETTLED),
     PLAIN (picture_bytes, REQUEST_ASKED),
     PLAIN (picture_side, REQUEST_ASKED),
     PLAIN (tables, REQUEST_RESOLVED | REQUEST_SETTLED),

@@ -340,7 +340,8 @@ take_progress (struct adder_run *run, const char *data, gsize length)
   gboolean fits = length == sizeof progress;
   if (fits)
     memcpy (&progress, data, sizeof progress);
-  if ((!fits || progress.done > progress.of || ++run->progress_count > WIRE_FRAMES_MAX) &&
+  if ((!fits || progress.done > progress.of || progress.of > G_MAXINT64 ||
+       ++run->progress_count > WIRE_FRAMES_MAX) &&
       !layer_is_disabled (LAYER_FRAMES)) {
     run_stop (run, STOP_PROTOCOL);
     return;

@@ -173,10 +173,10 @@ wait_for_decision (const struct approval_way *way, const struct stand_in *stand_
     g_autoptr (json_t) approval = way->call (way->data, "approval.show", params, error);
     if (!approval)
       return APPROVAL_END_UNDECIDED;
-    if (g_strcmp0 (json_string_value (json_object_get (approval, "state")), "pending") != 0)
-      return APPROVAL_END_DECIDED;
     if (is_cancelled (stand_in))
       return APPROVAL_END_CANCELLED;
+    if (g_strcmp0 (json_string_value (json_object_get (approval, "state")), "pending") != 0)
+      return APPROVAL_END_DECIDED;
     if (left_ms <= 0)
       return APPROVAL_END_UNDECIDED;
   }

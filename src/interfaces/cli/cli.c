@@ -51,7 +51,8 @@ check_machine (void)
 {
   if (travels || !remote_is_set ())
     return TRUE;
-  fprintf (stderr, "adder: %s is about this machine: leave out --url, and unset ADDER_URL\n",
+  fprintf (stderr,
+           "adder: %s works with the daemon of this machine alone: leave out --url, and unset ADDER_URL\n",
            g_get_prgname ());
   return FALSE;
 }

@@ -239,8 +239,9 @@ remote_check (const json_t *answer, const struct field *const *replies, GError *
   for (; *replies; replies++)
     if (field_fits (*replies, answer))
       return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s answered otherwise than a daemon of Adder does",
-               remote_url ());
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+               "%s answered otherwise than a daemon of this version (adder %s) does", remote_url (),
+               adder_version ());
   return FALSE;
 }
 

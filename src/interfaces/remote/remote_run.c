@@ -20,6 +20,8 @@
 
 LOCK_CLASS (remote_source);
 
+#define QUEUED_BYTES ((gsize)64 << 20) /* that wait to be shown */
+
 enum item_kind { ITEM_EVENT, ITEM_PLAN, ITEM_REPORT, ITEM_END };
 
 struct item {
@@ -27,6 +29,7 @@ struct item {
   struct run_event event; /* its data is TEXT, and its result VALUE */
   char *text;
   json_t *value; /* of a result, a plan and a report */
+  gsize bytes;   /* that it takes in the queue, about */
   GError *error; /* of the end; NULL: all of the stream came */
 };
 
@@ -44,6 +47,9 @@ struct remote_source {
   MUTEX (remote_source) lock;
   GUARDED_BY (remote_source) char *run_id; /* of the run under way, or NULL */
   GUARDED_BY (remote_source) gboolean cancelled;
+  GCond room;                                    /* in the queue */
+  GUARDED_BY (remote_source) gsize queued;       /* bytes there, about */
+  GUARDED_BY (remote_source) gboolean abandoned; /* nobody takes any more */
 };
 
 static void
@@ -141,29 +147,51 @@ item_of (const char *name, json_t *data, const char *text)
                                 json_is_string (member) ? g_strdup (json_string_value (member))
                                 : member                ? json_to_text (member)
                                                         : g_strdup (text));
-  item->value = json_incref (data);
-  item->event.result = row->event == ADDER_EVENT_RESULT ? item->value : NULL;
-  if (item->event.result)
+  item->bytes = strlen (text);
+  if (row->event == ADDER_EVENT_RESULT || row->kind != ITEM_EVENT)
+    item->value = json_incref (data);
+  if (row->event == ADDER_EVENT_RESULT) {
+    item->event.result = item->value;
     read_result (&item->event, data);
+  }
   item->event.done = (guint64)json_integer_value (json_object_get (data, "done"));
   item->event.of = (guint64)json_integer_value (json_object_get (data, "of"));
   return item;
+}
+
+/* Takes ITEM. Waits while much is queued, so that who shows little by little bounds what comes. FALSE: nobody
+ * takes any more. */
+static gboolean
+queue_item (struct remote_source *source, struct item *item)
+{
+  g_mutex_lock (&source->lock);
+  while (source->queued > QUEUED_BYTES && !source->abandoned)
+    g_cond_wait (&source->room, &source->lock);
+  source->queued += item->bytes;
+  gboolean wanted = !source->abandoned;
+  g_mutex_unlock (&source->lock);
+  g_async_queue_push (source->items, item);
+  return wanted;
 }
 
 static gboolean
 take_event (gpointer data, const char *name, const char *text, gsize length)
 {
   struct remote_source *source = data;
+  static const struct field *const results[] = {result_fields, NULL};
   g_autoptr (json_t) value = json_loadb (text, length, 0, NULL);
   struct item *item = item_of (name, value, text);
+  if (!item && strcmp (name, "result") == 0) {
+    item = item_new (ITEM_END, ADDER_EVENT_RESULT, NULL);
+    (void)remote_check (value, results, &item->error);
+  }
   if (!item)
     return TRUE;
   if (item->kind == ITEM_EVENT && item->event.kind == ADDER_EVENT_STARTED)
     note_run (source, json_string_value (json_object_get (value, "run_id")));
   else if (item->kind == ITEM_EVENT && item->event.kind == ADDER_EVENT_RESULT)
     note_run (source, NULL);
-  g_async_queue_push (source->items, item);
-  return TRUE;
+  return queue_item (source, item);
 }
 
 static gpointer
@@ -184,6 +212,10 @@ take_item (struct remote_source *source)
 {
   item_free (source->taken);
   source->taken = g_async_queue_pop (source->items);
+  g_mutex_lock (&source->lock);
+  source->queued -= source->taken->bytes;
+  g_cond_signal (&source->room);
+  g_mutex_unlock (&source->lock);
   return source->taken;
 }
 
@@ -198,6 +230,7 @@ fail (const struct item *item, GError **error)
   }
   const char *problem = json_string_value (json_object_get (item->value, "problem"));
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, problem ? problem : reason);
+  error_make_printable (error);
 }
 
 static gboolean
@@ -266,6 +299,7 @@ fetch_file (int folder_fd, const json_t *file, gsize index, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "the daemon does not keep %s, so it cannot be had over HTTP (docs/files.md)",
                  json_member_text (file, "name"));
+    error_make_printable (error);
     return NULL;
   }
   g_autofree char *place = g_strdup_printf ("%" G_GSIZE_FORMAT, index);
@@ -282,6 +316,7 @@ fetch_file (int folder_fd, const json_t *file, gsize index, GError **error)
       strcmp (got.sha256, json_member_text (file, "sha256")) != 0) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "what the daemon sent of %s is not that file",
                  json_member_text (file, "name"));
+    error_make_printable (error);
     return NULL;
   }
   if (fstat (fd, &st) < 0) {
@@ -355,18 +390,33 @@ join_thread (struct remote_source *source)
 {
   eventfd_t stopped;
   (void)eventfd_write (source->stop_fd, 1);
+  g_mutex_lock (&source->lock);
+  source->abandoned = TRUE;
+  g_cond_signal (&source->room);
+  g_mutex_unlock (&source->lock);
   g_clear_pointer (&source->thread, g_thread_join);
   g_clear_pointer (&source->taken, item_free);
   for (struct item *item; (item = g_async_queue_try_pop (source->items));)
     item_free (item);
   (void)eventfd_read (source->stop_fd, &stopped);
+  g_mutex_lock (&source->lock);
+  source->abandoned = FALSE;
+  source->queued = 0;
+  g_mutex_unlock (&source->lock);
 }
 
 static gboolean
-remote_again (struct event_source *base, const char *id, G_GNUC_UNUSED GError **error)
+remote_again (struct event_source *base, const char *id, GError **error)
 {
   struct remote_source *source = (struct remote_source *)base;
   join_thread (source);
+  g_mutex_lock (&source->lock);
+  gboolean cancelled = source->cancelled;
+  g_mutex_unlock (&source->lock);
+  if (cancelled) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
+    return FALSE;
+  }
   json_object_set_new (source->body, "approval", json_string (id));
   source->thread = g_thread_new ("adder-remote", read_events, source);
   return TRUE;
@@ -376,7 +426,7 @@ static json_t *
 remote_finish (struct event_source *base, GError **error)
 {
   const struct item *item = take_item ((struct remote_source *)base);
-  if (item->kind == ITEM_REPORT && !json_is_string (json_object_get (item->value, "problem")))
+  if (item->kind == ITEM_REPORT && json_is_object (json_object_get (item->value, "session")))
     return json_incref (item->value);
   fail (item, error);
   return NULL;
@@ -391,6 +441,7 @@ remote_free (struct event_source *base)
   g_async_queue_unref (source->items);
   fd_close (&source->stop_fd);
   g_mutex_clear (&source->lock);
+  g_cond_clear (&source->room);
   json_decref (source->result);
   json_decref (source->body);
   g_free (source->path);
@@ -428,6 +479,7 @@ remote_source_new (char *path, json_t *body, const char *session, GError **error
   source->stop_fd = stop_fd;
   source->items = g_async_queue_new_full (item_free);
   g_mutex_init (&source->lock);
+  g_cond_init (&source->room);
   json_object_set_new (body, "stream", json_true ());
   source->thread = g_thread_new ("adder-remote", read_events, source);
   return source;
@@ -460,7 +512,7 @@ remote_replay (const json_t *question, const struct submission *options, json_t 
   if (!source)
     return NULL;
   const struct item *item = take_item (source);
-  if (item->kind == ITEM_PLAN) {
+  if (item->kind == ITEM_PLAN && json_is_object (json_object_get (item->value, "session"))) {
     *ret_answer = json_incref (item->value);
     return &source->base;
   }

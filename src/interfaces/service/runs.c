@@ -10,7 +10,6 @@
 #include "common/text.h"
 #include "engine/host/interrupt.h"
 #include "interfaces/service/owner_usage.h"
-#include "library/library.h"
 
 /* Somebody who waits for the end of one. */
 struct waiter {
@@ -23,8 +22,7 @@ struct entry {
   gint64 started_us; /* by the wall clock */
   gboolean background;
   AdderRun *run;          /* NULL: it has ended */
-  json_t *result;         /* of one that has; NULL: nobody can ask for it */
-  gsize bytes;            /* of that, as text */
+  char *result;           /* of one that has: text, since code can have a value take 77 times as much */
   gint64 ended_us;        /* by the monotonic clock */
   struct waiter *waiters; /* each on the stack of a thread */
 };
@@ -52,7 +50,7 @@ entry_free (gpointer data)
   g_free (entry->conversation);
   g_free (entry->session);
   g_free (entry->front_end);
-  json_decref (entry->result);
+  g_free (entry->result);
   g_free (entry);
 }
 
@@ -107,7 +105,7 @@ static void
 drop (struct runs *runs, struct entry *entry)
 {
   if (entry->result) {
-    owner_usage_remove (runs->held_bytes, entry->owner, entry->bytes);
+    owner_usage_remove (runs->held_bytes, entry->owner, strlen (entry->result));
     g_queue_remove (&runs->held, entry);
   }
   g_queue_remove (&runs->order, entry);
@@ -199,6 +197,7 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
 void
 runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
 {
+  const char *text = result ? adder_result_json (result) : "null";
   g_mutex_lock (&runs->lock);
   struct entry *entry = g_hash_table_lookup (runs->entries, adder_run_id (run));
   entry->run = NULL;
@@ -206,10 +205,9 @@ runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
     interrupt_wake (&waiter->interrupt);
   entry->waiters = NULL;
   if (entry->background) {
-    entry->result = result ? library_result (result) : json_null ();
-    entry->bytes = result ? strlen (adder_result_json (result)) : 0;
+    entry->result = g_strdup (text);
     entry->ended_us = g_get_monotonic_time ();
-    owner_usage_add (runs->held_bytes, entry->owner, entry->bytes);
+    owner_usage_add (runs->held_bytes, entry->owner, strlen (entry->result));
     g_queue_push_tail (&runs->held, entry);
     owner_usage_remove (runs->background, entry->owner, 1);
     g_cond_broadcast (&runs->changed);
@@ -251,13 +249,16 @@ json_t *
 runs_show (struct runs *runs, const char *owner, const char *run_id, GError **error)
 {
   json_t *shown = NULL;
+  g_autofree char *result = NULL;
   g_mutex_lock (&runs->lock);
   const struct entry *entry = find (runs, owner, run_id, error);
   if (entry) {
     shown = describe (entry);
-    json_object_set_new (shown, "result", entry->result ? json_incref (entry->result) : json_null ());
+    result = g_strdup (entry->result);
   }
   g_mutex_unlock (&runs->lock);
+  if (shown)
+    json_object_set_new (shown, "result", result ? json_loads (result, JSON_DECODE_ANY, NULL) : json_null ());
   return shown;
 }
 
