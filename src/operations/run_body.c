@@ -16,7 +16,7 @@
 #define ARGUMENTS_MOST 65536
 #define VARIABLES_MOST 1024
 #define VALUES_MOST    256
-#define FILES_MOST     251 /* with a descriptor each: RUN_FDS_MAX without standard input and a directory */
+#define FILES_MOST     251 /* SUBMISSION_FDS_MAX of the local socket, without standard input and a directory */
 #define TEXT_MOST      (64 << 20)
 
 /* ---- the tables ---- */
