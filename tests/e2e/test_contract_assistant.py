@@ -432,8 +432,9 @@ def test_a_session_that_another_call_gave_up_is_made_anew(make_adder):
     adder = make_adder("[environment]\ndefault = system\n[sessions]\nparked = 0\n")
     adder.run("1")
     command = ("call", "assistant.run_python", json.dumps({"code": "print('done')", "use_session": True}), "--conversation", unique())
-    (zygote,) = [process for process in harness.descendants(adder.daemon()) if process.name == "python3"]
-    zygote.signal(signal.SIGSTOP)
+    zygotes = [process for process in harness.descendants(adder.daemon()) if process.name == "python3"]
+    for zygote in zygotes:  # so that no sandbox is made
+        zygote.signal(signal.SIGSTOP)
     try:
         with adder.popen(*command) as first:
             harness.wait_until(lambda: adder.call("session", "list", "--names").stdout.strip(), "the session to be in the making")
@@ -441,8 +442,10 @@ def test_a_session_that_another_call_gave_up_is_made_anew(make_adder):
                 harness.wait_until(lambda: adder.status()["connections"] >= 2, "both to ask")
                 first.kill()
                 harness.wait_until(lambda: adder.status()["connections"] == 1, "one to be given up")
-                zygote.signal(signal.SIGCONT)
+                for zygote in zygotes:
+                    zygote.signal(signal.SIGCONT)
                 out, err = second.communicate(timeout=2 * adder.deadline)
     finally:
-        zygote.signal(signal.SIGCONT)
+        for zygote in zygotes:
+            zygote.signal(signal.SIGCONT)
     assert second.returncode == 0 and json.loads(out)["text"].startswith("done\n[cell 1]"), (out, err)

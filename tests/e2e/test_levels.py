@@ -156,7 +156,7 @@ def test_none_only_where_it_is_said(make_adder):
 def test_kind_that_is_none(own_adder):
     result = own_adder.run("1", "--isolation", "fort")
     assert result.outcome == "failed"
-    assert result.error["message"] == 'isolation "fort" is none of: auto, none, process, namespaces, container'
+    assert result.error["message"] == 'isolation must be auto, namespaces, process, none or container, not "fort"'
     own_adder.stop()
 
 

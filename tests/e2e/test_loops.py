@@ -187,4 +187,4 @@ def test_a_report_that_nobody_asked_for_ends_the_run(adder):
 
 def test_long_conversation_names(conversation):
     result = conversation.adder.run("1", "--conversation", "c" * 201)
-    assert result.outcome == "failed" and "more than 200 bytes" in result.error["message"]
+    assert result.outcome == "failed" and "at most 200 characters" in result.error["message"]
