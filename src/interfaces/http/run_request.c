@@ -57,10 +57,10 @@ check_session (struct http_request *request, const json_t *body, GError **error)
 static gboolean
 open_workdir (struct http_request *request, json_t *body, int *ret_fd, GError **error)
 {
-  g_autofree char *path = NULL;
   const json_t *place = json_object_get (body, "workdir");
   if (!json_is_object (place))
     return TRUE;
+  g_autofree char *path = NULL;
   const char *mode = json_member_text (place, "mode");
   *ret_fd = run_request_open_root (request, place, mode, &path, error);
   if (*ret_fd >= 0)

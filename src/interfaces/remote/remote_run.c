@@ -191,6 +191,8 @@ take_event (gpointer data, const char *name, const char *text, gsize length)
     note_run (source, json_string_value (json_object_get (value, "run_id")));
   else if (item->kind == ITEM_EVENT && item->event.kind == ADDER_EVENT_RESULT)
     note_run (source, NULL);
+  /* Who takes the item has its value alone: jansson looks at counts without a lock. */
+  g_clear_pointer (&value, json_decref);
   return queue_item (source, item);
 }
 
@@ -200,7 +202,7 @@ read_events (gpointer data)
   struct remote_source *source = data;
   struct item *end = item_new (ITEM_END, ADDER_EVENT_RESULT, NULL);
   (void)remote_stream (source->path, source->body, source->stop_fd, take_event, source, &end->error);
-  g_async_queue_push (source->items, end);
+  (void)queue_item (source, end);
   return NULL;
 }
 
