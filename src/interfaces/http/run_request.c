@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What HTTP adds to the body of a run: who asks, what they may, and the directories that they may name. */
+/* Adds the identity, permissions and directories of the caller to the body of a run that came by HTTP. */
 #include "interfaces/http/run_request.h"
 
 #include <string.h>
