@@ -58,18 +58,6 @@ tidied (const char *code, gboolean is_single)
 
 /* ---- asking for it ---- */
 
-/* The texts of LIST, a line each. The caller's. */
-static char *
-lines_of (const json_t *list)
-{
-  GString *text = g_string_new (NULL);
-  gsize index;
-  json_t *line;
-  json_array_foreach (list, index, line)
-      g_string_append_printf (text, "%s%s", index > 0 ? "\n" : "", json_string_value (line));
-  return g_string_free (text, FALSE);
-}
-
 /* Whether the last attempt was one before it again, but for blanks around it. */
 static gboolean
 is_repeated (const json_t *attempts)
@@ -88,7 +76,7 @@ is_repeated (const json_t *attempts)
 static void
 ask_again (const struct analysis *analysis, struct dialogue *dialogue)
 {
-  g_autofree char *errors = lines_of (analysis->errors);
+  g_autofree char *errors = json_join (analysis->errors, "\n");
   g_autofree char *text = prompt_with (prompt_code_failed, errors);
   g_autofree char *whole =
       g_strconcat (text, is_repeated (analysis->attempts) ? prompt_code_repeated : "", NULL);

@@ -74,6 +74,17 @@ json_is_flat (const json_t *value, int levels)
   return TRUE;
 }
 
+char *
+json_join (const json_t *list, const char *separator)
+{
+  GString *text = g_string_new (NULL);
+  gsize index;
+  json_t *item;
+  json_array_foreach (list, index, item)
+      g_string_append_printf (text, "%s%s", index > 0 ? separator : "", json_string_value (item));
+  return g_string_free (text, FALSE);
+}
+
 json_t *
 json_of_names (const GPtrArray *names)
 {

@@ -21,6 +21,9 @@ const char *json_member_text (const json_t *object, const char *name);
 /* Whether VALUE is nested no deeper than LEVELS: other readers than jansson have a stack of their own. */
 gboolean json_is_flat (const json_t *value, int levels);
 
+/* The strings of the array LIST with SEPARATOR between them; "" for what is no array. The caller's. */
+char *json_join (const json_t *list, const char *separator);
+
 /* An array of the strings in NAMES. The caller's. */
 json_t *json_of_names (const GPtrArray *names);
 

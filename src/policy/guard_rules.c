@@ -220,12 +220,8 @@ expand_nodes (char *const *words)
 static json_t *
 joined (const json_t *list)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
-  gsize index;
-  json_t *word;
-  json_array_foreach (list, index, word)
-      g_string_append_printf (text, "%s%s", index > 0 ? " " : "", json_string_value (word));
-  return json_string (text->str);
+  g_autofree char *text = json_join (list, " ");
+  return json_string (text);
 }
 
 static gboolean

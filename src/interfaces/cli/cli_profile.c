@@ -24,12 +24,7 @@ value_text (const json_t *value)
     free (text);
     return copy;
   }
-  g_autoptr (GString) words = g_string_new (NULL);
-  gsize index;
-  json_t *word;
-  json_array_foreach (value, index, word)
-      g_string_append_printf (words, "%s%s", index > 0 ? " " : "", json_string_value (word));
-  return g_string_free (g_steal_pointer (&words), FALSE);
+  return json_join (value, " ");
 }
 
 /* What was said of GROUP; what was not said is not shown. */

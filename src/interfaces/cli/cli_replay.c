@@ -125,17 +125,14 @@ follow (struct replay *replay, struct event_source *source, GError **error)
 static void
 say_differences (const json_t *report)
 {
-  gsize i, k;
-  json_t *cell, *number, *part;
+  gsize i;
+  json_t *cell, *number;
   json_array_foreach (json_object_get (report, "cells"), i, cell)
   {
-    const json_t *differs = json_object_get (cell, "differs");
-    g_autoptr (GString) parts = g_string_new (NULL);
-    json_array_foreach (differs, k, part)
-        g_string_append_printf (parts, "%s%s", k > 0 ? ", " : "", json_string_value (part));
-    if (parts->len > 0)
+    g_autofree char *parts = json_join (json_object_get (cell, "differs"), ", ");
+    if (*parts != '\0')
       fprintf (stderr, "adder: cell %" JSON_INTEGER_FORMAT " differs from what is on record: %s\n",
-               json_integer_value (json_object_get (cell, "cell")), parts->str);
+               json_integer_value (json_object_get (cell, "cell")), parts);
   }
   json_array_foreach (json_object_get (report, "left_out"), i, number)
       fprintf (stderr, "adder: cell %" JSON_INTEGER_FORMAT " was left out: it ended the session\n",

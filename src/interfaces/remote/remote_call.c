@@ -48,12 +48,7 @@ text_of (const json_t *value)
   if (!json_is_array (value))
     return json_is_string (value) ? g_strdup (json_string_value (value))
                                   : json_dumps (value, JSON_ENCODE_ANY);
-  GString *text = g_string_new (NULL);
-  gsize index;
-  json_t *item;
-  json_array_foreach (value, index, item)
-      g_string_append_printf (text, "%s%s", index > 0 ? "," : "", json_string_value (item));
-  return g_string_free (text, FALSE);
+  return json_join (value, ",");
 }
 
 /* PATH with PARAMS as its query; takes PATH. The caller's. */
