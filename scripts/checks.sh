@@ -98,7 +98,7 @@ check_toolsets_page() {
 }
 
 check_manual() {
-  mandoc -T lint -W warning docs/adder.1
+  mandoc -T lint -W warning docs/adder.1 && /usr/bin/python3 -I scripts/testing/manual.py
 }
 
 # Each source of a folder of src/ is named in the README there, or in that of the folder above: as a file (`run.c`), without its

@@ -79,6 +79,10 @@ main (int argc, char **argv)
     argv += apart ? 2 : 1;
     argc -= apart ? 2 : 1;
   }
+  if (argc > 1 && strcmp (argv[1], "complete") == 0)
+    return cli_complete (commands, argc - 2, argv + 2);
+  if (argc > 1 && strcmp (argv[1], "manual") == 0)
+    return cli_manual (commands, argc - 1, argv + 1);
   return cli_dispatch ("adder", "Runs Python in a fresh, confined, already warm interpreter.", commands, argc,
                        argv);
 }

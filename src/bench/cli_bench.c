@@ -215,13 +215,14 @@ static const struct cli_command commands[] = {
 int
 cli_bench (int argc, char **argv)
 {
-  if (argc > 1 && strcmp (argv[1], commands[0].name) == 0)
-    return cli_dispatch ("adder bench", "Measures Adder.", commands, argc, argv);
+  int code;
+  if (cli_dispatch_optional ("adder bench", "Measures Adder.", commands, argc, argv, &code))
+    return code;
   struct bench_options options = {0};
   g_autoptr (GError) problem = NULL;
-  int code = !parse_options (argc, argv, &options, &problem) ? cli_fail_usage (problem)
-             : options.list                                  ? list (&options)
-                                                             : measure (&options);
+  code = !parse_options (argc, argv, &options, &problem) ? cli_fail_usage (problem)
+         : options.list                                  ? list (&options)
+                                                         : measure (&options);
   g_free (options.environment);
   g_free (options.output);
   g_strfreev (options.only);

@@ -12,7 +12,8 @@
 
 /* The command under way, whose arguments and summary --help shows. */
 static const struct cli_command *current;
-static gboolean travels; /* the program's command that it is, or is part of */
+static gboolean travels;                    /* the program's command that it is, or is part of */
+static const struct cli_observer *observer; /* NULL: commands are carried out */
 
 static void
 print_help (FILE *stream, const char *prefix, const char *summary, const struct cli_command *table)
@@ -61,6 +62,10 @@ int
 cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc, char **argv)
 {
   const char *name = argc > 1 ? argv[1] : NULL;
+  if (!name && observer) {
+    observer->commands (observer->data, table);
+    return 0;
+  }
   if (!name) {
     print_help (stderr, prefix, summary, table);
     return CLI_FAILED;
@@ -76,11 +81,13 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
       current = command;
       if (!strchr (prefix, ' ')) {
         travels = command->travels;
-        if (!check_machine ())
+        if (!observer && !check_machine ())
           return CLI_FAILED;
       }
       return command->function (argc - 1, argv + 1);
     }
+  if (observer)
+    return CLI_FAILED;
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
   const char *meant = nearest_command (table, name);
   if (meant)
@@ -88,6 +95,28 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
   else
     fprintf (stderr, "adder: there is no command \"%s %s\"; %s --help lists them\n", prefix, shown, prefix);
   return CLI_FAILED;
+}
+
+gboolean
+cli_dispatch_optional (const char *prefix, const char *summary, const struct cli_command *table, int argc,
+                       char **argv, int *ret_code)
+{
+  gboolean found = FALSE;
+  for (const struct cli_command *command = table; argc > 1 && command->name; command++)
+    found = found || strcmp (command->name, argv[1]) == 0;
+  if (found)
+    *ret_code = cli_dispatch (prefix, summary, table, argc, argv);
+  else if (observer)
+    observer->commands (observer->data, table);
+  return found;
+}
+
+void
+cli_observe (const struct cli_observer *told, const struct cli_command *table, int argc, char **argv)
+{
+  observer = told;
+  (void)cli_dispatch ("adder", "", table, argc, argv);
+  observer = NULL;
 }
 
 /* ---- options ---- */
@@ -114,6 +143,12 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
        "Ask the daemon at URL (ADDER_URL), with the token in ADDER_TOKEN", "URL"},
       {NULL},
   };
+  if (observer) {
+    observer->options (observer->data, entries);
+    observer->options (observer->data, common);
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "its options were asked for");
+    return FALSE;
+  }
   g_autoptr (GOptionContext) context = g_option_context_new (current->arguments);
   g_autofree char *summary =
       g_strdup_printf ("%c%s.", g_ascii_toupper (current->summary[0]), current->summary + 1);
@@ -161,6 +196,8 @@ cli_print_json (const json_t *value)
 int
 cli_fail (const GError *error)
 {
+  if (observer)
+    return CLI_FAILED;
   fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), error->message,
            cli_colour (stderr, CLI_PLAIN));
   return CLI_FAILED;
@@ -169,6 +206,8 @@ cli_fail (const GError *error)
 int
 cli_fail_usage (const GError *error)
 {
+  if (observer)
+    return CLI_FAILED;
   fprintf (stderr, "%sadder: %s%s (%s --help shows the options)\n", cli_colour (stderr, CLI_RED),
            error->message, cli_colour (stderr, CLI_PLAIN), g_get_prgname ());
   return CLI_FAILED;

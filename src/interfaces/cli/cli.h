@@ -25,11 +25,26 @@ struct cli_command {
 int cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc,
                   char **argv);
 
+/* The same for a command that does something itself, too: FALSE when argv[1] is none of TABLE. */
+gboolean cli_dispatch_optional (const char *prefix, const char *summary, const struct cli_command *table,
+                                int argc, char **argv, int *ret_code);
+
 /* Parses ARGV of the command that was dispatched by ENTRIES (string options must be G_OPTION_ARG_FILENAME:
  * others are refused in a C locale when they are not ASCII). What is no option stays in ARGV, LEAST to MOST
  * of it. --help prints the options and ends the program. */
 gboolean cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv,
                     GError **error);
+
+/* What a command has, told instead of its being carried out. */
+struct cli_observer {
+  void (*commands) (gpointer data, const struct cli_command *table); /* commands of its own */
+  void (*options) (gpointer data, const GOptionEntry *entries);      /* options, in several calls */
+  gpointer data;
+};
+
+/* As cli_dispatch of the program's TABLE, but what was meant by ARGV is told to TOLD, and nothing is done
+ * or printed. */
+void cli_observe (const struct cli_observer *told, const struct cli_command *table, int argc, char **argv);
 
 /* Say on standard error what ERROR says, as one line "adder: ...", and return CLI_FAILED; the second points
  * to --help. */
@@ -38,6 +53,12 @@ int cli_fail_usage (const GError *error);
 
 /* What --json prints: VALUE on one line. */
 void cli_print_json (const json_t *value);
+
+/* Parts of the program that shells and the documentation ask for, and that no help lists: what WORDS, of
+ * which the last is being typed, can go on with, one on a line; and the synopsis of the manual, or the
+ * options of each command. TABLE is the program's. Both return the exit code. */
+int cli_complete (const struct cli_command *table, int count, char *const *words);
+int cli_manual (const struct cli_command *table, int argc, char **argv);
 
 /* Commands, one file each. Those that are programs of their own have a header of their own. */
 int cli_run (int argc, char **argv);

@@ -201,8 +201,9 @@ static const struct cli_command commands[] = {
 int
 cli_mcp (int argc, char **argv)
 {
-  if (argc > 1 && strcmp (argv[1], commands->name) == 0)
-    return cli_dispatch ("adder mcp", commands->summary, commands, argc, argv);
+  int code = 0;
+  if (cli_dispatch_optional ("adder mcp", commands->summary, commands, argc, argv, &code))
+    return code;
   struct mcp_options options = {0};
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
@@ -217,7 +218,6 @@ cli_mcp (int argc, char **argv)
        "Serve in this process, with an engine of its own", NULL},
       {NULL},
   };
-  int code = 0;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else if (!speak (&options, &problem))

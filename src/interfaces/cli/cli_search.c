@@ -176,7 +176,8 @@ static const struct cli_command commands[] = {
 int
 cli_search (int argc, char **argv)
 {
-  if (argc > 1 && strcmp (argv[1], commands->name) == 0)
-    return cli_dispatch ("adder search", commands->summary, commands, argc, argv);
-  return run_search (argc, argv);
+  int code;
+  return cli_dispatch_optional ("adder search", commands->summary, commands, argc, argv, &code)
+             ? code
+             : run_search (argc, argv);
 }

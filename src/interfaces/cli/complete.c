@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `adder complete`: what a shell offers while a command line is typed. The commands and their options are
+ * those of the program itself; two tables here say what can stand behind an option or as an argument. A line
+ * is a word, or with a colon before it what the shell itself offers: ":files", ":directories". */
+#include <stdio.h>
+#include <string.h>
+
+#include "adder.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/cli/mcp_clients.h"
+#include "interfaces/remote/remote.h"
+#include "policy/profile.h"
+#include "sandbox/isolation.h"
+#include "tools/table.h"
+
+/* ---- what a value may be ---- */
+
+static void
+print_limits (void)
+{
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    printf ("%s=\n", limit_table[i].name);
+}
+
+static void
+print_isolation (void)
+{
+  for (const char *const *name = isolation_names; *name; name++)
+    printf ("%s\n", *name);
+}
+
+static void
+print_outcomes (void)
+{
+  for (int i = 0; i <= ADDER_OUTCOME_FAILED; i++)
+    printf ("%s\n", adder_outcome_name ((AdderOutcome)i));
+}
+
+static void
+print_roles (void)
+{
+  for (int role = ROLE_GUEST; role <= ROLE_ADMIN; role++)
+    printf ("%s\n", role_name ((enum role)role));
+}
+
+static void
+print_tools (void)
+{
+  for (gsize i = 0; toolsets[i]; i++)
+    for (gsize k = 0; k < toolsets[i]->count; k++)
+      printf ("%s.%s\n", toolsets[i]->name, toolsets[i]->tools[k].name);
+}
+
+static void
+print_toolsets (void)
+{
+  for (gsize i = 0; toolsets[i]; i++)
+    printf ("%s\n", toolsets[i]->name);
+}
+
+static void
+print_clients (void)
+{
+  for (const struct mcp_client *client = mcp_clients; client->name; client++)
+    printf ("%s\n", client->name);
+}
+
+#define FILES       ":files"
+#define DIRECTORIES ":directories"
+#define NOTHING     ""
+
+/* What a value is: one of WORDS, or of what PRINT prints, or of what the command LISTED prints. */
+struct value {
+  const char *command; /* "session" is "session end" too; NULL: any */
+  const char *option;  /* its long name; NULL: an argument */
+  const char *words;
+  void (*print) (void);
+  const char *listed;
+};
+
+/* The first row that fits counts; an option without a row can be anything. */
+static const struct value option_values[] = {
+    {"agent", "out", DIRECTORIES},
+    {"agent", "record", FILES},
+    {"agent", "tool", FILES},
+    {"ask", "code", FILES},
+    {"ask", "out", DIRECTORIES},
+    {"ask", "record", FILES},
+    {"chat", "out", DIRECTORIES},
+    {"chat", "record", FILES},
+    {"chat", "tool", FILES},
+    {"file", "limit", NOTHING},
+    {"file", "session", NOTHING},
+    {"data", "limit", NOTHING},
+    {"model add", "model", NOTHING},
+    {"record", "format", "jsonl csv"},
+    {"record", "limit", NOTHING},
+    {"record", "session", NOTHING},
+    {"result", "limit", NOTHING},
+    {"run", "out", DIRECTORIES},
+    {"search", "limit", NOTHING},
+    {"tools", "format", "list mcp openai anthropic markdown operations"},
+    {NULL, "again", DIRECTORIES},
+    {NULL, "analysis", FILES},
+    {NULL, "ca-file", FILES},
+    {NULL, "client", NULL, print_clients},
+    {NULL, "dialect", "chat responses messages"},
+    {NULL, "env", NULL, NULL, "env list --names"},
+    {NULL, "expect", FILES},
+    {NULL, "file", FILES},
+    {NULL, "format", "csv parquet json"},
+    {NULL, "isolation", NULL, print_isolation},
+    {NULL, "key-file", FILES},
+    {NULL, "limit", NULL, print_limits},
+    {NULL, "model", NULL, NULL, "model list --names"},
+    {NULL, "out", FILES},
+    {NULL, "outcome", NULL, print_outcomes},
+    {NULL, "output", FILES},
+    {NULL, "profile", NULL, NULL, "profile list --names"},
+    {NULL, "provider", "openai anthropic ollama llama.cpp vllm"},
+    {NULL, "providers", NULL, NULL, "search providers --names"},
+    {NULL, "python", FILES},
+    {NULL, "requirements", FILES},
+    {NULL, "role", NULL, print_roles},
+    {NULL, "scope", "user project"},
+    {NULL, "session", NULL, NULL, "session list --names"},
+    {NULL, "socket", FILES},
+    {NULL, "stdin", FILES},
+    {NULL, "steps", "typed native"},
+    {NULL, "stream", "stdout stderr"},
+    {NULL, "tables", "csv parquet json none"},
+    {NULL, "tests", "none given proposed"},
+    {NULL, "toolset", NULL, print_toolsets},
+    {NULL, "transcript", FILES},
+    {NULL, "unix-socket", FILES},
+    {NULL, "workdir", DIRECTORIES},
+    {NULL},
+};
+
+static const struct value argument_values[] = {
+    {"ask", NULL, FILES},
+    {"call", NULL, NULL, print_tools},
+    {"container build", NULL, NOTHING},
+    {"container", NULL, NULL, NULL, "container list --names"},
+    {"data import", NULL, FILES},
+    {"env create", NULL, NOTHING},
+    {"env", NULL, NULL, NULL, "env list --names"},
+    {"file put", NULL, FILES},
+    {"guard", NULL, FILES},
+    {"model add", NULL, NOTHING},
+    {"model", NULL, NULL, NULL, "model list --names"},
+    {"profile check", NULL, FILES},
+    {"profile", NULL, NULL, NULL, "profile list --names"},
+    {"run", NULL, FILES},
+    {"session list", NULL, NOTHING},
+    {"session new", NULL, NOTHING},
+    {"session", NULL, NULL, NULL, "session list --names"},
+    {"token create", NULL, NOTHING},
+    {"token", NULL, NULL, NULL, "token list --names"},
+    {"tools enable", NULL, NULL, print_tools},
+    {"tools disable", NULL, NULL, print_tools},
+    {"tools", NULL, "enable disable"},
+    {NULL},
+};
+
+/* ---- what a command has ---- */
+
+/* The command line as far as it was typed. */
+struct line {
+  const struct cli_command *table; /* the program's */
+  const char *command;             /* "session new" */
+  const struct cli_command *sub;   /* commands that can follow; NULL: there are none */
+  GArray *options;                 /* of GOptionEntry, of which names, kinds and flags are good */
+};
+
+static void
+line_take_commands (gpointer data, const struct cli_command *table)
+{
+  struct line *line = data;
+  line->sub = table;
+}
+
+static void
+line_take_options (gpointer data, const GOptionEntry *entries)
+{
+  struct line *line = data;
+  for (; entries->long_name; entries++) {
+    GOptionEntry entry = *entries;
+    entry.long_name = g_intern_string (entry.long_name); /* the command's may not outlive it */
+    g_array_append_val (line->options, entry);
+  }
+}
+
+/* Asks the command that WORDS name what it has. Its second word may be a command of its own, or none. */
+static void
+line_observe (struct line *line, int count, char *const *words)
+{
+  const struct cli_observer observer = {line_take_commands, line_take_options, line};
+  char *argv[] = {(char *)"adder", words[0], words[1], NULL};
+  cli_observe (&observer, line->table, MIN (count, 2) + 1, argv);
+}
+
+/* WORD as an option of the line: "-e", "--env" or the beginning of "--env=x". NULL: it is none. */
+static const GOptionEntry *
+line_find_option (const struct line *line, const char *word)
+{
+  gsize length = strcspn (word, "=");
+  for (guint i = 0; i < line->options->len; i++) {
+    const GOptionEntry *entry = &g_array_index (line->options, GOptionEntry, i);
+    gboolean is_long = g_str_has_prefix (word, "--") && strlen (entry->long_name) + 2 == length &&
+                       strncmp (word + 2, entry->long_name, length - 2) == 0;
+    if (is_long || (entry->short_name && length == 2 && word[0] == '-' && word[1] == entry->short_name))
+      return entry;
+  }
+  return NULL;
+}
+
+static gboolean
+takes_value (const GOptionEntry *entry)
+{
+  return entry && entry->arg != G_OPTION_ARG_NONE && !(entry->flags & G_OPTION_FLAG_OPTIONAL_ARG);
+}
+
+/* ---- what is offered ---- */
+
+/* Like "session end", or "session" alone. */
+static gboolean
+is_command (const char *row, const char *command)
+{
+  gsize length = strlen (row);
+  return strncmp (row, command, length) == 0 && (command[length] == ' ' || command[length] == '\0');
+}
+
+static void
+print_words (const char *words)
+{
+  g_auto (GStrv) each = g_strsplit (words, " ", -1);
+  for (gsize i = 0; each[i]; i++)
+    if (*each[i])
+      printf ("%s\n", each[i]);
+}
+
+static void
+line_print_listed (const struct line *line, const char *command)
+{
+  g_autofree char *whole = g_strconcat ("adder ", command, NULL);
+  g_auto (GStrv) argv = g_strsplit (whole, " ", -1);
+  (void)cli_dispatch ("adder", "", line->table, (int)g_strv_length (argv), argv);
+}
+
+/* The values of OPTION (NULL: of an argument), from ROWS. */
+static void
+line_print_values (const struct line *line, const struct value *rows, const char *option)
+{
+  for (; rows->words || rows->print || rows->listed; rows++) {
+    if (g_strcmp0 (rows->option, option) != 0 ||
+        (rows->command && !is_command (rows->command, line->command)))
+      continue;
+    if (rows->words)
+      print_words (rows->words);
+    else if (rows->print)
+      rows->print ();
+    else
+      line_print_listed (line, rows->listed);
+    return;
+  }
+}
+
+static void
+line_print_options (const struct line *line)
+{
+  for (guint i = 0; i < line->options->len; i++)
+    if (!(g_array_index (line->options, GOptionEntry, i).flags & G_OPTION_FLAG_HIDDEN))
+      printf ("--%s\n", g_array_index (line->options, GOptionEntry, i).long_name);
+}
+
+static void
+print_commands (const struct cli_command *table)
+{
+  for (; table->name; table++)
+    printf ("%s\n", table->name);
+}
+
+/* LAST is being typed, after PREVIOUS. */
+static void
+line_print (const struct line *line, const char *previous, const char *last)
+{
+  const GOptionEntry *behind = line_find_option (line, previous);
+  const GOptionEntry *joined = strchr (last, '=') ? line_find_option (line, last) : NULL;
+  if (takes_value (behind) && !strchr (previous, '='))
+    line_print_values (line, option_values, behind->long_name);
+  else if (takes_value (joined))
+    line_print_values (line, option_values, joined->long_name);
+  else if (*last == '-')
+    line_print_options (line);
+  else if (line->sub)
+    print_commands (line->sub);
+  else
+    line_print_values (line, argument_values, NULL);
+}
+
+int
+cli_complete (const struct cli_command *table, int count, char *const *words)
+{
+  /* It may stand before the command, too. */
+  if (count > 2 && strcmp (words[0], "--url") == 0) {
+    remote_set_url (words[1]);
+    words += 2;
+    count -= 2;
+  }
+  if (count <= 1) {
+    print_commands (table);
+    print_words ("--help --version --url");
+    return 0;
+  }
+  gboolean has_second = count > 2 && *words[1] != '-' && *words[1];
+  g_autofree char *command = has_second ? g_strconcat (words[0], " ", words[1], NULL) : g_strdup (words[0]);
+  struct line line = {
+      .table = table,
+      .command = command,
+      .options = g_array_new (FALSE, FALSE, sizeof (GOptionEntry)),
+  };
+  line_observe (&line, has_second ? 2 : 1, words);
+  line_print (&line, words[count - 2], words[count - 1]);
+  g_array_unref (line.options);
+  return 0;
+}
