@@ -65,23 +65,10 @@ target_status (struct load_target *target, gboolean *ret_gone)
 {
   if (target->engine)
     return library_status (target->engine);
-  struct client client;
-  struct protocol_message message;
-  json_t *status = NULL;
   g_autoptr (GError) problem = NULL;
-  if (!client_connect (target->socket, &client, &problem)) {
-    *ret_gone = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
-    return NULL;
-  }
-  if (protocol_send (client.fd, PROTOCOL_STATUS, NULL, 0, NULL, 0, NULL) &&
-      protocol_receive (client.fd, PROTOCOL_AWAIT_ANSWER, PROTOCOL_FRAME_MS, &message, NULL)) {
-    g_autoptr (json_t) answer = json_loadb (message.data, message.length, 0, NULL);
-    json_t *engine = json_object_get (answer, "engine");
-    status = engine ? json_incref (engine) : NULL;
-    protocol_message_clear (&message);
-  }
-  client_close (&client);
-  return status;
+  g_autoptr (json_t) status = client_call (target->socket, "status.show", json_object (), &problem);
+  *ret_gone = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  return json_incref (json_object_get (status, "engine"));
 }
 
 static json_int_t

@@ -31,6 +31,10 @@ const struct profile *profile_cache_get (struct profile_cache *cache, const char
 void profile_entry_unref (struct profile_entry *entry);
 
 struct adder_engine {
+  /* What the daemon around it says of itself to who asks at WATCH_FD (the caller's), for status.show; NULL:
+   * there is none. */
+  json_t *(*describe) (gpointer data, int watch_fd);
+  gpointer described;
   struct engine *engine;
   struct profile_cache profiles;
   struct approvals *approvals;

@@ -10,8 +10,17 @@
 #define SHOWN_BYTES 60
 
 const struct operation *const operations[] = {
-    approval_operations, file_operations,    record_operations, result_operations,
-    review_operations,   session_operations, store_operations,  NULL,
+    approval_operations,
+    environment_operations,
+    file_operations,
+    profile_operations,
+    record_operations,
+    result_operations,
+    review_operations,
+    session_operations,
+    status_operations,
+    store_operations,
+    NULL,
 };
 
 const struct operation *

@@ -18,17 +18,19 @@ enum operation_flag {
   OPERATION_DIRECTORY = 1 << 2, /* may be given the descriptor of the directory that it works in */
   OPERATION_FILE = 1 << 3,      /* must be given the descriptor of a file that it reads, or writes to */
   OPERATION_OPENS = 1 << 4,     /* gives a descriptor, beside its value */
+  OPERATION_OWN_FILES = 1 << 6, /* is about configuration of who asks: on their machine the command line does
+                                   it itself, without an engine */
   OPERATION_RUNS = 1 << 5,      /* runs code: a daemon that does is not idle, and one that ends begins none */
 };
 
 /* Who asks, and what came along. All of it is the caller's. */
 struct operation_caller {
-  AdderEngine *engine;
-  const char *owner; /* NULL: nobody in particular, whose are also everybody's records and files */
-  enum role role;    /* an admin may ask for another's */
-  int watch_fd;      /* a socket: what waits is given up when its peer hangs up; -1: none */
-  int fd;            /* as the operation's flags say; -1: none */
-  int *ret_fd;       /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
+  AdderEngine *engine; /* NULL: OPERATION_OWN_FILES without one */
+  const char *owner;   /* NULL: nobody in particular, whose are also everybody's records and files */
+  enum role role;      /* an admin may ask for another's */
+  int watch_fd;        /* a socket: what waits is given up when its peer hangs up; -1: none */
+  int fd;              /* as the operation's flags say; -1: none */
+  int *ret_fd;         /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
 };
 
 /* One with nothing but these. */
@@ -96,5 +98,6 @@ guint64 operation_number (const struct operation_call *call, const char *name);
 gboolean operation_flag (const struct operation_call *call, const char *name);
 
 /* The tables, one file each. */
-extern const struct operation approval_operations[], file_operations[], record_operations[],
-    result_operations[], review_operations[], session_operations[], store_operations[];
+extern const struct operation approval_operations[], environment_operations[], file_operations[],
+    profile_operations[], record_operations[], result_operations[], review_operations[], session_operations[],
+    status_operations[], store_operations[];

@@ -27,9 +27,52 @@ store_look (const struct operation_call *call, GError **error)
   return found;
 }
 
-/* docs/files.md says what is in the answers. */
-static const struct field any_fields[] = {{0}};
-static const struct field *const replies[] = {any_fields, NULL};
+static const struct field place_fields[] = {
+    TEXT_0 ("where", "A path, or a URL without its password."),
+    FLAG ("reachable", "Whether it is kept there, and can be written to."),
+    TEXT_0 ("problem", "Why not."),
+    {0},
+};
+static const struct field show_fields[] = {
+    FLAG ("keeps_records", "Whether records are kept."),
+    FLAG ("keeps_files", "Whether files are kept."),
+    TEXT ("node", "This machine's name among those that share the store."),
+    PART ("records_at", place_fields, "Where records are."),
+    PART ("files_at", place_fields, "Where files are."),
+    WHOLE ("records", "How many."),
+    WHOLE ("files", "How many."),
+    WHOLE ("bytes", "Their total size."),
+    WHOLE ("owners", "Who have some."),
+    MAP ("limits", FIELD_INTEGER, "Of [store] in the configuration."),
+    {0},
+};
+static const struct field lost_fields[] = {
+    TEXT ("file_id", "Its id."),
+    TEXT ("name", "Its name."),
+    TEXT ("owner", "Whose it is."),
+    WHOLE ("bytes", "How large it was."),
+    TEXT ("why", "What is wrong with its content."),
+    {0},
+};
+static const struct field check_fields[] = {
+    FLAG ("healthy", "Whether all is whole, or was made so."),
+    FLAG ("deep", "Whether all files were read."),
+    WHOLE ("files", "How many there are."),
+    WHOLE ("bytes", "Their total size."),
+    WHOLE ("stored_bytes", "Of the contents by their names."),
+    WHOLE ("lost_count", "Files without their content, or with another."),
+    WHOLE ("forgotten", "Those of them that were removed, with `force`."),
+    LIST ("lost", lost_fields, "The first of them."),
+    WHOLE ("unknown_removed", "Contents that no file has, and that were removed."),
+    WHOLE ("unknown_left", "Those that were left, since it may be the wrong database."),
+    WHOLE ("foreign", "Other things in the same place."),
+    TEXTS ("unknown", "The first contents that no file has."),
+    WHOLE ("swept", "Contents that a crash left without a name."),
+    TEXTS ("problems", "Of the database."),
+    {0},
+};
+static const struct field *const show_replies[] = {show_fields, NULL};
+static const struct field *const check_replies[] = {check_fields, NULL};
 
 static const struct field show_params[] = {{0}};
 static const struct field check_params[] = {
@@ -43,22 +86,24 @@ const struct operation store_operations[] = {
     {
         .name = "store.show",
         .title = "Show where records and files are",
-        .text = "And how full they are, and what cannot be reached. docs/files.md describes the answer.",
+        .text = "And how full they are, and what cannot be reached.",
         .role = ROLE_ADMIN,
         .flags = OPERATION_KEPT,
         .params = show_params,
-        .replies = replies,
+        .replies = show_replies,
         .run = store_show,
+        .http = {"GET", "/v1/store", "showStore", 200},
     },
     {
         .name = "store.check",
         .title = "Check whether all that is kept is whole",
-        .text = "Also completes interrupted writes. docs/files.md describes the answer.",
+        .text = "Also completes interrupted writes.",
         .role = ROLE_ADMIN,
         .flags = OPERATION_KEPT,
         .params = check_params,
-        .replies = replies,
+        .replies = check_replies,
         .run = store_look,
+        .http = {"POST", "/v1/store/check", "checkStore", 200},
     },
     {0},
 };

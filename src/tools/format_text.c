@@ -12,8 +12,7 @@
 static void
 write_line (GString *text, const struct toolset *toolset, const struct tool *tool)
 {
-  g_string_append_printf (text, "%-14s %-20s %-6s %s\n", toolset->name, tool->name, role_name (tool->role),
-                          tool->title);
+  g_string_append_printf (text, TOOL_LINE, toolset->name, tool->name, role_name (tool->role), tool->title);
 }
 
 /* ---- Markdown ---- */

@@ -552,7 +552,7 @@ def test_others_see_nothing(guarded):
 
 # ---- the socket ----
 
-HELLO, OPERATION = 1, 19  # of src/interfaces/socket/protocol.h
+HELLO, OPERATION = 1, 18  # of src/interfaces/socket/protocol.h
 
 
 def speak(path, question):
@@ -569,7 +569,7 @@ def speak(path, question):
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(DEADLINE)
         connection.connect(str(path))
-        connection.sendall(frame(HELLO, {"protocol": 9, "version": "0", "built": 0}))
+        connection.sendall(frame(HELLO, {"protocol": 10, "version": "0", "built": 0}))
         receive()
         connection.sendall(frame(OPERATION, question))
         return receive()
@@ -597,7 +597,7 @@ def test_a_waiter_that_hangs_up(guarded):
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(guarded.adder.socket))
         for kind, body in (
-            (HELLO, {"protocol": 9, "version": "0", "built": 0}),
+            (HELLO, {"protocol": 10, "version": "0", "built": 0}),
             (OPERATION, {"operation": "approval.show", "params": {"approval": approval, "wait_ms": 600000}}),
         ):
             data = json.dumps(body).encode()

@@ -171,7 +171,6 @@ def test_other_users_cannot_connect(make_adder, user):
     REFUSED,
     STOP,
     STOPPING,
-    STATUS,
     RUN,
     CODE,
     STARTED,
@@ -186,8 +185,8 @@ def test_other_users_cannot_connect(make_adder, user):
     MCP,
     PROGRESS,
     OPERATION,
-) = range(1, 20)
-PROTOCOL = 9
+) = range(1, 19)
+PROTOCOL = 10
 
 
 class Client:
@@ -242,7 +241,7 @@ class Client:
         """The frames up to an answer or the end; the answer."""
         while True:
             kind, payload = self.receive()
-            if kind in (None, REFUSED, RESULT, STATUS, STOPPING, ANSWER):
+            if kind in (None, REFUSED, RESULT, STOPPING, ANSWER):
                 return kind, payload
 
     def run(self, code, body=None, descriptors=()):
@@ -265,9 +264,9 @@ def test_client_of_our_own(unharmed):
         for index in range(5):
             kind, payload = client.run(f"print({index})")
             assert kind == RESULT and json.loads(payload[8:])["stdout"] == f"{index}\n"
-        client.send(STATUS, b"")
+        client.send(OPERATION, {"operation": "status.show"})
         kind, payload = client.last()
-        assert kind in (STATUS, REFUSED, None)
+        assert kind == ANSWER and json.loads(payload)["daemon"] is True
 
 
 BODIES = {
@@ -501,7 +500,7 @@ def test_calls_with_descriptors(unharmed):
         [CODE],
         [RUN],
         [RUN, RUN],
-        [RUN, STATUS],
+        [RUN, OPERATION],
         [RUN, SESSION],
         [RUN, CALL],
         [ANSWER],
@@ -541,7 +540,7 @@ def test_frames_out_of_order(unharmed, order):
 def test_odd_hello(unharmed, hello):
     with Client(unharmed, hello=False) as client:
         client.send(HELLO, hello)
-        client.send(STATUS, b"{}")
+        client.send(OPERATION, b"{}")
         client.connection.shutdown(socket.SHUT_WR)
         while client.receive()[0] is not None:
             pass

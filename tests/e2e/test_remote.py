@@ -28,9 +28,11 @@ def usual(text):
 class Remote:
     """One daemon, asked by two: HERE by its socket, AWAY by HTTP, whose owner is another."""
 
-    def __init__(self, installation, user, directory):
+    def __init__(self, installation, user, directory, environment="system"):
         os.chmod(directory, 0o755)
-        self.here = harness.Adder(installation, user, harness.new_directory(directory, "here"), "[environment]\ndefault = system\n")
+        self.here = harness.Adder(
+            installation, user, harness.new_directory(directory, "here"), f"[environment]\ndefault = {environment}\n"
+        )
         self.bed = http_bed.Served(self.here)
         self.away = harness.Adder(installation, user, harness.new_directory(directory, "away"), variables=self.variables())
 
@@ -173,6 +175,46 @@ def test_tools(remote):
     assert told.returncode == 125 and "the token says who asks" in told.stdout
 
 
+def test_what_the_daemon_has(remote):
+    for arguments in (["profile", "list"], ["profile", "list", "--names"], ["profile", "list", "--json"], ["profile", "show"],
+                      ["profile", "show", "compute", "--json"], ["env", "list"], ["env", "list", "--json"]):
+        remote.same(*arguments)
+    for arguments in (["store", "show"], ["store", "check", "--deep"], ["store", "check", "--json"]):
+        remote.same(*arguments)
+    for arguments in (["tools"], ["tools", "--toolset", "compute"], ["tools", "--format", "openai"],
+                      ["tools", "--format", "mcp", "--toolset", "workbench"]):
+        remote.same(*arguments)
+    assert "there is no profile" in remote.same("profile", "show", "no", status=125)[1]
+    here, away = (harness.strict_json(adder.call("status", "--json").stdout) for adder in (remote.here, remote.away))
+    assert list(here) == list(away) and here["pid"] == away["pid"] and here["http"] == away["http"]
+    assert here["connections"] == away["connections"] == 0, "without who asks"
+    assert "engine:" in remote.away.call("status").stdout
+
+
+@pytest.fixture
+def remote_science(installation, user, common_directory):
+    remote = Remote(installation, user, harness.new_directory(common_directory, "science-" + user.name), "science")
+    yield remote
+    remote.bed.stop()
+
+
+def test_data_sets(remote_science):
+    remote = remote_science
+    if not remote.here.has_environment("science"):
+        harness.skip_without("science")
+    for adder in (remote.here, remote.away):
+        table = adder.file("table.csv", "a,b\n1,x\n2,y\n")
+        made = adder.call("data", "import", table, "--name", "t")
+        assert made.returncode == 0 and made.stdout == "t:1\t2 rows\n", made
+        out = adder.scratch / "t.json"
+        assert adder.call("data", "export", "t", "--format", "json", "--out", out).returncode == 0 and out.stat().st_size > 0
+    for arguments in (["list"], ["show", "t"], ["head", "t", "-n", "1"]):
+        remote.same("data", *arguments)
+    for adder in (remote.here, remote.away):
+        assert adder.call("data", "remove", "t").returncode == 0
+    remote.same("data", "show", "t", status=125)
+
+
 def test_ctrl_c_cancels_and_the_result_comes(remote):
     with remote.away.start("print('begun', flush=True)\nwhile True: pass", "--timeout", "300") as process:
         assert process.stdout.readline() == b"begun\n"
@@ -206,7 +248,11 @@ def test_what_cannot_travel(remote):
     folder = remote.away.folder("folder")
     for arguments, words in {
         ("serve",): "works with the daemon of this machine alone",
-        ("env", "list"): "works with the daemon of this machine alone",
+        ("env", "show", "system"): "works with the daemon of this machine alone",
+        ("profile", "check", folder): "works with the daemon of this machine alone",
+        ("tools", "disable", "run_python"): "tools are switched on the daemon's machine",
+        ("tools", "--prompt"): "leave out --prompt",
+        ("token", "list"): "works with the daemon of this machine alone",
         ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "works with the daemon of this machine alone",
         ("run", "--workdir", folder, "-c", "1"): "--workdir and --review are about a directory of this machine",
         ("run", "--review", "-c", "1"): "--workdir and --review are about a directory of this machine",

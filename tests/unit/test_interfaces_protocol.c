@@ -138,7 +138,7 @@ static const struct illegal illegal_frames[] = {
     {PROTOCOL_AWAIT_ANSWER, PROTOCOL_PROGRESS, (4 << 10) + 1},
     {PROTOCOL_AWAIT_REQUEST, PROTOCOL_PROGRESS, 2},
     {PROTOCOL_AWAIT_EVENT, PROTOCOL_PROGRESS, (4 << 10) + 1},
-    {PROTOCOL_AWAIT_EVENT, PROTOCOL_STATUS, 2},
+    {PROTOCOL_AWAIT_EVENT, PROTOCOL_OPERATION, 2},
     {PROTOCOL_AWAIT_EVENT, PROTOCOL_ANSWER, 2},
     {PROTOCOL_AWAIT_EVENT, PROTOCOL_STARTED, 1},
 };
@@ -165,7 +165,7 @@ test_illegal_frames (G_GNUC_UNUSED struct pair *unused, G_GNUC_UNUSED gconstpoin
 static void
 test_uninvited_descriptors (struct pair *pair, G_GNUC_UNUSED gconstpointer data)
 {
-  static const enum protocol_kind kinds[] = {PROTOCOL_STOP, PROTOCOL_STATUS, PROTOCOL_HELLO};
+  static const enum protocol_kind kinds[] = {PROTOCOL_STOP, PROTOCOL_HELLO};
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++) {
     struct protocol_message message;
     int fds[] = {pair->near, pair->far, pair->near};
@@ -215,7 +215,7 @@ test_send_to_nobody (struct pair *pair, G_GNUC_UNUSED gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
   fd_close (&pair->near);
-  g_assert_false (protocol_send (pair->far, PROTOCOL_STATUS, "{}", 2, NULL, 0, &error));
+  g_assert_false (protocol_send (pair->far, PROTOCOL_OPERATION, "{}", 2, NULL, 0, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED);
 }
 

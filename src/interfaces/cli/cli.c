@@ -79,11 +79,9 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
       g_autofree char *typed = g_strdup_printf ("%s %s", prefix, name);
       g_set_prgname (typed);
       current = command;
-      if (!strchr (prefix, ' ')) {
-        travels = command->travels;
-        if (!observer && !check_machine ())
-          return CLI_FAILED;
-      }
+      travels = strchr (prefix, ' ') ? travels && !command->stays : command->travels;
+      if (!observer && !check_machine ())
+        return CLI_FAILED;
       return command->function (argc - 1, argv + 1);
     }
   if (observer)

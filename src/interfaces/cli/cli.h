@@ -16,7 +16,8 @@ struct cli_command {
   const char *arguments;                   /* as the help shows them: "NAME [--json]" */
   const char *summary;                     /* one line */
   int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
-  gboolean travels; /* of the program's own: it works with --url (interfaces/remote/) */
+  gboolean travels; /* of the program's own: it works with --url (interfaces/remote/), */
+  gboolean stays;   /* of such a command's own: it does not */
 };
 
 /* Finds argv[1] in TABLE (which ends with a row without a name) and calls it. PREFIX is what a person

@@ -4,19 +4,24 @@
 #include "common/json.h"
 #include "engine/host/environment.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/socket/client.h"
 
 /* ---- list ---- */
 
-static json_t *
-summary (const struct environment *environment)
+static void
+print_list (const json_t *environments, gboolean names_only)
 {
-  json_t *modules = json_array ();
-  for (gsize i = 0; environment->modules && environment->modules[i]; i++)
-    json_array_append_new (modules, json_text_or_null (environment->modules[i]));
-  return json_pack ("{s:s, s:o, s:o, s:o, s:o}", "name", environment->name, "version",
-                    json_text_or_null (environment->version), "python",
-                    json_text_or_null (environment->python), "directory",
-                    json_text_or_null (environment->directory), "modules", modules);
+  gsize i;
+  json_t *environment;
+  json_array_foreach (environments, i, environment)
+  {
+    const char *name = json_member_text (environment, "name");
+    if (names_only)
+      printf ("%s\n", name);
+    else
+      printf ("%-16s %-8s %s\n", name, json_member_text (environment, "version"),
+              json_member_text (environment, "python"));
+  }
 }
 
 static int
@@ -31,19 +36,14 @@ env_list (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  g_autoptr (GPtrArray) environments = environment_list ();
-  g_autoptr (json_t) all = json_array ();
-  for (guint i = 0; i < environments->len; i++) {
-    const struct environment *environment = g_ptr_array_index (environments, i);
-    if (json)
-      json_array_append_new (all, summary (environment));
-    else if (names_only)
-      printf ("%s\n", environment->name);
-    else
-      printf ("%-16s %-8s %s\n", environment->name, environment->version, environment->python);
-  }
+  g_autoptr (json_t) answer = client_call (NULL, "environment.list", json_object (), &problem);
+  const json_t *environments = json_object_get (answer, "environments");
+  if (!answer)
+    return cli_fail (problem);
   if (json)
-    cli_print_json (all);
+    cli_print_json (environments);
+  else
+    print_list (environments, names_only);
   return 0;
 }
 
@@ -151,9 +151,9 @@ env_remove (int argc, char **argv)
 
 static const struct cli_command commands[] = {
     {"list", "", "list the environments", env_list},
-    {"show", "NAME", "show an environment with its packages", env_show},
-    {"create", "NAME", "make an environment", env_create},
-    {"remove", "NAME", "remove an environment", env_remove},
+    {"show", "NAME", "show an environment with its packages", env_show, .stays = TRUE},
+    {"create", "NAME", "make an environment", env_create, .stays = TRUE},
+    {"remove", "NAME", "remove an environment", env_remove, .stays = TRUE},
     {0},
 };
 

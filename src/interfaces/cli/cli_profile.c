@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/socket/client.h"
 #include "policy/profile_file.h"
 #include "policy/profile_groups.h"
 
@@ -27,47 +28,55 @@ value_text (const json_t *value)
   return json_join (value, " ");
 }
 
-/* What was said of GROUP; what was not said is not shown. */
+/* What was said of GROUP in KEYS; what was not said is not shown. */
 static void
-print_group (const struct profile_group *group, const json_t *keys)
+print_group (const char *group, const json_t *keys)
 {
   const char *name;
   json_t *value;
   gboolean began = FALSE;
   json_object_foreach ((json_t *)(guintptr)keys, name, value)
   {
-    if (json_is_null (value))
+    if (json_is_null (value) || json_is_object (value) || strcmp (name, "name") == 0 ||
+        strcmp (name, "file") == 0)
       continue;
     if (!began)
-      printf ("\n[%s]\n", group->name);
+      printf ("\n[%s]\n", group);
     began = TRUE;
     g_autofree char *text = value_text (value);
     printf ("%s = %s\n", name, text);
   }
 }
 
+/* The member NAME of the object GROUP of PROFILE, in its unit. The caller's. */
+static char *
+limit_text (const json_t *profile, const char *group, const struct limit_row *row)
+{
+  const json_t *value = json_object_get (json_object_get (profile, group), row->name);
+  return quantity_format ((guint64)json_integer_value (value), row->unit);
+}
+
 static void
-print_limits (const struct profile *profile)
+print_limits (const json_t *profile)
 {
   printf ("\n%-19s %-10s %-10s %s\n", "limit", "value", "most", "what is bounded");
   for (int i = 0; i < LIMIT_COUNT; i++) {
     const struct limit_row *row = &limit_table[i];
-    g_autofree char *value = quantity_format (profile->limits.value[i], row->unit);
-    g_autofree char *most = quantity_format (profile->maxima.value[i], row->unit);
+    g_autofree char *value = limit_text (profile, "limits", row);
+    g_autofree char *most = limit_text (profile, "maxima", row);
     printf ("%-19s %-10s %-10s %s\n", row->name, value, most, row->text);
   }
 }
 
 static void
-print_profile (const struct profile *profile)
+print_profile (const json_t *profile)
 {
-  printf ("%s: %s\n%s\n", profile->name, profile->title, profile->file);
-  for (const struct profile_group *group = profile_groups; group->name; group++) {
-    g_autoptr (json_t) keys = profile_group_show (group, profile);
-    /* The two of limits are one table, which ends the page. */
+  printf ("%s: %s\n%s\n", json_member_text (profile, "name"), json_member_text (profile, "title"),
+          json_member_text (profile, "file"));
+  for (const struct profile_group *group = profile_groups; group->name; group++)
+    /* The two of limits are one table, which ends the page; the keys of the first are the profile's own. */
     if (strcmp (group->name, "limits") != 0 && strcmp (group->name, "maxima") != 0)
-      print_group (group, keys);
-  }
+      print_group (group->name, group == profile_groups ? profile : json_object_get (profile, group->name));
   print_limits (profile);
 }
 
@@ -82,15 +91,14 @@ profile_show (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 0, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  struct profile *profile = profile_load (argc > 1 ? argv[1] : "standard", &problem);
+  g_autoptr (json_t) profile = client_call (
+      NULL, "profile.show", json_pack ("{s:s}", "profile", argc > 1 ? argv[1] : "standard"), &problem);
   if (!profile)
     return cli_fail (problem);
-  if (json) {
-    g_autoptr (json_t) value = profile_to_json (profile);
-    cli_print_json (value);
-  } else
+  if (json)
+    cli_print_json (profile);
+  else
     print_profile (profile);
-  profile_free (profile);
   return 0;
 }
 
@@ -210,24 +218,52 @@ profile_document (int argc, char **argv)
 
 /* ---- list ---- */
 
-/* FALSE when one of them is broken, which was said. */
+/* All of PROFILES, whole, as one array. */
 static gboolean
-list_profiles (char *const *names, json_t *all)
+print_whole (const json_t *profiles, GError **error)
 {
-  gboolean ok = TRUE;
-  for (gsize i = 0; names[i]; i++) {
-    g_autoptr (GError) broken = NULL;
-    struct profile *profile = profile_load (names[i], &broken);
-    if (!profile) {
-      cli_fail (broken);
-      ok = FALSE;
-    } else if (all)
-      json_array_append_new (all, profile_to_json (profile));
-    else
-      printf ("%-16s %-6s %s\n", profile->name, role_name ((enum role)profile->role), profile->title);
-    profile_free (profile);
+  g_autoptr (json_t) all = json_array ();
+  gsize i;
+  json_t *profile;
+  json_array_foreach (profiles, i, profile)
+  {
+    json_t *params = json_pack ("{s:O}", "profile", json_object_get (profile, "name"));
+    json_t *whole = client_call (NULL, "profile.show", params, error);
+    if (!whole)
+      return FALSE;
+    json_array_append_new (all, whole);
   }
-  return ok;
+  cli_print_json (all);
+  return TRUE;
+}
+
+static void
+print_list (const json_t *profiles, gboolean names_only)
+{
+  gsize i;
+  json_t *profile;
+  json_array_foreach (profiles, i, profile)
+  {
+    if (names_only)
+      printf ("%s\n", json_member_text (profile, "name"));
+    else
+      printf ("%-16s %-6s %s\n", json_member_text (profile, "name"), json_member_text (profile, "role"),
+              json_member_text (profile, "title"));
+  }
+}
+
+static gboolean
+say_broken (const json_t *broken)
+{
+  gsize i;
+  json_t *profile;
+  json_array_foreach (broken, i, profile)
+  {
+    g_autoptr (GError) problem =
+        g_error_new_literal (ADDER_ERROR, ADDER_ERROR_INVALID, json_member_text (profile, "problem"));
+    cli_fail (problem);
+  }
+  return json_array_size (broken) > 0;
 }
 
 static int
@@ -242,24 +278,22 @@ profile_list (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  g_auto (GStrv) names = profile_names ();
-  if (names_only) {
-    for (gsize i = 0; names[i]; i++)
-      printf ("%s\n", names[i]);
-    return 0;
-  }
-  g_autoptr (json_t) all = json ? json_array () : NULL;
-  gboolean ok = list_profiles (names, all);
-  if (json)
-    cli_print_json (all);
-  return ok ? 0 : CLI_FAILED;
+  g_autoptr (json_t) answer = client_call (NULL, "profile.list", json_object (), &problem);
+  const json_t *profiles = json_object_get (answer, "profiles");
+  if (!answer || (json && !print_whole (profiles, &problem)))
+    return cli_fail (problem);
+  if (!json)
+    print_list (profiles, names_only);
+  return !names_only && say_broken (json_object_get (answer, "broken")) ? CLI_FAILED : 0;
 }
 
 static const struct cli_command commands[] = {
     {"list", "", "list the profiles, and the lowest role that may use each", profile_list},
     {"show", "[NAME]", "show all that a profile says (standard when none is named)", profile_show},
-    {"check", "FILE", "say what is wrong with the file of a profile, line by line", profile_check},
-    {"document", "", "print what may stand in a profile, as docs/profile-keys.md", profile_document},
+    {"check", "FILE", "say what is wrong with the file of a profile, line by line", profile_check,
+     .stays = TRUE},
+    {"document", "", "print what may stand in a profile, as docs/profile-keys.md", profile_document,
+     .stays = TRUE},
     {0},
 };
 

@@ -159,6 +159,7 @@ serve (struct serve_options *options, const struct config *config, const char *s
     return FALSE;
   }
   struct service *service = service_new (engine);
+  server_set_service (server, service);
   service->mcp = mcp_server_new (service);
   struct http_server *http = NULL;
   if (!start_http (options, service, server, &http, error)) {
@@ -173,7 +174,7 @@ serve (struct serve_options *options, const struct config *config, const char *s
   notify_systemd ("READY=1");
   GThread *warming = g_thread_new ("warm", warm, engine);
   server_set_http (server, http);
-  gboolean ok = server_loop (server, service, error);
+  gboolean ok = server_loop (server, error);
   notify_systemd ("STOPPING=1");
   http_server_free (http);
   /* Ends the warming as well, which may be in the middle of imports. */

@@ -7,6 +7,7 @@
 #include "common/size.h"
 #include "engine/request/outcome.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
 
 /* As for a service that is not running: LSB's code for it. */
@@ -19,22 +20,6 @@ connect_only (struct client *ret_client, char **ret_socket, GError **error)
 {
   *ret_socket = client_socket (error);
   return *ret_socket && client_connect (*ret_socket, ret_client, error);
-}
-
-static json_t *
-ask_status (struct client *client, GError **error)
-{
-  struct protocol_message message;
-  json_t *status = NULL;
-  if (!protocol_send (client->fd, PROTOCOL_STATUS, NULL, 0, NULL, 0, error) ||
-      !protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, PROTOCOL_FRAME_MS, &message, error))
-    return NULL;
-  if (message.kind == PROTOCOL_STATUS)
-    status = json_parse_object (message.data, message.length, "the daemon's status", error);
-  else
-    protocol_take_refusal (&message, error);
-  protocol_message_clear (&message);
-  return status;
 }
 
 /* ---- for people ---- */
@@ -126,17 +111,12 @@ cli_status (int argc, char **argv)
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
-  g_autofree char *socket = NULL;
-  struct client client;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  if (!connect_only (&client, &socket, &problem)) {
-    if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) && socket)
-      return no_daemon (socket, json);
-    return cli_fail (problem);
-  }
-  g_autoptr (json_t) status = ask_status (&client, &problem);
-  client_close (&client);
+  g_autofree char *socket = remote_is_set () ? NULL : client_socket (&problem);
+  g_autoptr (json_t) status = problem ? NULL : client_call (socket, "status.show", json_object (), &problem);
+  if (!status && socket && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    return no_daemon (socket, json);
   if (!status)
     return cli_fail (problem);
   print_status (status, json);

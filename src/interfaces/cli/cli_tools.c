@@ -6,8 +6,10 @@
 #include "adder.h"
 #include "common/config.h"
 #include "common/json.h"
+#include "common/text.h"
 #include "interfaces/cli/caller_context.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/remote/remote.h"
 #include "tools/format.h"
 #include "tools/installed.h"
 #include "tools/tool_enablement.h"
@@ -140,12 +142,91 @@ switch_tool (const struct tools_options *options, const char *word, const char *
          tool_find (toolset, name, &toolset, &tool, error) && tool_enablement_set (toolset, tool, on, error);
 }
 
+/* ---- those of a daemon elsewhere ---- */
+
+/* {"toolset", "toolsets", "tools"}: TOOLSET may be NULL. The caller's. */
+static json_t *
+ask_tools (const char *toolset, const char *format, GError **error)
+{
+  g_autofree char *named = toolset ? g_uri_escape_string (toolset, NULL, FALSE) : NULL;
+  g_autofree char *path = g_strconcat ("/v1/tools?format=", format, named ? "&toolset=" : NULL, named, NULL);
+  return remote_ask ("GET", path, NULL, -1, error);
+}
+
+static void
+print_rows (const json_t *answer)
+{
+  gsize i;
+  json_t *tool;
+  json_array_foreach (json_object_get (answer, "tools"), i, tool)
+  {
+    const char *texts[] = {json_member_text (answer, "toolset"), json_member_text (tool, "name"),
+                           json_member_text (json_object_get (tool, "_meta"), "adder/role"),
+                           json_member_text (tool, "title")};
+    g_autofree char *line = g_strdup_printf (TOOL_LINE, texts[0], texts[1], texts[2], texts[3]);
+    g_strchomp (line);
+    g_autofree char *shown = text_one_line (line, -1); /* another machine wrote it */
+    printf ("%s\n", shown);
+  }
+}
+
+/* A line for each tool of TOOLSET, or of all that ANSWER, the first, tells of. */
+static gboolean
+print_remote_list (const char *toolset, const json_t *answer, GError **error)
+{
+  gsize i;
+  json_t *name;
+  print_rows (answer);
+  json_array_foreach (json_object_get (answer, "toolsets"), i, name)
+  {
+    if (toolset || strcmp (json_string_value (name), json_member_text (answer, "toolset")) == 0)
+      continue;
+    g_autoptr (json_t) next = ask_tools (json_string_value (name), "mcp", error);
+    if (!next)
+      return FALSE;
+    print_rows (next);
+  }
+  return TRUE;
+}
+
+static gboolean
+print_remote (const struct tools_options *options, GError **error)
+{
+  enum tool_format format = TOOL_FORMAT_LIST;
+  if (options->format && !tool_format_parse (options->format, &format, error))
+    return FALSE;
+  gboolean lists = format == TOOL_FORMAT_LIST;
+  if (options->prompt || options->role || options->read_only || format == TOOL_FORMAT_MARKDOWN ||
+      format == TOOL_FORMAT_OPERATIONS) {
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+        "of a daemon elsewhere there is the list that the token may call, for people or for a model: "
+        "leave out --prompt, --role and --read-only");
+    return FALSE;
+  }
+  g_autoptr (json_t) answer = ask_tools (options->toolset, lists ? "mcp" : options->format, error);
+  if (!answer)
+    return FALSE;
+  if (lists)
+    return print_remote_list (options->toolset, answer, error);
+  json_dumpf (json_object_get (answer, "tools"), stdout, JSON_INDENT (2));
+  putchar ('\n');
+  return TRUE;
+}
+
 /* ---- the command ---- */
 
 static gboolean
 carry_out (const struct tools_options *options, int argc, char **argv, GError **error)
 {
   struct view view = {0};
+  if (remote_is_set () && argc == 1)
+    return print_remote (options, error);
+  if (remote_is_set ()) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "tools are switched on the daemon's machine, by who may write its configuration");
+    return FALSE;
+  }
   if (argc > 1)
     return switch_tool (options, argv[1], argc > 2 ? argv[2] : NULL, error);
   gboolean ok = open_view (options, &view, error) && print_tools (options, &view, error);

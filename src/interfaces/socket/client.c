@@ -512,7 +512,17 @@ connect_for (const char *socket, const char *name, struct client *ret_client, GE
   if (g_str_has_prefix (name, "approval."))
     return connect_running (socket, "nothing waits for an approval, since no daemon is running", ret_client,
                             error);
+  if (g_str_has_prefix (name, "status."))
+    return connect_running (socket, "no daemon is running", ret_client, error);
   return client_find (socket, ret_client, error);
+}
+
+/* In this process, where OPERATION needs no more. */
+static gboolean
+is_own_files (const char *name)
+{
+  const struct operation *operation = operation_find (name, NULL);
+  return operation && operation->flags & OPERATION_OWN_FILES;
 }
 
 json_t *
@@ -524,6 +534,10 @@ client_call_with (const char *socket, const char *operation, json_t *params, int
     return remote_call (operation, params, fd, ret_fd, error);
   if (ret_fd)
     *ret_fd = -1;
+  if (is_own_files (operation)) {
+    const struct operation_caller self = OPERATION_CALLER (NULL, NULL, ROLE_ADMIN);
+    return operation_call (&self, operation, params, error);
+  }
   g_autoptr (json_t) question = json_pack ("{s:s, s:o}", "operation", operation, "params", params);
   g_autofree char *usual = socket ? NULL : client_socket (error);
   struct client client;

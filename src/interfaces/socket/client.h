@@ -67,7 +67,7 @@ json_t *client_take_answer (struct client *client, GError **error);
 /* Has the daemon on the machine that is meant (interfaces/remote/), here at SOCKET (NULL: where the
  * configuration says), do OPERATION (operations/operation.h), by a connection of its own. PARAMS are taken;
  * NULL is text that is not UTF-8. Without a daemon one is started for what is kept on disk; else it is
- * ADDER_ERROR_NOT_FOUND. The caller's. */
+ * ADDER_ERROR_NOT_FOUND. Files of the user's own (OPERATION_OWN_FILES) are read here. The caller's. */
 json_t *client_call (const char *socket, const char *operation, json_t *params, GError **error);
 
 /* The same with the descriptor FD (-1: none) beside it. *RET_FD (may be NULL): as client_ask_for. */

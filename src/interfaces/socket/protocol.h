@@ -23,8 +23,6 @@
  *     MCP {toolset, ...} + descriptor       ->
  *                                         <-   ANSWER {}           server_mcp.h says what is in MCP; lines of
  *                                                                  MCP follow, both ways, to the end
- *     STATUS                              ->
- *                                         <-   STATUS {...}
  *     STOP {only_idle, keep_sessions}     ->
  *                                         <-   STOPPING {stopping, running, sessions, approvals}
  *
@@ -45,14 +43,13 @@
 #include "adder.h"
 #include "interfaces/service/submission.h"
 
-#define PROTOCOL_VERSION 9
+#define PROTOCOL_VERSION 10
 
 enum protocol_kind {
   PROTOCOL_HELLO = 1,
   PROTOCOL_REFUSED,
   PROTOCOL_STOP,
   PROTOCOL_STOPPING,
-  PROTOCOL_STATUS,
   PROTOCOL_RUN,
   PROTOCOL_CODE,
   PROTOCOL_STARTED,
@@ -80,7 +77,7 @@ enum protocol_state {
   PROTOCOL_AWAIT_HELLO,   /* daemon: nothing was said yet; client: the answer to it */
   PROTOCOL_AWAIT_REQUEST, /* daemon */
   PROTOCOL_AWAIT_CODE,    /* daemon: after RUN */
-  PROTOCOL_AWAIT_ANSWER,  /* client: to OPERATION, SESSION, CALL, MCP, STATUS or STOP */
+  PROTOCOL_AWAIT_ANSWER,  /* client: to OPERATION, SESSION, CALL, MCP or STOP */
   PROTOCOL_AWAIT_EVENT,   /* client: after CODE */
 };
 

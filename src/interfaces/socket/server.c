@@ -36,6 +36,7 @@
 #include "common/log.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/socket/server_private.h"
+#include "library/library.h"
 
 #define LOCK_WAIT_S     10
 #define END_WAIT_US     (15 * G_USEC_PER_SEC)
@@ -175,9 +176,19 @@ server_look (gpointer data)
 }
 
 void
+server_set_service (struct server *server, struct service *service)
+{
+  server->service = service;
+  service->engine->describe = server_status;
+  service->engine->described = server;
+}
+
+void
 server_set_http (struct server *server, struct http_server *http)
 {
+  g_mutex_lock (&server->lock);
   server->http = http;
+  g_mutex_unlock (&server->lock);
 }
 
 /* ---- one connection ---- */
@@ -443,7 +454,7 @@ end_connections (struct server *server)
 }
 
 gboolean
-server_loop (struct server *server, struct service *service, GError **error)
+server_loop (struct server *server, GError **error)
 {
   sigset_t ending;
   sigemptyset (&ending);
@@ -453,7 +464,6 @@ server_loop (struct server *server, struct service *service, GError **error)
   autoclose int signal_fd = signalfd (-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signal_fd < 0)
     return error_from_errno (error, errno, "cannot make a signalfd");
-  server->service = service;
   gboolean ok = accept_until_end (server, signal_fd, error);
   end_connections (server);
   return ok;

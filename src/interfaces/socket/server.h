@@ -21,6 +21,10 @@ struct http_server;
  * serves the socket. What a killed daemon left there is replaced. */
 struct server *server_new (const struct server_options *options, GError **error);
 
+/* What it serves. To be called first: the status of SERVICE's engine tells of SERVER from then on, as long as
+ * both live. */
+void server_set_service (struct server *server, struct service *service);
+
 /* The daemon's other interface: its connections keep it from ending, its addresses are in the status, and
  * server_loop closes it with its own. NULL: there is none. To be freed after server_loop. */
 void server_set_http (struct server *server, struct http_server *http);
@@ -28,10 +32,10 @@ void server_set_http (struct server *server, struct http_server *http);
 /* Has the main thread look around: something came or went. From any thread; DATA is a struct server. */
 void server_look (gpointer data);
 
-/* Serves SERVICE until SIGTERM, SIGINT or SIGHUP (which the caller has blocked in all threads), a STOP, or
+/* Serves until SIGTERM, SIGINT or SIGHUP (which the caller has blocked in all threads), a STOP, or
  * the idle time. Runs under way are cancelled and their results sent. Returns FALSE with ERROR only when
  * waiting itself fails. */
-gboolean server_loop (struct server *server, struct service *service, GError **error);
+gboolean server_loop (struct server *server, GError **error);
 
 /* Removes the socket and gives up the lock: call it when the engine is gone, so that a next daemon does not
  * start beside this one. NULL is allowed. */

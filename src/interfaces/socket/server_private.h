@@ -23,7 +23,7 @@ struct server {
   gint64 started_us;
   struct protocol_hello hello;
   struct service *service;
-  struct http_server *http; /* or NULL */
+  struct http_server *http; /* or NULL; set under the lock, read by the main thread without it */
 
   MUTEX (server) lock;
   GCond ended;
@@ -37,6 +37,10 @@ struct connection {
   int fd;
   uid_t uid;
 };
+
+/* What the daemon is and does, but for its engine: of operations/status.c. DATA is a struct server; the
+ * connection at WATCH_FD is not counted. From any thread. The caller's. */
+json_t *server_status (gpointer data, int watch_fd);
 
 /* Has the main thread look around. */
 void server_wake (struct server *server);

@@ -285,32 +285,46 @@ handle_mcp (struct connection *connection, struct protocol_message *message, GEr
   return FALSE;
 }
 
-static gboolean
-handle_status (struct connection *connection, G_GNUC_UNUSED struct protocol_message *message, GError **error)
+/* Without the one at WATCH_FD; with the lock held. */
+static guint
+count_connections (struct server *server, int watch_fd)
 {
-  struct server *server = connection->server;
+  guint count = 0;
+  GHashTableIter iter;
+  gpointer connection;
+  g_hash_table_iter_init (&iter, server->connections);
+  while (g_hash_table_iter_next (&iter, &connection, NULL))
+    count += ((struct connection *)connection)->fd != watch_fd;
+  return count;
+}
+
+json_t *
+server_status (gpointer data, int watch_fd)
+{
+  struct server *server = data;
   g_mutex_lock (&server->lock);
-  guint connections = g_hash_table_size (server->connections);
+  guint connections = count_connections (server, watch_fd);
+  struct http_server *http = server->http;
   g_mutex_unlock (&server->lock);
   g_mutex_lock (&server->service->lock);
   guint running = server->service->running;
   guint64 runs = server->service->works;
   g_mutex_unlock (&server->service->lock);
-  g_autoptr (json_t) status = json_pack (
-      "{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I, s:o}", "daemon", 1, "version", server->hello.version,
-      "pid", (json_int_t)server->hello.pid, "socket", server->path, "uptime_ms",
-      (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000), "idle_exit_ms",
-      (json_int_t)server->idle_exit_ms, "connections", (int)connections - 1, "running", (int)running, "runs",
-      (json_int_t)runs, "engine", library_status (server->service->engine));
-  if (server->http) {
+  json_t *status =
+      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I}", "daemon", 1, "version",
+                 server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
+                 "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
+                 "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections, "running",
+                 (int)running, "runs", (json_int_t)runs);
+  if (http) {
     json_t *addresses = json_array ();
-    const char *const *urls = http_server_addresses (server->http);
+    const char *const *urls = http_server_addresses (http);
     for (gsize i = 0; urls[i]; i++)
       json_array_append_new (addresses, json_string (urls[i]));
     json_object_set_new (status, "http", addresses);
-    json_object_set_new (status, "http_connections", json_integer (http_server_connections (server->http)));
+    json_object_set_new (status, "http_connections", json_integer (http_server_connections (http)));
   }
-  return protocol_send_json (connection->fd, PROTOCOL_STATUS, status, error);
+  return status;
 }
 
 static gboolean
@@ -345,13 +359,9 @@ struct request_row {
 };
 
 static const struct request_row request_table[] = {
-    {PROTOCOL_RUN, FALSE, handle_run},
-    {PROTOCOL_SESSION, FALSE, handle_session},
-    {PROTOCOL_CALL, FALSE, handle_call},
-    {PROTOCOL_STATUS, FALSE, handle_status},
-    {PROTOCOL_STOP, TRUE, handle_stop},
-    {PROTOCOL_MCP, FALSE, handle_mcp},
-    {PROTOCOL_OPERATION, FALSE, handle_operation},
+    {PROTOCOL_RUN, FALSE, handle_run},   {PROTOCOL_SESSION, FALSE, handle_session},
+    {PROTOCOL_CALL, FALSE, handle_call}, {PROTOCOL_STOP, TRUE, handle_stop},
+    {PROTOCOL_MCP, FALSE, handle_mcp},   {PROTOCOL_OPERATION, FALSE, handle_operation},
 };
 
 gboolean

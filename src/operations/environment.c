@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on environments: Python interpreters with their packages. */
+#include "engine/host/environment.h"
+
+#include "common/field_rows.h"
+#include "common/json.h"
+#include "operations/operation.h"
+
+/* Where it is on this machine is an admin's business. */
+static json_t *
+environment_summary (const struct environment *environment, enum role role)
+{
+  gboolean tells = role == ROLE_ADMIN;
+  json_t *modules = json_array ();
+  for (gsize i = 0; environment->modules && environment->modules[i]; i++)
+    json_array_append_new (modules, json_text_or_null (environment->modules[i]));
+  return json_pack ("{s:s, s:o, s:o, s:o, s:o}", "name", environment->name, "version",
+                    json_text_or_null (environment->version), "python",
+                    json_text_or_null (tells ? environment->python : NULL), "directory",
+                    json_text_or_null (tells ? environment->directory : NULL), "modules", modules);
+}
+
+static json_t *
+environments_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (GPtrArray) environments = environment_list ();
+  json_t *list = json_array ();
+  for (guint i = 0; i < environments->len; i++)
+    json_array_append_new (list, environment_summary (environments->pdata[i], call->caller->role));
+  return json_pack ("{s:o}", "environments", list);
+}
+
+static const struct field environment_fields[] = {
+    TEXT ("name", "By which a run asks for it."),
+    TEXT_0 ("version", "Of its Python."),
+    TEXT_0 ("python", "The interpreter; for admins."),
+    TEXT_0 ("directory", "Where it is; for admins. Null for `system`."),
+    TEXTS ("modules", "That are loaded ahead."),
+    {0},
+};
+static const struct field list_fields[] = {
+    LIST ("environments", environment_fields, "By name."),
+    {0},
+};
+
+static const struct field no_params[] = {{0}};
+static const struct field *const list_replies[] = {list_fields, NULL};
+
+const struct operation environment_operations[] = {
+    {
+        .name = "environment.list",
+        .title = "List the environments",
+        .text = "The Pythons in which code can run, with the modules that each loads ahead.",
+        .flags = OPERATION_OWN_FILES,
+        .params = no_params,
+        .replies = list_replies,
+        .run = environments_list,
+        .http = {"GET", "/v1/environments", "listEnvironments", 200},
+    },
+    {0},
+};

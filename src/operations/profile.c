@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on profiles: the named sets of limits and rules. */
+#include "policy/profile.h"
+
+#include "common/field_rows.h"
+#include "common/json.h"
+#include "library/library.h"
+#include "operations/fields.h"
+#include "operations/operation.h"
+
+/* ---- the functions ---- */
+
+static gboolean
+profile_is_for (const struct profile *profile, const struct operation_caller *caller)
+{
+  return !caller->engine || role_may_use_profile (caller->engine->engine->host->config, caller->role,
+                                                  profile->name, (enum role)profile->role, NULL);
+}
+
+/* Files that are no profiles are an admin's business. */
+static json_t *
+profile_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
+{
+  g_auto (GStrv) names = profile_names ();
+  json_t *profiles = json_array (), *broken = json_array ();
+  for (gsize i = 0; names[i]; i++) {
+    g_autoptr (GError) problem = NULL;
+    struct profile *profile = profile_load (names[i], &problem);
+    if (profile && profile_is_for (profile, call->caller))
+      json_array_append_new (profiles, json_pack ("{s:s, s:s, s:o}", "name", profile->name, "role",
+                                                  role_name ((enum role)profile->role), "title",
+                                                  json_text_or_null (profile->title)));
+    else if (!profile && call->caller->role == ROLE_ADMIN)
+      json_array_append_new (broken, json_pack ("{s:s, s:s}", "name", names[i], "problem", problem->message));
+    profile_free (profile);
+  }
+  return json_pack ("{s:o, s:o}", "profiles", profiles, "broken", broken);
+}
+
+static json_t *
+profile_show (const struct operation_call *call, GError **error)
+{
+  struct profile *profile = profile_load (operation_text (call, "profile"), error);
+  json_t *value = profile ? profile_to_json (profile) : NULL;
+  profile_free (profile);
+  return value;
+}
+
+/* ---- the fields ---- */
+
+static const struct field listed_fields[] = {
+    TEXT ("name", "By which a run asks for it."),
+    TEXT ("role", "The lowest that may use it."),
+    TEXT_0 ("title", "A few words."),
+    {0},
+};
+static const struct field broken_fields[] = {
+    TEXT ("name", "Of the file, without its ending."),
+    TEXT ("problem", "What is wrong with it, and where."),
+    {0},
+};
+static const struct field list_fields[] = {
+    LIST ("profiles", listed_fields, "By name."),
+    LIST ("broken", broken_fields, "Those that cannot be read; for admins."),
+    {0},
+};
+
+/* The keys are those of profiles: docs/profile-keys.md. */
+static const struct field profile_fields[] = {
+    TEXT ("name", "By which a run asks for it."),
+    TEXT_0 ("file", "Where it stands on the daemon's machine."),
+    TEXT_0 ("title", "A few words."),
+    TEXT_0 ("environment", "Of a run that names none."),
+    WHOLE ("min_isolation", "The lowest level at which it may be used."),
+    TEXT ("role", "The lowest that may use it."),
+    TEXT ("approval", "Whether somebody must say yes: never, effect or always."),
+    {.name = "mitigations",
+     .types = FIELD_LIST | FIELD_NULL,
+     .items = FIELD_TEXT,
+     .text = "Asked of the kernel against learning by timing."},
+    TEXT ("tables", "The format in which shown tables are kept, or none."),
+    FLAG ("keep_files", "Whether what its runs write is kept."),
+    TEXT ("backend", "native, or container."),
+    MAP ("limits", FIELD_INTEGER, "Each limit."),
+    MAP ("maxima", FIELD_INTEGER, "The most that a run may ask for, of each."),
+    MAP ("session", FIELD_ANY, "The keys of [session]."),
+    MAP ("variables", FIELD_TEXT, "Of the environment of its runs."),
+    MAP ("blocked", FIELD_ANY, "The keys of [blocked]."),
+    MAP ("guard", FIELD_ANY, "The keys of [guard]."),
+    MAP ("workdir", FIELD_ANY, "The keys of [workdir]."),
+    MAP ("network", FIELD_ANY, "The keys of [network]; a secret is a file or a variable, and not shown."),
+    {0},
+};
+
+static const struct field no_params[] = {{0}};
+static const struct field show_params[] = {
+    {.name = "profile",
+     .types = FIELD_TEXT,
+     .pattern = "^[A-Za-z0-9][a-z0-9_-]{0,63}$",
+     .pattern_words = "a profile's name",
+     .text = "Its name."},
+    {0},
+};
+static const struct field *const list_replies[] = {list_fields, NULL};
+static const struct field *const show_replies[] = {profile_fields, NULL};
+
+/* ---- the table ---- */
+
+#define PROFILES "/v1/profiles"
+
+const struct operation profile_operations[] = {
+    {
+        .name = "profile.list",
+        .title = "List the profiles",
+        .text = "Those that the caller's role may use.",
+        .flags = OPERATION_OWN_FILES,
+        .params = no_params,
+        .replies = list_replies,
+        .run = profile_list,
+        .http = {"GET", PROFILES, "listProfiles", 200},
+    },
+    {
+        .name = "profile.show",
+        .title = "Show a profile",
+        .text = "All its keys, and the maxima of its limits.",
+        .role = ROLE_ADMIN,
+        .flags = OPERATION_OWN_FILES,
+        .params = show_params,
+        .replies = show_replies,
+        .run = profile_show,
+        .http = {"GET", PROFILES "/{profile}", "showProfile", 200},
+    },
+    {0},
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program holds and does. */
+#include "common/field_rows.h"
+#include "library/library.h"
+#include "operations/operation.h"
+
+static json_t *
+status_show (const struct operation_call *call, G_GNUC_UNUSED GError **error)
+{
+  AdderEngine *engine = call->caller->engine;
+  json_t *status = engine->describe ? engine->describe (engine->described, call->caller->watch_fd)
+                                    : json_pack ("{s:b, s:s}", "daemon", 0, "version", adder_version ());
+  json_object_set_new (status, "engine", library_status (engine));
+  return status;
+}
+
+static const struct field no_params[] = {{0}};
+static const struct field status_fields[] = {
+    FLAG ("daemon", "Whether it is a daemon, and no program that has an engine of its own."),
+    TEXT ("version", "Of Adder."),
+    SOME (.name = "pid", .types = FIELD_INTEGER, .text = "Of the daemon."),
+    SOME (.name = "socket", .types = FIELD_TEXT, .text = "Where it listens on its machine."),
+    SOME (.name = "uptime_ms", .types = FIELD_INTEGER, .text = "For how long."),
+    SOME (.name = "idle_exit_ms", .types = FIELD_INTEGER,
+          .text = "It ends after so long without a connection; 0: never."),
+    SOME (.name = "connections", .types = FIELD_INTEGER, .text = "At the socket, without that of who asks."),
+    SOME (.name = "running", .types = FIELD_INTEGER, .text = "Runs, calls and other work."),
+    SOME (.name = "runs", .types = FIELD_INTEGER, .text = "How many there were."),
+    SOME (.name = "http", .types = FIELD_LIST, .items = FIELD_TEXT,
+          .text = "The addresses at which it answers HTTP."),
+    SOME (.name = "http_connections", .types = FIELD_INTEGER, .text = "There."),
+    MAP ("engine", FIELD_ANY, "Pools, sessions, memory, approvals and the store."),
+    {0},
+};
+static const struct field *const status_replies[] = {status_fields, NULL};
+
+const struct operation status_operations[] = {
+    {
+        .name = "status.show",
+        .title = "Show what the daemon holds and does",
+        .text = "Interpreters that are ready, runs, sessions, memory and connections.",
+        .role = ROLE_ADMIN,
+        .params = no_params,
+        .replies = status_replies,
+        .run = status_show,
+        .http = {"GET", "/v1/status", "showStatus", 200},
+    },
+    {0},
+};
