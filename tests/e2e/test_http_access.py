@@ -89,6 +89,26 @@ def test_roles_looking_and_deciding(served):
     assert served.post(waiting + "/approve").status == 404
 
 
+def test_what_there_is_for_each_role(served):
+    """Names are for everybody who may use them; where files are, and what profiles say, is for admins."""
+    torn = served.adder.config / "profiles/torn.conf"
+    torn.parent.mkdir(exist_ok=True)
+    torn.write_text("[limits\n")
+    asked = {"guest": served.token("low", "--role", "guest"), "user": served.token("middle"), "admin": served.secret}
+    seen = {}
+    for role, secret in asked.items():
+        listed = served.get("/v1/profiles", secret=secret).json()
+        seen[role] = {profile["name"]: profile["role"] for profile in listed["profiles"]}
+        assert bool(listed["broken"]) == (role == "admin"), role
+        for environment in served.get("/v1/environments", secret=secret).json()["environments"]:
+            assert bool(environment["python"]) == (role == "admin"), role
+        for path in ("/v1/profiles/standard", "/v1/status", "/v1/store"):
+            assert served.get(path, secret=secret).status == (200 if role == "admin" else 403), (role, path)
+    torn.unlink()
+    assert set(seen["guest"].values()) == {"guest"} and "standard" in seen["guest"]
+    assert set(seen["guest"]) < set(seen["admin"]) and set(seen["user"]) <= set(seen["admin"])
+
+
 def test_a_token_of_one_toolset_has_no_other(served):
     secret = served.token("calculator", "--toolset", "compute")
     right = {"arguments": {"code": "6 * 7", "description": "d"}}
