@@ -9,12 +9,12 @@
 #include "engine/pool/channel.h"
 #include "fuzz/fuzz.h"
 
-#define FRAME_MOST 65536
+#define FRAME_MAX 65536
 
 static gint64
 bound (uint32_t kind)
 {
-  return kind <= 16 ? FRAME_MOST : -1;
+  return kind <= 16 ? FRAME_MAX : -1;
 }
 
 /* The socket that FROM is read from; the bytes fit its buffer, and the writing end is closed. */
@@ -33,7 +33,7 @@ static void
 note (GByteArray *seen, uint32_t kind, const char *text, gsize length)
 {
   guint64 head[2] = {kind, length};
-  FUZZ_REQUIRE (length <= FRAME_MOST && text[length] == '\0');
+  FUZZ_REQUIRE (length <= FRAME_MAX && text[length] == '\0');
   g_byte_array_append (seen, (const guint8 *)head, sizeof head);
   g_byte_array_append (seen, (const guint8 *)text, (guint)length);
 }
@@ -59,7 +59,7 @@ read_blocking (int fd, GByteArray *seen)
   struct frame_header header;
   char *text;
   size_t count;
-  while (frame_receive (fd, FRAME_MOST, 1000, &header, &text, NULL, 0, &count) == 0) {
+  while (frame_receive (fd, FRAME_MAX, 1000, &header, &text, NULL, 0, &count) == 0) {
     if (bound (header.kind) >= 0)
       note (seen, header.kind, text, header.length);
     free (text);
@@ -71,7 +71,7 @@ read_blocking (int fd, GByteArray *seen)
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  if (size > FRAME_MOST)
+  if (size > FRAME_MAX)
     return 0;
   g_autoptr (GByteArray) one = g_byte_array_new ();
   g_autoptr (GByteArray) other = g_byte_array_new ();

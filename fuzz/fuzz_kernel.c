@@ -10,7 +10,7 @@
 #include "sandbox/cgroup_backend.h"
 #include "sandbox/mountinfo.h"
 
-#define LEAST_BUFFER 1
+#define MIN_BUFFER 1
 
 static void
 check_mounts (FILE *file, const char *controller)
@@ -63,7 +63,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     check_mounts (file, controllers[data[1] % G_N_ELEMENTS (controllers)]);
     break;
   case 1:
-    check_own_group (file, controllers[data[1] % G_N_ELEMENTS (controllers)], LEAST_BUFFER + data[1]);
+    check_own_group (file, controllers[data[1] % G_N_ELEMENTS (controllers)], MIN_BUFFER + data[1]);
     break;
   case 2:
     check_number (text, keys[data[1] % G_N_ELEMENTS (keys)]);

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "sandbox/plan.h"
 
-#define ARGUMENTS_MOST 64
+#define ARGUMENTS_MAX 64
 
 static void
 check_quantity (const char *text, enum limit_unit unit)
@@ -38,7 +38,7 @@ check_plan (const char *text)
 {
   struct fault fault;
   struct plan plan, again;
-  g_auto (GStrv) words = g_strsplit (text, "\n", ARGUMENTS_MOST);
+  g_auto (GStrv) words = g_strsplit (text, "\n", ARGUMENTS_MAX);
   if (plan_from_arguments (&plan, (int)g_strv_length (words), words, &fault) < 0)
     return;
   char **written = plan_to_arguments (&plan);

@@ -741,7 +741,7 @@ class Adder:
 
     def descriptors(self):
         """How many the daemon holds at rest, without connections: the last of them may take a moment to close. Nor are those of
-        its database counted: how many connections to that it keeps (IDLE_MOST in store/database.c) depends on how busy it was."""
+        its database counted: how many connections to that it keeps (IDLE_MAX in store/database.c) depends on how busy it was."""
         pid = self.at_rest()
         wait_until(lambda: self.connections() == 0, "the daemon to close its connections")
         return sum(not name.startswith(f"{self.state}/store/records.db") for name in opened(pid))

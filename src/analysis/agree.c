@@ -11,12 +11,12 @@
 #define NAME_BYTES 3
 
 /* A rounded number has two digits at least that say something. */
-#define DIGITS_LEAST 2
+#define DIGITS_MIN 2
 
 /* Numbers of a column whose pairs are looked at; the preview has ANALYSIS_PREVIEW_ROWS. */
-#define COLUMN_MOST 32
+#define COLUMN_MAX 32
 
-#define YEAR_LEAST  1000
+#define YEAR_MIN   1000
 
 struct number {
   double value, give; /* and how far off a rounded one may be */
@@ -54,7 +54,7 @@ measure (const char *begin, const char *end, char mark, struct number *number)
       g_string_append_c (digits, '.');
     }
   }
-  gsize loose = fraction > 0 || count <= DIGITS_LEAST ? 0 : MIN (zeros, count - DIGITS_LEAST);
+  gsize loose = fraction > 0 || count <= DIGITS_MIN ? 0 : MIN (zeros, count - DIGITS_MIN);
   number->value = g_ascii_strtod (digits->str, NULL);
   number->give = 0.5 * pow (10, (double)loose - (double)fraction) * (1 + 1e-9);
 }
@@ -195,7 +195,7 @@ take_years (struct agreement *agreement)
       json_array_foreach (row, place, cell)
       {
         if (json_is_string (cell))
-          take_numbers (agreement, json_string_value (cell), YEAR_LEAST);
+          take_numbers (agreement, json_string_value (cell), YEAR_MIN);
       }
     }
   }
@@ -245,7 +245,7 @@ is_of_pair (const struct number *number, double one, double other)
 static gboolean
 is_of_column (const struct number *number, const GArray *column)
 {
-  guint count = MIN (column->len, COLUMN_MOST);
+  guint count = MIN (column->len, COLUMN_MAX);
   double sum = 0;
   for (guint i = 0; i < column->len; i++) {
     double value = g_array_index (column, double, i);

@@ -70,7 +70,7 @@ append_columns (GString *text, const json_t *columns)
   json_t *column;
   json_array_foreach (columns, index, column)
   {
-    if (index == DESCRIBE_COLUMNS_MOST) {
+    if (index == DESCRIBE_COLUMNS_MAX) {
       g_string_append_printf (text, "(and %" G_GSIZE_FORMAT " more columns)\n",
                               json_array_size (columns) - index);
       return;
@@ -95,7 +95,7 @@ append_row (GString *text, const json_t *row, const char *member)
   json_t *cell;
   json_array_foreach (row, index, cell)
   {
-    if (index == DESCRIBE_CELLS_MOST) {
+    if (index == DESCRIBE_CELLS_MAX) {
       g_string_append (text, ",...");
       break;
     }
@@ -182,12 +182,12 @@ describe_columns (const struct analysis *analysis)
     json_array_foreach (columns, at, column)
     {
       g_autofree char *name = describe_scalar (json_object_get (column, "name"), DESCRIBE_CELL_CHARACTERS);
-      if (at < DESCRIBE_CELLS_MOST)
+      if (at < DESCRIBE_CELLS_MAX)
         g_string_append_printf (text, "%s %s", at > 0 ? "," : "", name);
     }
-    if (json_array_size (columns) > DESCRIBE_CELLS_MOST)
+    if (json_array_size (columns) > DESCRIBE_CELLS_MAX)
       g_string_append_printf (text, ", and %" G_GSIZE_FORMAT " more",
-                              json_array_size (columns) - DESCRIBE_CELLS_MOST);
+                              json_array_size (columns) - DESCRIBE_CELLS_MAX);
   }
   return g_string_free (text, FALSE);
 }

@@ -8,8 +8,8 @@
 #include "analysis/state.h"
 
 /* Bounds of what a model is told, so that a wide table does not fill its context. */
-#define DESCRIBE_COLUMNS_MOST    200 /* of one table that are named */
-#define DESCRIBE_CELLS_MOST      60  /* columns of the sample */
+#define DESCRIBE_COLUMNS_MAX     200 /* of one table that are named */
+#define DESCRIBE_CELLS_MAX       60  /* columns of the sample */
 #define DESCRIBE_CELL_CHARACTERS 60
 #define DESCRIBE_SAMPLE_BYTES    24000 /* of the sample rows of one table */
 

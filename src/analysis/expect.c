@@ -10,7 +10,7 @@
 #include "common/json.h"
 #include "library/analysis_form.h"
 
-#define CHECKS_MOST 20
+#define CHECKS_MAX 20
 
 static gboolean
 has_checks (const json_t *arguments, char **ret_why)
@@ -35,7 +35,7 @@ take_check (struct analysis *analysis, const json_t *tables, const json_t *writt
 {
   g_autoptr (json_t) check = read_check (written);
   g_autoptr (json_t) alone = check ? json_pack ("[O]", check) : NULL;
-  if (alone && json_array_size (analysis->expect) < CHECKS_MOST &&
+  if (alone && json_array_size (analysis->expect) < CHECKS_MAX &&
       analysis_form_check_expect (alone, tables, NULL))
     json_array_append (analysis->expect, check);
 }

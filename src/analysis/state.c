@@ -143,9 +143,9 @@ analysis_add_table (struct analysis *analysis, const char *name, const char *end
                     const char *path, guint64 bytes, const json_t *options, GError **error)
 {
   gsize count = json_array_size (analysis->csv);
-  if (count == ANALYSIS_TABLES_MOST) {
+  if (count == ANALYSIS_TABLES_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "more than %d tables cannot be asked at once",
-                 ANALYSIS_TABLES_MOST);
+                 ANALYSIS_TABLES_MAX);
     return FALSE;
   }
   if (!check_name (analysis, name, error))

@@ -61,7 +61,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (analysis_auto, analysis_free)
 /* Adds the table NAME, whose file in the sandbox gets ENDING ("csv"), and which messages call ORIGINAL,
  * without directories. PATH may be NULL; OPTIONS (how to read it; may be NULL) is copied. ADDER_ERROR_INVALID
  * says what is wrong with NAME, or that there are too many. */
-#define ANALYSIS_TABLES_MOST 16
+#define ANALYSIS_TABLES_MAX 16
 gboolean analysis_add_table (struct analysis *analysis, const char *name, const char *ending,
                              const char *original, const char *path, guint64 bytes, const json_t *options,
                              GError **error);

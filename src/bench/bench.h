@@ -146,8 +146,8 @@ extern const struct bench_quantity_row bench_quantities[];
 
 enum bench_goal {
   BENCH_GOAL_NONE,
-  BENCH_GOAL_TIMES,   /* so many times better than the other side */
-  BENCH_GOAL_AT_MOST, /* the amount itself */
+  BENCH_GOAL_TIMES,  /* so many times better than the other side */
+  BENCH_GOAL_AT_MAX, /* the amount itself */
 };
 
 struct bench_finding {

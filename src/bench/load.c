@@ -16,8 +16,8 @@
 /* Something did not hold. */
 #define BROKEN_STATUS 1
 
-#define CLIENTS_MOST  10000
-#define FLOOD_LEAST   20 /* clients, of which FEW are the other owner's */
+#define CLIENTS_MAX   10000
+#define FLOOD_MIN     20 /* clients, of which FEW are the other owner's */
 #define FEW           10
 #define FEW_SHARE     0.25 /* of the best rate: what these ask for; half would be their due */
 #define REST_S        60
@@ -191,9 +191,9 @@ parse (int argc, char **argv, struct load_options *options, GError **error)
   };
   if (!cli_parse (entries, 0, 0, &argc, &argv, error))
     return FALSE;
-  int least = options->flood ? FLOOD_LEAST : 1;
-  if (options->clients < least || options->clients > CLIENTS_MOST) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--clients is %d to %d%s", least, CLIENTS_MOST,
+  int least = options->flood ? FLOOD_MIN : 1;
+  if (options->clients < least || options->clients > CLIENTS_MAX) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--clients is %d to %d%s", least, CLIENTS_MAX,
                  options->flood ? " with --flood" : "");
     return FALSE;
   }

@@ -9,9 +9,9 @@
 #define BUSY_PAUSE_US (100 * 1000)
 
 /* A client whose connection broke tries again a few times: a daemon that is gone is gone for all. */
-#define BREAKS_MOST 3
+#define BREAKS_MAX 3
 
-#define WATCH_US    (100 * 1000)
+#define WATCH_US   (100 * 1000)
 
 struct load_client {
   struct load_line line;
@@ -119,7 +119,7 @@ client_thread (gpointer data)
   gint64 start_us = g_get_monotonic_time ();
   /* Those who ask now and then do not do so all at once. */
   gint64 next_us = start_us + (client->period_us > 0 ? client->period_us * (client->number % 10) / 10 : 0);
-  for (int breaks = 0; breaks < BREAKS_MOST;) {
+  for (int breaks = 0; breaks < BREAKS_MAX;) {
     sleep_until (MIN (next_us, client->until_us));
     if (g_get_monotonic_time () >= client->until_us)
       break;

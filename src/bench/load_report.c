@@ -8,11 +8,11 @@
 
 #define SCHEMA_VERSION 1
 
-#define SHARE_LEAST    0.9 /* of the best rate, and of what the few ask for */
+#define SHARE_MIN      0.9 /* of the best rate, and of what the few ask for */
 #define BUSY_GRACE_MS                                                                                        \
   1000                    /* on top of the deadline: with all processors taken, who is told waits its turn   \
                            */
-#define GROWTH_MOST  0.05 /* of memory, from the second tenth to the last */
+#define GROWTH_MAX   0.05 /* of memory, from the second tenth to the last */
 #define GROWTH_BYTES (2 * 1024 * 1024)
 
 /* Each part of the load is held against what was measured right before and right after it. */
@@ -60,7 +60,7 @@ growth (const struct load_report *report, gboolean zygotes)
   const struct load_sample *early = &report->samples[2], *late = &report->samples[LOAD_SAMPLES - 2];
   double from = (double)(zygotes ? early->zygote_bytes : early->daemon_bytes);
   double to = (double)(zygotes ? late->zygote_bytes : late->daemon_bytes);
-  return to - from - GROWTH_MOST * from;
+  return to - from - GROWTH_MAX * from;
 }
 
 /* What the few asked for and had to get: all of it, or half of what there is where that is less. */
@@ -78,11 +78,10 @@ checks_json (const struct load_report *report, const struct load_tally *all, gbo
   const struct check checks[] = {
       {"lost", "requests without exactly one result", (double)(all->lost + report->best_lost), 0, FALSE},
       {"failed", "runs that Adder failed", (double)all->outcomes[ADDER_OUTCOME_FAILED], 0, FALSE},
-      {"share", "of the best rate ended `ok`", best > 0 ? load_tally_rate (all) / best : 0, SHARE_LEAST,
-       TRUE},
+      {"share", "of the best rate ended `ok`", best > 0 ? load_tally_rate (all) / best : 0, SHARE_MIN, TRUE},
       {"busy_ms", "the longest until `busy`", all->busy_ms,
        (double)report->target->queue_wait_ms + BUSY_GRACE_MS, FALSE},
-      {"fairness", "of what the few asked for, they got", wanted > 0 ? got / wanted : 1, SHARE_LEAST, TRUE},
+      {"fairness", "of what the few asked for, they got", wanted > 0 ? got / wanted : 1, SHARE_MIN, TRUE},
       {"daemon_growth_bytes", "more memory of the daemon than 5 %", growth (report, FALSE), GROWTH_BYTES,
        FALSE},
       {"zygote_growth_bytes", "more memory of the zygote than 5 %", growth (report, TRUE), GROWTH_BYTES,

@@ -157,14 +157,14 @@ settle (const struct bench *bench)
 
 /* On a busy machine a sandbox may still be parked when a run begins, and then its faults cannot be told from
  * the run's. */
-#define TRIES_MOST 5
+#define TRIES_MAX 5
 
 static gboolean
 add_faults (struct bench *bench, bench_run run, const char *code, GArray *series, GArray *ahead,
             GError **error)
 {
   double took, faults, parking;
-  for (int i = 0; i < TRIES_MOST; i++) {
+  for (int i = 0; i < TRIES_MAX; i++) {
     settle (bench);
     g_autoptr (GArray) before = bench_processes (0);
     if (!run (bench, code, &took, NULL, error))

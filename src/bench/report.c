@@ -26,7 +26,7 @@ double
 bench_ratio (const struct bench_measure *measure, const struct bench_finding *finding)
 {
   double adder = middle (finding, TRUE), plain = middle (finding, FALSE);
-  if (adder <= 0 || plain <= 0 || (measure->goal == BENCH_GOAL_AT_MOST && !measure->plain))
+  if (adder <= 0 || plain <= 0 || (measure->goal == BENCH_GOAL_AT_MAX && !measure->plain))
     return 0;
   return bench_quantities[measure->quantity].more_is_better ? adder / plain : plain / adder;
 }
@@ -43,7 +43,7 @@ bench_verdict (const struct bench_measure *measure, const struct bench_finding *
       return NULL;
     value = bench_ratio (measure, finding);
     return value >= measure->aim ? AIMED_AT : value >= measure->must ? REACHED : MISSED;
-  case BENCH_GOAL_AT_MOST:
+  case BENCH_GOAL_AT_MAX:
     value = middle (finding, TRUE);
     return value <= measure->aim ? AIMED_AT : value <= measure->must ? REACHED : MISSED;
   }
@@ -91,7 +91,7 @@ format_goal (char *text, gsize size, const struct bench_measure *measure, double
   const struct bench_quantity_row *quantity = &bench_quantities[measure->quantity];
   if (measure->goal == BENCH_GOAL_TIMES)
     g_snprintf (text, size, "%gx", goal);
-  else if (measure->goal == BENCH_GOAL_AT_MOST)
+  else if (measure->goal == BENCH_GOAL_AT_MAX)
     g_snprintf (text, size, "%.1f %s", goal / quantity->scale, quantity->unit);
   else
     g_strlcpy (text, "", size);

@@ -208,7 +208,7 @@ config_socket (const struct config *config, GError **error)
 guint64
 config_max_memory (const struct config *config)
 {
-  return config->max_memory ? config->max_memory : MAX (host_memory_bytes () / 4 * 3, CONFIG_MEMORY_LEAST);
+  return config->max_memory ? config->max_memory : MAX (host_memory_bytes () / 4 * 3, CONFIG_MEMORY_MIN);
 }
 
 guint64

@@ -31,7 +31,7 @@ struct config_row {
 };
 
 /* Two runs with the usual limit should fit, however small the host: few come near it. Bytes. */
-#define CONFIG_MEMORY_LEAST (G_GUINT64_CONSTANT (2) << 30)
+#define CONFIG_MEMORY_MIN (G_GUINT64_CONSTANT (2) << 30)
 
 extern const struct config_row config_table[];
 extern const gsize config_rows;

@@ -9,7 +9,7 @@
 #define CONTEXT 3
 
 /* More changes than that are not looked for: what is noted grows with their square. */
-#define CHANGES_MOST 500
+#define CHANGES_MAX 500
 
 struct line {
   const char *text;
@@ -151,7 +151,7 @@ static void
 find_changes (const struct span *span)
 {
   g_autoptr (GPtrArray) noted = g_ptr_array_new_with_free_func (g_free);
-  int most = MIN (span->old_count + span->new_count, CHANGES_MOST);
+  int most = MIN (span->old_count + span->new_count, CHANGES_MAX);
   for (int d = 0; d <= most; d++) {
     int *now = g_new (int, 2 * (gsize)d + 1);
     gboolean done = go_on (span, d, d > 0 ? noted->pdata[d - 1] : NULL, now);

@@ -9,9 +9,9 @@
 #include "common/json.h"
 #include "common/text.h"
 
-#define SHOWN_BYTES   40
-#define PROBLEMS_MOST 16
-#define EXACT_MOST    9007199254740992.0 /* 2**53: below it a double is each integer */
+#define SHOWN_BYTES  40
+#define PROBLEMS_MAX 16
+#define EXACT_MAX    9007199254740992.0 /* 2**53: below it a double is each integer */
 
 struct check {
   GString *problems;
@@ -24,7 +24,7 @@ static void complain (struct check *check, const char *format, ...) G_GNUC_PRINT
 static void
 complain (struct check *check, const char *format, ...)
 {
-  if (++check->count > PROBLEMS_MOST)
+  if (++check->count > PROBLEMS_MAX)
     return;
   if (check->count > 1)
     g_string_append (check->problems, "; ");
@@ -69,7 +69,7 @@ static gboolean
 is_whole (const json_t *value)
 {
   double real = json_real_value (value);
-  return json_is_real (value) && real > -EXACT_MOST && real < EXACT_MOST && real == (double)(gint64)real;
+  return json_is_real (value) && real > -EXACT_MAX && real < EXACT_MAX && real == (double)(gint64)real;
 }
 
 static guint
@@ -320,8 +320,8 @@ field_check (const struct field *fields, const char *what, const json_t *object,
   json_t *normal = check_object (&check, "", fields, object);
   if (normal)
     return normal;
-  if (check.count > PROBLEMS_MOST)
-    g_string_append_printf (problems, "; and %u more", check.count - PROBLEMS_MOST);
+  if (check.count > PROBLEMS_MAX)
+    g_string_append_printf (problems, "; and %u more", check.count - PROBLEMS_MAX);
   if (check.lost)
     name_parameters (&check);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s%s%s", what ? what : "", what ? ": " : "",

@@ -13,7 +13,7 @@
 #define LINGER_MS 500
 
 /* Of one wait; whatever happens ends it. */
-#define WAIT_MOST_MS 1000
+#define WAIT_MAX_MS 1000
 
 /* Of all headers of an answer: as many as later libcurls take. */
 #define HEADER_BYTES (300 * 1024)
@@ -490,7 +490,7 @@ client_wait (struct http_client *base, gint64 until_us, int cancel_fd)
     gint64 left_us = MAX (next_us - g_get_monotonic_time (), 0);
     struct curl_waitfd watched = {.fd = cancel_fd, .events = CURL_WAIT_POLLIN};
     curl_multi_poll (client->multi, &watched, cancel_fd >= 0 ? 1 : 0,
-                     (int)MIN (left_us / 1000 + 1, WAIT_MOST_MS), NULL);
+                     (int)MIN (left_us / 1000 + 1, WAIT_MAX_MS), NULL);
     if (watched.revents)
       return NULL;
   }

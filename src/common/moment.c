@@ -7,7 +7,7 @@
 #include "common/size.h"
 #include "common/text.h"
 
-#define MOMENT_MOST 40 /* bytes */
+#define MOMENT_MAX 40 /* bytes */
 
 /* TEXT as ISO 8601 has it: a day is its beginning, a minute too. */
 static GDateTime *
@@ -32,7 +32,7 @@ moment_parse (const char *text, gint64 *ret_ms, GError **error)
 {
   guint64 ago_ms;
   gint64 now_ms = g_get_real_time () / 1000;
-  g_autoptr (GDateTime) date = strlen (text) <= MOMENT_MOST ? parse_date (text) : NULL;
+  g_autoptr (GDateTime) date = strlen (text) <= MOMENT_MAX ? parse_date (text) : NULL;
   if (date) {
     *ret_ms = g_date_time_to_unix (date) * 1000 + g_date_time_get_microsecond (date) / 1000;
     return TRUE;
@@ -43,7 +43,7 @@ moment_parse (const char *text, gint64 *ret_ms, GError **error)
     *ret_ms = now_ms - (gint64)ago_ms;
     return TRUE;
   }
-  g_autofree char *shown = text_one_line (text, MOMENT_MOST);
+  g_autofree char *shown = text_one_line (text, MOMENT_MAX);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "\"%s\" is no time: write a day (2026-11-22), a moment (2026-11-22T05:09:51Z) or how long ago "
                "it was (2h, 7d)",

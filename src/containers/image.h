@@ -35,7 +35,7 @@ gboolean container_image_remove (struct container_client *client, const char *na
 /* FALSE with ERROR, a clear sentence, where IMAGE holds another runner than this one's. */
 gboolean container_image_fits (const struct container_image *image, GError **error);
 
-/* A sentence for people when IMAGE is older than MOST_MS (0: never is); the caller's, or NULL. */
+/* A sentence for people when IMAGE is older than MAX_MS (0: never is); the caller's, or NULL. */
 char *container_image_warning (const struct container_image *image, guint64 most_ms);
 
 /* SHA-256, in hex, of the files of the runner in LIBEXEC that go into an image. NULL with ERROR. The

@@ -10,9 +10,9 @@
 #define LIST_MS   (30 * 1000)
 
 /* Between two tries, doubled with each; and when it is left to the sweep of a later daemon. */
-#define AGAIN_US      (G_USEC_PER_SEC / 20)
-#define AGAIN_MOST_US (5 * G_USEC_PER_SEC)
-#define PATIENCE_US   (10 * 60 * G_USEC_PER_SEC)
+#define AGAIN_US     (G_USEC_PER_SEC / 20)
+#define AGAIN_MAX_US (5 * G_USEC_PER_SEC)
+#define PATIENCE_US  (10 * 60 * G_USEC_PER_SEC)
 
 /* How long an engine may take for what it was asked to create before its answer was lost. */
 #define UNSURE_US (60 * G_USEC_PER_SEC)
@@ -35,7 +35,7 @@ void
 container_remove_surely (struct container_client *client, const char *name, gboolean unsure)
 {
   gint64 begun_us = g_get_monotonic_time ();
-  for (gint64 again_us = AGAIN_US;; again_us = MIN (again_us * 2, AGAIN_MOST_US)) {
+  for (gint64 again_us = AGAIN_US;; again_us = MIN (again_us * 2, AGAIN_MAX_US)) {
     /* 409: it is being removed already, perhaps by a call of ours that was not answered in time. That may
      * fail yet. */
     gboolean gone = remove_once (client, name, NULL);

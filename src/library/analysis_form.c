@@ -14,16 +14,16 @@
 
 #define FORM_BYTES    (256 << 10)
 #define FORM_DEPTH    16
-#define TABLES_MOST   32
-#define CHECKS_MOST   100
-#define ITEMS_MOST    1000
+#define TABLES_MAX    32
+#define CHECKS_MAX    100
+#define ITEMS_MAX     1000
 #define NAME_BYTES    200
-#define ROWS_MOST     100
-#define FAULTS_MOST   20
+#define ROWS_MAX      100
+#define FAULTS_MAX    20
 #define SHOWN_BYTES   60
 #define MESSAGE_BYTES 8000
 #define PATTERN_BYTES 1000
-#define COUNT_MOST    ((json_int_t)1 << 53)
+#define COUNT_MAX     ((json_int_t)1 << 53)
 
 struct form {
   GPtrArray *faults;    /* sentences */
@@ -36,7 +36,7 @@ static void fault (struct form *form, const char *where, const char *format, ...
 static void
 fault (struct form *form, const char *where, const char *format, ...)
 {
-  if (form->faults->len >= FAULTS_MOST)
+  if (form->faults->len >= FAULTS_MAX)
     return;
   va_list arguments;
   va_start (arguments, format);
@@ -63,7 +63,7 @@ is_list_of (const json_t *value, gboolean (*fits) (const json_t *value))
     if (!fits (item))
       return FALSE;
   }
-  return json_array_size (value) > 0 && json_array_size (value) <= ITEMS_MOST;
+  return json_array_size (value) > 0 && json_array_size (value) <= ITEMS_MAX;
 }
 
 static gboolean
@@ -82,20 +82,19 @@ static gboolean
 is_count (const json_t *value)
 {
   return json_is_integer (value) && json_integer_value (value) >= 0 &&
-         json_integer_value (value) <= COUNT_MOST;
+         json_integer_value (value) <= COUNT_MAX;
 }
 
 static gboolean
 is_rows (const json_t *value)
 {
-  return json_is_integer (value) && json_integer_value (value) >= 0 &&
-         json_integer_value (value) <= ROWS_MOST;
+  return json_is_integer (value) && json_integer_value (value) >= 0 && json_integer_value (value) <= ROWS_MAX;
 }
 
 static gboolean
 is_position (const json_t *value)
 {
-  return json_is_integer (value) && llabs (json_integer_value (value)) <= COUNT_MOST;
+  return json_is_integer (value) && llabs (json_integer_value (value)) <= COUNT_MAX;
 }
 
 static gboolean
@@ -303,7 +302,7 @@ look_at_value (struct form *form, const char *where, enum kind kind, const json_
 
 /* ---- objects ---- */
 
-#define MEMBERS_MOST 9
+#define MEMBERS_MAX 9
 
 struct member {
   const char *name;
@@ -315,7 +314,7 @@ struct member {
 static const struct member *
 find_member (const struct member *members, const char *name)
 {
-  for (gsize i = 0; i < MEMBERS_MOST && members[i].name; i++)
+  for (gsize i = 0; i < MEMBERS_MAX && members[i].name; i++)
     if (strcmp (members[i].name, name) == 0)
       return &members[i];
   return NULL;
@@ -325,7 +324,7 @@ static char *
 list_members (const struct member *members)
 {
   GString *list = g_string_new (NULL);
-  for (gsize i = 0; i < MEMBERS_MOST && members[i].name; i++)
+  for (gsize i = 0; i < MEMBERS_MAX && members[i].name; i++)
     g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", members[i].name);
   return g_string_free (list, FALSE);
 }
@@ -354,7 +353,7 @@ look_at_members (struct form *form, const char *where, const struct member *memb
       fault (form, place, "is unknown (there are: %s)", known[0] ? known : "none");
     }
   }
-  for (gsize i = 0; i < MEMBERS_MOST && members[i].name; i++) {
+  for (gsize i = 0; i < MEMBERS_MAX && members[i].name; i++) {
     const json_t *found = json_object_get (value, members[i].name);
     if (members[i].is_needed && (!found || (json_is_null (found) && members[i].kind != KIND_ANY)))
       fault (form, where[0] ? where : "the analysis", "lacks %s", members[i].name);
@@ -367,7 +366,7 @@ look_at_members (struct form *form, const char *where, const struct member *memb
 /* What the runner looks at (runner/python/checks.py). */
 static const struct check {
   const char *name;
-  struct member members[MEMBERS_MOST];
+  struct member members[MEMBERS_MAX];
   const char *some_of[4]; /* one of them at least; ends with NULL */
   const char *text;
 } check_table[] = {
@@ -502,8 +501,8 @@ look_at_expect (struct form *form, const json_t *expect)
 {
   gsize i;
   json_t *item;
-  if (!json_is_array (expect) || json_array_size (expect) > CHECKS_MOST) {
-    fault (form, "expect", "must be a list of at most %d checks", CHECKS_MOST);
+  if (!json_is_array (expect) || json_array_size (expect) > CHECKS_MAX) {
+    fault (form, "expect", "must be a list of at most %d checks", CHECKS_MAX);
     return;
   }
   json_array_foreach (expect, i, item)
@@ -520,7 +519,7 @@ analysis_form_describe_checks (void)
   for (gsize i = 0; i < G_N_ELEMENTS (check_table); i++) {
     const struct member *members = check_table[i].members;
     g_string_append_printf (text, "%s {", check_table[i].name);
-    for (gsize at = 0; at < MEMBERS_MOST && members[at].name; at++)
+    for (gsize at = 0; at < MEMBERS_MAX && members[at].name; at++)
       g_string_append_printf (text, "%s%s%s", at > 0 ? ", " : "", members[at].name,
                               members[at].is_needed ? "" : "?");
     g_string_append_printf (text, "}: %s\n", check_table[i].text);
@@ -530,14 +529,14 @@ analysis_form_describe_checks (void)
 
 /* ---- tables ---- */
 
-static const struct member option_members[MEMBERS_MOST] = {
+static const struct member option_members[MEMBERS_MAX] = {
     {"delimiter", KIND_CHARACTER, FALSE}, {"quote", KIND_CHARACTER_OR_NONE, FALSE},
     {"encoding", KIND_NAME, FALSE},       {"header", KIND_SWITCH, FALSE},
     {"decimal", KIND_MARK, FALSE},        {"thousands", KIND_CHARACTER_OR_NONE, FALSE},
     {"day_first", KIND_SWITCH, FALSE},    {"table", KIND_NAME, FALSE},
 };
 
-static const struct member table_members[MEMBERS_MOST] = {
+static const struct member table_members[MEMBERS_MAX] = {
     {"name", KIND_NAME, TRUE},
     {"file", KIND_FILE, TRUE},
     {"original", KIND_NAME, FALSE},
@@ -551,14 +550,14 @@ look_at_tables (struct form *form, const json_t *list)
   json_t *names = json_array ();
   gsize i;
   json_t *table;
-  if (json_array_size (list) == 0 || json_array_size (list) > TABLES_MOST)
-    fault (form, "tables", "must be a list of 1 to %d tables", TABLES_MOST);
+  if (json_array_size (list) == 0 || json_array_size (list) > TABLES_MAX)
+    fault (form, "tables", "must be a list of 1 to %d tables", TABLES_MAX);
   json_array_foreach (list, i, table)
   {
     g_autofree char *where = g_strdup_printf ("tables[%zu]", i);
     g_autofree char *of_options = g_strdup_printf ("%s.options", where);
     json_t *name = json_object_get (table, "name"), *options = json_object_get (table, "options");
-    if (i >= TABLES_MOST || !look_at_members (form, where, table_members, table, NULL))
+    if (i >= TABLES_MAX || !look_at_members (form, where, table_members, table, NULL))
       continue;
     if (options && !json_is_null (options))
       look_at_members (form, of_options, option_members, options, NULL);
@@ -572,7 +571,7 @@ look_at_tables (struct form *form, const json_t *list)
 
 /* ---- the whole ---- */
 
-static const struct member form_members[MEMBERS_MOST] = {
+static const struct member form_members[MEMBERS_MAX] = {
     {"mode", KIND_MODE, TRUE},          {"tables", KIND_LIST, TRUE},  {"sample_rows", KIND_ROWS, FALSE},
     {"preview_rows", KIND_ROWS, FALSE}, {"expect", KIND_LIST, FALSE},
 };

@@ -23,8 +23,8 @@
 
 #define DESCRIPTION_BYTES 4000
 
-#define VALUES_MOST       256
-#define STORED_MOST       256
+#define VALUES_MAX        256
+#define STORED_MAX        256
 #define VALUE_NAME_BYTES  64
 #define VALUE_DEPTH       64
 
@@ -187,9 +187,9 @@ adder_request_add_stored_file (AdderRequest *request, const char *file_id, const
   enum input_place parsed;
   if (!input_place_parse (place, &parsed, error) || (name && !workspace_check_name (name, error)))
     return FALSE;
-  if (request->stored->len == STORED_MOST) {
+  if (request->stored->len == STORED_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a run can have %d stored files at most",
-                 STORED_MOST);
+                 STORED_MAX);
     return FALSE;
   }
   struct stored_file *file = g_new (struct stored_file, 1);
@@ -344,9 +344,9 @@ library_set_value (AdderRequest *request, const char *name, json_t *value, GErro
   }
   if (!request->asked.values)
     request->asked.values = json_object ();
-  if (json_object_size (request->asked.values) >= VALUES_MOST &&
+  if (json_object_size (request->asked.values) >= VALUES_MAX &&
       !json_object_get (request->asked.values, name)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a run can have %d values at most", VALUES_MOST);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a run can have %d values at most", VALUES_MAX);
     return FALSE;
   }
   json_object_set (request->asked.values, name, value);

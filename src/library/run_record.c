@@ -7,8 +7,8 @@
 #include "library/recorder_private.h"
 
 #define TEXT_BYTES   1000
-#define ITEMS_MOST   64
-#define DEPTH_MOST   6
+#define ITEMS_MAX    64
+#define DEPTH_MAX    6
 #define MORE_BYTES   (16 << 10)
 #define CODE_BYTES   (1 << 20)
 #define ACCEPTED_ALL "accepted all"
@@ -16,7 +16,7 @@
 static struct json_bounds
 bounds_new (void)
 {
-  return (struct json_bounds){TEXT_BYTES, ITEMS_MOST, DEPTH_MOST, MORE_BYTES};
+  return (struct json_bounds){TEXT_BYTES, ITEMS_MAX, DEPTH_MAX, MORE_BYTES};
 }
 
 /* ---- members of `more` ---- */
@@ -55,7 +55,7 @@ tell_argv (const struct telling *telling)
   if (!arguments || !arguments[0] || !tells_code (telling))
     return NULL;
   json_t *list = json_array ();
-  for (gsize i = 0; i < ITEMS_MOST && arguments[i]; i++)
+  for (gsize i = 0; i < ITEMS_MAX && arguments[i]; i++)
     json_array_append_new (list, json_brief_text (arguments[i], &bounds));
   return list;
 }
@@ -70,7 +70,7 @@ tell_variables (const struct telling *telling)
     return NULL;
   json_t *names = json_array ();
   g_hash_table_iter_init (&iter, telling->request->variables);
-  while (g_hash_table_iter_next (&iter, &name, NULL) && json_array_size (names) < ITEMS_MOST)
+  while (g_hash_table_iter_next (&iter, &name, NULL) && json_array_size (names) < ITEMS_MAX)
     json_array_append_new (names, json_brief_text (name, &bounds));
   return names;
 }
@@ -102,7 +102,7 @@ tell_inputs (const struct telling *telling)
   if (files->len == 0)
     return NULL;
   json_t *names = json_array ();
-  for (guint i = 0; i < files->len && i < ITEMS_MOST; i++)
+  for (guint i = 0; i < files->len && i < ITEMS_MAX; i++)
     json_array_append_new (names, json_brief_text (g_array_index (files, struct input, i).name, &bounds));
   return names;
 }
@@ -124,7 +124,7 @@ tell_files (const struct telling *telling)
   if (!artifacts || artifacts->len == 0)
     return NULL;
   json_t *files = json_array ();
-  for (guint i = 0; i < artifacts->len && i < ITEMS_MOST; i++) {
+  for (guint i = 0; i < artifacts->len && i < ITEMS_MAX; i++) {
     const struct artifact *artifact = artifacts->pdata[i];
     json_array_append_new (files, json_pack ("{s:s?, s:o, s:I, s:s}", "file_id", artifact->file_id, "name",
                                              json_brief_text (artifact->name, &bounds), "bytes",

@@ -79,7 +79,7 @@ no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
 static struct file_row *
 find_table (struct store *store, const char *owner, const char *run_id, guint number, GError **error)
 {
-  const struct file_filter filter = {.owner = owner, .run_id = run_id, .most = FILES_LISTED_MOST};
+  const struct file_filter filter = {.owner = owner, .run_id = run_id, .most = FILES_LISTED_MAX};
   g_autoptr (GPtrArray) rows = files_list (store, &filter, error);
   if (!rows)
     return NULL;

@@ -7,7 +7,7 @@
 #include "common/json.h"
 #include "materials/weights.h"
 
-#define ATOMS_MOST 1000000
+#define ATOMS_MAX 1000000
 
 /* Sums of occupancies such as 0.333 and 0.667 are whole but for their last digit. */
 #define WHOLE_WITHIN 1e-3
@@ -34,7 +34,7 @@ take_symbol (const char **text, char symbol[4])
 json_t *
 composition_of_formula (const char *formula)
 {
-  if (!*formula || strlen (formula) > COMPOSITION_FORMULA_MOST)
+  if (!*formula || strlen (formula) > COMPOSITION_FORMULA_MAX)
     return NULL;
   g_autoptr (json_t) counts = json_object ();
   for (const char *at = formula; *at;) {
@@ -43,7 +43,7 @@ composition_of_formula (const char *formula)
     guint64 atoms = 1;
     if (g_ascii_isdigit (*at))
       atoms = g_ascii_strtoull (at, (char **)&at, 10);
-    if (materials_weight (symbol) <= 0 || json_object_get (counts, symbol) || atoms < 1 || atoms > ATOMS_MOST)
+    if (materials_weight (symbol) <= 0 || json_object_get (counts, symbol) || atoms < 1 || atoms > ATOMS_MAX)
       return NULL;
     composition_add (counts, symbol, (double)atoms);
   }
@@ -89,8 +89,7 @@ static guint64
 whole (const json_t *counts, const char *symbol)
 {
   double atoms = json_number_value (json_object_get (counts, symbol)), rounded = round (atoms);
-  return rounded >= 1 && rounded <= ATOMS_MOST && fabs (atoms - rounded) < WHOLE_WITHIN ? (guint64)rounded
-                                                                                        : 0;
+  return rounded >= 1 && rounded <= ATOMS_MAX && fabs (atoms - rounded) < WHOLE_WITHIN ? (guint64)rounded : 0;
 }
 
 char *

@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <jansson.h>
 
-#define COMPOSITION_FORMULA_MOST 400 /* bytes of a formula */
+#define COMPOSITION_FORMULA_MAX 400 /* bytes of a formula */
 
 /* The counts of FORMULA, which is symbols and whole numbers, each symbol once: "O2Ti" or "TiO2". A new
  * reference; NULL where it is no such formula. */

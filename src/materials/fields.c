@@ -21,7 +21,7 @@ static gboolean
 is_value (const json_t *value)
 {
   return json_is_number (value) || json_is_boolean (value) ||
-         (json_is_string (value) && json_string_length (value) <= FIELDS_TEXT_MOST);
+         (json_is_string (value) && json_string_length (value) <= FIELDS_TEXT_MAX);
 }
 
 static void
@@ -37,7 +37,7 @@ set_value (struct columns *columns, const char *column, const json_t *value)
 static void
 set_column (struct columns *columns, GString *column, const json_t *value, int depth)
 {
-  if (column->len > FIELDS_NAME_MOST)
+  if (column->len > FIELDS_NAME_MAX)
     return;
   if (!json_is_object (value)) {
     set_value (columns, column->str, value);
@@ -48,7 +48,7 @@ set_column (struct columns *columns, GString *column, const json_t *value, int d
   gsize length = column->len;
   json_object_foreach ((json_t *)value, name, member)
   {
-    if (depth >= FIELDS_DEPTH_MOST || !columns->left)
+    if (depth >= FIELDS_DEPTH_MAX || !columns->left)
       return;
     g_string_append_c (column, '_');
     append_name (column, name);
@@ -70,7 +70,7 @@ without_prefix (const char *name, const char *provider)
 void
 fields_set (json_t *row, const char *provider, const json_t *attributes)
 {
-  struct columns columns = {.row = row, .left = FIELDS_MOST};
+  struct columns columns = {.row = row, .left = FIELDS_MAX};
   const char *name;
   json_t *value;
   json_object_foreach ((json_t *)attributes, name, value)

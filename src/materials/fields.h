@@ -4,10 +4,10 @@
 
 #include <jansson.h>
 
-#define FIELDS_MOST       200 /* columns of one entry */
-#define FIELDS_NAME_MOST  120 /* bytes */
-#define FIELDS_TEXT_MOST  500 /* bytes of a value */
-#define FIELDS_DEPTH_MOST 4
+#define FIELDS_MAX       200 /* columns of one entry */
+#define FIELDS_NAME_MAX  120 /* bytes */
+#define FIELDS_TEXT_MAX  500 /* bytes of a value */
+#define FIELDS_DEPTH_MAX 4
 
 /* Sets in ROW what ATTRIBUTES has under names that begin with "_", as columns "{provider}_{name}":
  * "_mp_band_gap" of "mp" is "mp_band_gap", "_exmpl_x" of "mine" is "mine_exmpl_x". Numbers, booleans and

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LENGTH_MOST  10000.0 /* Angstrom, of a vector */
-#define VOLUME_LEAST 1.0     /* Angstrom^3: less than any atom */
-#define STEPS_MOST   10000   /* of a reduction: no lattice within these lengths needs a hundredth */
+#define LENGTH_MAX 10000.0 /* Angstrom, of a vector */
+#define VOLUME_MIN 1.0     /* Angstrom^3: less than any atom */
+#define STEPS_MAX  10000   /* of a reduction: no lattice within these lengths needs a hundredth */
 
 /* How far a site may be from where a translation puts it, Angstrom: what databases take when they look for
  * symmetry (the Materials Project's symprec). */
@@ -32,11 +32,11 @@ lattice_volume (const struct lattice *lattice)
 {
   double normal[3];
   for (int i = 0; i < 3; i++)
-    if (!(dot (lattice->v[i], lattice->v[i]) <= LENGTH_MOST * LENGTH_MOST))
+    if (!(dot (lattice->v[i], lattice->v[i]) <= LENGTH_MAX * LENGTH_MAX))
       return 0;
   cross (lattice->v[1], lattice->v[2], normal);
   double volume = fabs (dot (lattice->v[0], normal));
-  return volume >= VOLUME_LEAST ? volume : 0;
+  return volume >= VOLUME_MIN ? volume : 0;
 }
 
 static double
@@ -79,7 +79,7 @@ static gboolean
 make_obtuse (double v[4][3])
 {
   double size = dot (v[0], v[0]) + dot (v[1], v[1]) + dot (v[2], v[2]) + dot (v[3], v[3]);
-  for (int step = 0; step < STEPS_MOST; step++) {
+  for (int step = 0; step < STEPS_MAX; step++) {
     int first = -1, second = -1;
     double most = size * 1e-12;
     for (int i = 0; i < 4; i++)
@@ -275,11 +275,11 @@ lattice_make_primitive (struct lattice *lattice, const double (*positions)[3], c
 {
   double v[4][3], volume = lattice_volume (lattice);
   with_fourth (lattice, v);
-  if (n < 2 || n > LATTICE_SITES_MOST || !(volume > 0) || !make_obtuse (v))
+  if (n < 2 || n > LATTICE_SITES_MAX || !(volume > 0) || !make_obtuse (v))
     return 1;
   struct lattice cell, basis;
   memcpy (cell.v, v, sizeof cell.v);
-  double fractions[LATTICE_SITES_MOST][3];
+  double fractions[LATTICE_SITES_MAX][3];
   for (gsize i = 0; i < n; i++)
     fractions_of (&cell, positions[i], fractions[i]);
   struct sites sites = {

@@ -5,7 +5,7 @@
 #include <glib.h>
 
 #define LATTICE_SIDES 7
-#define LATTICE_SITES_MOST                                                                                   \
+#define LATTICE_SITES_MAX                                                                                    \
   160 /* of a cell whose primitive one is looked for: the cost is their cube, where all atoms are of one     \
          kind */
 
@@ -22,7 +22,7 @@ void lattice_cell (const struct lattice *lattice, double ret_lengths[3], double 
 double lattice_volume (const struct lattice *lattice);
 
 /* LATTICE becomes that of the primitive cell: all translations that put each of the N sites on one of the
- * same KIND. POSITIONS are Cartesian. How often it is smaller; 1 for more sites than LATTICE_SITES_MOST. */
+ * same KIND. POSITIONS are Cartesian. How often it is smaller; 1 for more sites than LATTICE_SITES_MAX. */
 guint lattice_make_primitive (struct lattice *lattice, const double (*positions)[3], const guint *kinds,
                               gsize n);
 

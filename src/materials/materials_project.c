@@ -17,7 +17,7 @@
 
 #define KEY_VARIABLE "MP_API_KEY" /* as the project's own client has it */
 #define PATH         "/materials/summary/"
-#define FIELDS_MOST  60
+#define FIELDS_MAX   60
 #define WAIT_US      (G_GINT64_CONSTANT (60) * 1000 * 1000)
 #define TRIES        4
 #define AGAIN_MS     1000 /* and twice as long each time, where the server does not say */
@@ -42,7 +42,7 @@ static gboolean
 check_symbols (const char *const *symbols, const char *what, GError **error)
 {
   for (guint i = 0; symbols[i]; i++)
-    if (i == QUERY_ELEMENTS_MOST || !materials_is_element (symbols[i]))
+    if (i == QUERY_ELEMENTS_MAX || !materials_is_element (symbols[i]))
       return wrong (error, what, symbols[i]);
   return TRUE;
 }
@@ -50,7 +50,7 @@ check_symbols (const char *const *symbols, const char *what, GError **error)
 static gboolean
 check_chemsys (const char *chemsys, GError **error)
 {
-  g_auto (GStrv) symbols = g_strsplit (chemsys, "-", QUERY_ELEMENTS_MOST + 2);
+  g_auto (GStrv) symbols = g_strsplit (chemsys, "-", QUERY_ELEMENTS_MAX + 2);
   if (!symbols[0])
     return wrong (error, "the chemical system is empty", chemsys);
   return check_symbols (
@@ -65,7 +65,7 @@ check_fields (const char *const *fields, GError **error)
 {
   for (guint i = 0; fields[i]; i++) {
     gsize length = strspn (fields[i], "abcdefghijklmnopqrstuvwxyz0123456789_");
-    if (i == FIELDS_MOST || !length || length > 64 || fields[i][length])
+    if (i == FIELDS_MAX || !length || length > 64 || fields[i][length])
       return wrong (error,
                     "fields are at most 60 names of a-z, 0-9 and \"_\", such as band_gap; this is none",
                     fields[i]);
@@ -102,9 +102,9 @@ check (const struct materials_project_query *query, GError **error)
         "the hull");
     return FALSE;
   }
-  if (query->limit > MATERIALS_PROJECT_MOST) {
+  if (query->limit > MATERIALS_PROJECT_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "at most %d documents can be asked for",
-                 MATERIALS_PROJECT_MOST);
+                 MATERIALS_PROJECT_MAX);
     return FALSE;
   }
   if (query->band_gap_least > query->band_gap_most) {
@@ -172,7 +172,7 @@ read_key_file (const char *path, GError **error)
   gsize length;
   gboolean missing = FALSE;
   g_autofree char *text =
-      private_file_read (path, KEY_BYTES_MOST, S_IRWXG | S_IRWXO, &length, &missing, error);
+      private_file_read (path, KEY_BYTES_MAX, S_IRWXG | S_IRWXO, &length, &missing, error);
   if (missing)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "there is no file %s, which [materials] project_key_file names", path);

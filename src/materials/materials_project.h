@@ -8,7 +8,7 @@
 #include "common/config.h"
 #include "materials/search.h"
 
-#define MATERIALS_PROJECT_MOST 1000 /* documents of one question */
+#define MATERIALS_PROJECT_MAX 1000 /* documents of one question */
 
 /* What is NULL or NAN is not asked for, but something must be. */
 struct materials_project_query {

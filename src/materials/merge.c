@@ -15,7 +15,7 @@
 /* So many neighbours does a row have at most, which keeps the cost at n log n. More of one formula, with as
  * many sites and within the same 4 % of volume, are of providers that have each material many times; those
  * further off stay rows of their own. */
-#define NEIGHBOURS_MOST 32
+#define NEIGHBOURS_MAX 32
 
 /* Rows that are one. Those with the same source at first; then groups are joined, and the joined one is
  * empty. */
@@ -212,7 +212,7 @@ find_pairs (const GPtrArray *sorted)
 {
   GArray *pairs = g_array_new (FALSE, FALSE, sizeof (struct pair));
   for (guint i = 0; i < sorted->len; i++)
-    for (guint k = i + 1; k < sorted->len && k - i <= NEIGHBOURS_MOST; k++) {
+    for (guint k = i + 1; k < sorted->len && k - i <= NEIGHBOURS_MAX; k++) {
       struct pair pair = {.a = sorted->pdata[i], .b = sorted->pdata[k]};
       const struct facts *f = facts_of (pair.a, 0), *g = facts_of (pair.b, 0);
       if (f->sites != g->sites || strcmp (f->formula, g->formula) != 0)

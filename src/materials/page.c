@@ -11,7 +11,7 @@
 
 /* Each value of JSON takes some 200 bytes once it is read: a page is held to 200 MB, as the greatest of pages
  * need a tenth of it. */
-#define VALUES_MOST (1000 * 1000)
+#define VALUES_MAX (1000 * 1000)
 
 void
 page_clear (struct page *page)
@@ -83,7 +83,7 @@ has_too_many_values (const char *text, gsize length)
   gsize marks = 0;
   for (gsize i = 0; i < length; i++)
     marks += text[i] == ',' || text[i] == '{' || text[i] == '[';
-  return marks > VALUES_MOST;
+  return marks > VALUES_MAX;
 }
 
 gboolean

@@ -29,7 +29,7 @@ static gboolean
 is_name (const char *name)
 {
   gsize length = strlen (name);
-  return length > 0 && length <= PROVIDER_NAME_MOST && g_ascii_isalnum (name[0]) &&
+  return length > 0 && length <= PROVIDER_NAME_MAX && g_ascii_isalnum (name[0]) &&
          strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789_-.") == length;
 }
 
@@ -50,7 +50,7 @@ provider_new (const char *name, const char *title, const char *url, const char *
   if (!is_name (name)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "\"%s\" is no name of a provider: a-z, 0-9, \"_\", \"-\" and \".\", at most %d", shown,
-                 PROVIDER_NAME_MOST);
+                 PROVIDER_NAME_MAX);
     return NULL;
   }
   if (!url || !is_url (url)) {
@@ -126,7 +126,7 @@ add_new (GPtrArray *all, GPtrArray *more)
 {
   for (guint i = 0; more && i < more->len; i++) {
     struct provider *provider = more->pdata[i];
-    if (all->len >= PROVIDERS_MOST || has (all, provider))
+    if (all->len >= PROVIDERS_MAX || has (all, provider))
       continue;
     g_ptr_array_add (all, provider);
     more->pdata[i] = NULL;

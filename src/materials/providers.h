@@ -8,9 +8,9 @@
 
 #include "common/config.h"
 
-#define PROVIDER_NAME_MOST 64
-#define PROVIDERS_MOST     500
-#define PROVIDERS_FILE     "materials.conf" /* in the folder of the configuration; a group is a provider */
+#define PROVIDER_NAME_MAX 64
+#define PROVIDERS_MAX     500
+#define PROVIDERS_FILE    "materials.conf" /* in the folder of the configuration; a group is a provider */
 
 struct provider {
   char *name;           /* "mp": what people call it, [a-z0-9_-] */

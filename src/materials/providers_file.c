@@ -76,7 +76,7 @@ read_key (const struct group *group, GError **error)
     return NULL;
   }
   g_autofree char *text =
-      private_file_read (group->key_file, KEY_BYTES_MOST, S_IRWXG | S_IRWXO, &length, &missing, error);
+      private_file_read (group->key_file, KEY_BYTES_MAX, S_IRWXG | S_IRWXO, &length, &missing, error);
   if (missing)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no file %s for its key",
                  group->key_file);
@@ -171,15 +171,15 @@ read_groups (GKeyFile *keys, const char *path, GError **error)
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify)provider_free);
   gsize count;
   g_auto (GStrv) groups = g_key_file_get_groups (keys, &count);
-  if (count > PROVIDERS_MOST) {
+  if (count > PROVIDERS_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s has more than %d providers", path,
-                 PROVIDERS_MOST);
+                 PROVIDERS_MAX);
     return NULL;
   }
   for (gsize i = 0; i < count; i++) {
     struct provider *provider = read_group (keys, groups[i], error);
     if (!provider) {
-      g_autofree char *shown = text_one_line (groups[i], PROVIDER_NAME_MOST);
+      g_autofree char *shown = text_one_line (groups[i], PROVIDER_NAME_MAX);
       g_prefix_error (error, "%s: [%s]: ", path, shown);
       return NULL;
     }

@@ -120,7 +120,7 @@ take_provider (gpointer data, const char *id, const json_t *attributes)
   GPtrArray *all = finding->asked;
   g_autoptr (GError) unfit = NULL;
   struct provider *checked = provider_new (id, NULL, url_of (attributes), "index", &unfit);
-  if (is_fit (finding, checked) && all->len < PROVIDERS_MOST) {
+  if (is_fit (finding, checked) && all->len < PROVIDERS_MAX) {
     struct asked *asked = g_new0 (struct asked, 1);
     asked->name = g_strdup (id);
     asked->url = g_strconcat (checked->url, "/v1/links?page_limit=100", NULL);

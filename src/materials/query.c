@@ -28,8 +28,7 @@ wrong (GError **error, const char *what, const char *text)
 char *
 materials_formula_reduce (const char *formula, GError **error)
 {
-  g_autoptr (json_t) counts =
-      strlen (formula) <= QUERY_FORMULA_MOST ? composition_of_formula (formula) : NULL;
+  g_autoptr (json_t) counts = strlen (formula) <= QUERY_FORMULA_MAX ? composition_of_formula (formula) : NULL;
   char *reduced = counts ? composition_formula (counts) : NULL;
   if (!reduced)
     wrong (error,
@@ -62,8 +61,8 @@ filter_is_whole (const char *filter)
 static gboolean
 check_filter (const char *filter, GError **error)
 {
-  if (strlen (filter) > QUERY_FILTER_MOST) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a filter has at most %d bytes", QUERY_FILTER_MOST);
+  if (strlen (filter) > QUERY_FILTER_MAX) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a filter has at most %d bytes", QUERY_FILTER_MAX);
     return FALSE;
   }
   if (filter[strspn (filter, " \t\r\n")] == '\0')
@@ -78,9 +77,9 @@ static gboolean
 check_elements (const char *const *elements, GError **error)
 {
   guint count = elements ? g_strv_length ((char **)(guintptr)elements) : 0;
-  if (count > QUERY_ELEMENTS_MOST) {
+  if (count > QUERY_ELEMENTS_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "at most %d elements can be asked for",
-                 QUERY_ELEMENTS_MOST);
+                 QUERY_ELEMENTS_MAX);
     return FALSE;
   }
   for (guint i = 0; i < count; i++)
@@ -99,9 +98,9 @@ materials_query_check (const struct materials_query *query, GError **error)
                  "nothing is asked for: name elements, a formula, a number of sites or a filter");
     return FALSE;
   }
-  if (least > QUERY_NSITES_MOST || most > QUERY_NSITES_MOST || (most > 0 && least > most)) {
+  if (least > QUERY_NSITES_MAX || most > QUERY_NSITES_MAX || (most > 0 && least > most)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "sites are 1 to %d, the fewest before the most",
-                 QUERY_NSITES_MOST);
+                 QUERY_NSITES_MAX);
     return FALSE;
   }
   g_autofree char *reduced = query->formula ? materials_formula_reduce (query->formula, error) : NULL;

@@ -5,10 +5,10 @@
 #include <glib.h>
 #include <jansson.h>
 
-#define QUERY_ELEMENTS_MOST 20
-#define QUERY_FORMULA_MOST  200  /* bytes */
-#define QUERY_FILTER_MOST   4000 /* bytes of a filter that is given as it is */
-#define QUERY_NSITES_MOST   100000
+#define QUERY_ELEMENTS_MAX 20
+#define QUERY_FORMULA_MAX  200  /* bytes */
+#define QUERY_FILTER_MAX   4000 /* bytes of a filter that is given as it is */
+#define QUERY_NSITES_MAX   100000
 
 /* Texts are the caller's. What is NULL or 0 is not asked for, but something must be. */
 struct materials_query {

@@ -14,8 +14,8 @@
 #include "materials/space_group.h"
 #include "materials/weights.h"
 
-#define ID_MOST     300 /* bytes */
-#define SYMBOL_MOST 60  /* bytes of a space group's */
+#define ID_MAX     300 /* bytes */
+#define SYMBOL_MAX 60  /* bytes of a space group's */
 
 /* Grams a cubic centimetre of one atomic mass unit a cubic Angstrom (CODATA 2018). */
 #define UNIT_DENSITY 1.66053906660
@@ -290,10 +290,10 @@ static json_t *
 sameness (const struct structure *structure, const struct lattice *given)
 {
   struct lattice lattice = *given;
-  double positions[LATTICE_SITES_MOST][3], sides[LATTICE_SIDES];
-  guint kinds[LATTICE_SITES_MOST], times = 1;
+  double positions[LATTICE_SITES_MAX][3], sides[LATTICE_SIDES];
+  guint kinds[LATTICE_SITES_MAX], times = 1;
   gsize n = json_array_size (get_list (structure->attributes, "species_at_sites"));
-  if (n <= LATTICE_SITES_MOST && (gint64)n == structure->nsites &&
+  if (n <= LATTICE_SITES_MAX && (gint64)n == structure->nsites &&
       read_positions (structure->attributes, positions, n) && read_kinds (structure->attributes, kinds, n))
     times = lattice_make_primitive (&lattice, (const double (*)[3])positions, kinds, n);
   if (!lattice_sides (&lattice, sides))
@@ -352,7 +352,7 @@ read_space_group (const json_t *value, const char **ret_symbol)
   guint64 number;
   if (g_ascii_string_to_unsigned (text, 10, 1, SPACE_GROUPS, &number, NULL))
     return (int)number;
-  if (!*ret_symbol && *text && strlen (text) <= SYMBOL_MOST)
+  if (!*ret_symbol && *text && strlen (text) <= SYMBOL_MAX)
     *ret_symbol = text;
   return space_group_number (text);
 }
@@ -379,7 +379,7 @@ static const char *
 odd_formula (const char *said)
 {
   gsize length = strspn (said, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.");
-  return length && length <= COMPOSITION_FORMULA_MOST && !said[length] ? said : NULL;
+  return length && length <= COMPOSITION_FORMULA_MAX && !said[length] ? said : NULL;
 }
 
 static json_t *
@@ -421,7 +421,7 @@ read_structure (const json_t *attributes, struct structure *structure)
   structure->attributes = attributes;
   structure->periodic = is_periodic (attributes);
   structure->whole = !has_text (get_list (attributes, "structure_features"), "implicit_atoms");
-  structure->nsites = whole_number (json_object_get (attributes, "nsites"), QUERY_NSITES_MOST);
+  structure->nsites = whole_number (json_object_get (attributes, "nsites"), QUERY_NSITES_MAX);
   if (!structure->nsites)
     structure->nsites = (gint64)json_array_size (get_list (attributes, "species_at_sites"));
   structure->said = formula ? composition_of_formula (formula) : NULL;
@@ -450,7 +450,7 @@ is_id (const char *id)
   for (const char *at = id; *at; at++)
     if (g_ascii_iscntrl (*at))
       return FALSE;
-  return *id && strlen (id) <= ID_MOST;
+  return *id && strlen (id) <= ID_MAX;
 }
 
 /* Why ENTRY is no structure; NULL where it is one. */

@@ -15,12 +15,12 @@
 #include "materials/providers.h"
 #include "materials/record.h"
 
-#define TRIES          4   /* of one page */
-#define AGAIN_MS       500 /* after the first of them, and then twice as long each time */
-#define REDIRECTS_MOST 5
-#define EMPTY_MOST     3 /* pages without a structure, one after the other */
+#define TRIES         4   /* of one page */
+#define AGAIN_MS      500 /* after the first of them, and then twice as long each time */
+#define REDIRECTS_MAX 5
+#define EMPTY_MAX     3 /* pages without a structure, one after the other */
 
-#define NO_HINT        NULL
+#define NO_HINT       NULL
 
 struct asked {
   const struct provider *provider;
@@ -229,7 +229,7 @@ go_on (struct searching *searching, struct asked *asked, struct page *page, gsiz
   else if (asked->pages >= searching->config->materials_pages)
     fail (searching, asked, "[materials] pages in adder.conf", "there is no end to its pages: %u were read",
           asked->pages);
-  else if (asked->empty_pages >= EMPTY_MOST)
+  else if (asked->empty_pages >= EMPTY_MAX)
     fail (searching, asked, NO_HINT, "its pages have nothing new in them, and there is no end to them");
   else if (asked->bytes >= searching->config->materials_provider_bytes)
     fail (searching, asked, "[materials] provider_bytes in adder.conf",
@@ -267,7 +267,7 @@ static void
 follow (struct searching *searching, struct asked *asked)
 {
   char *url = asked->get.response.location ? page_url_here (asked->url, asked->get.response.location) : NULL;
-  if (url && ++asked->redirects <= REDIRECTS_MOST) {
+  if (url && ++asked->redirects <= REDIRECTS_MAX) {
     ask_page (searching, asked, url);
     return;
   }
@@ -508,12 +508,12 @@ read_providers (const struct materials_search *search, int cancel_fd, GPtrArray 
 static gboolean
 check_count (const GPtrArray *all, GError **error)
 {
-  if (all->len > 0 && all->len <= SEARCH_PROVIDERS_MOST)
+  if (all->len > 0 && all->len <= SEARCH_PROVIDERS_MAX)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                all->len == 0 ? "no provider is asked by default: name some"
                              : "these are %u providers; at most %d are asked at once: name some",
-               all->len, SEARCH_PROVIDERS_MOST);
+               all->len, SEARCH_PROVIDERS_MAX);
   return FALSE;
 }
 
@@ -542,12 +542,12 @@ choose (const struct materials_search *search, const GPtrArray *known, GError **
 static gboolean
 check_search (const struct materials_search *search, GError **error)
 {
-  if (search->limit >= 1 && search->limit <= SEARCH_LIMIT_MOST && search->wait_ms >= 1 &&
-      search->wait_ms <= SEARCH_WAIT_MOST_MS)
+  if (search->limit >= 1 && search->limit <= SEARCH_LIMIT_MAX && search->wait_ms >= 1 &&
+      search->wait_ms <= SEARCH_WAIT_MAX_MS)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "the limit is 1 to %d records of each provider, the time up to %d s", SEARCH_LIMIT_MOST,
-               SEARCH_WAIT_MOST_MS / 1000);
+               "the limit is 1 to %d records of each provider, the time up to %d s", SEARCH_LIMIT_MAX,
+               SEARCH_WAIT_MAX_MS / 1000);
   return FALSE;
 }
 

@@ -8,11 +8,11 @@
 #include "common/config.h"
 #include "materials/query.h"
 
-#define SEARCH_LIMIT          100
-#define SEARCH_LIMIT_MOST     20000 /* records of each provider */
-#define SEARCH_PROVIDERS_MOST 50
-#define SEARCH_WAIT_MS        60000 /* of the whole */
-#define SEARCH_WAIT_MOST_MS   3600000
+#define SEARCH_LIMIT         100
+#define SEARCH_LIMIT_MAX     20000 /* records of each provider */
+#define SEARCH_PROVIDERS_MAX 50
+#define SEARCH_WAIT_MS       60000 /* of the whole */
+#define SEARCH_WAIT_MAX_MS   3600000
 
 struct materials_search {
   const struct config *config;

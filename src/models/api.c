@@ -18,10 +18,10 @@
 
 /* The first pause and the longest, half of which is random. */
 #define PAUSE_FIRST_MS 500
-#define PAUSE_MOST_MS  (16 * 1000)
+#define PAUSE_MAX_MS   (16 * 1000)
 
 /* A server that wants to be left alone for longer is told of at once. */
-#define AGAIN_MOST_MS (2 * 60 * 1000)
+#define AGAIN_MAX_MS (2 * 60 * 1000)
 
 /* For what a server need not be asked: these attempts do not count, and there is one for each quirk at most.
  */
@@ -277,9 +277,9 @@ pause_ms (const struct asking *asking)
   guint64 most = MIN (asking->api->settings->retries, asking->again);
   if (asking->again_ms == AGAIN_NOW)
     return 0;
-  if (asking->attempts > most || asking->again_ms > AGAIN_MOST_MS)
+  if (asking->attempts > most || asking->again_ms > AGAIN_MAX_MS)
     return -1;
-  gint64 pause = MIN ((gint64)PAUSE_FIRST_MS << MIN (asking->attempts - 1, 10), PAUSE_MOST_MS);
+  gint64 pause = MIN ((gint64)PAUSE_FIRST_MS << MIN (asking->attempts - 1, 10), PAUSE_MAX_MS);
   pause = pause / 2 + g_random_int_range (0, (gint32)(pause / 2) + 1);
   pause = MAX (pause, asking->again_ms);
   return g_get_monotonic_time () + pause * 1000 < asking->deadline_us ? pause : -1;

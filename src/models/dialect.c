@@ -162,7 +162,7 @@ dialect_count (const json_t *object, const char *name, gint64 *count)
 {
   const json_t *value = json_object_get (object, name);
   if (json_is_integer (value) && json_integer_value (value) >= 0)
-    *count = MIN (json_integer_value (value), MODEL_TOKENS_MOST);
+    *count = MIN (json_integer_value (value), MODEL_TOKENS_MAX);
 }
 
 /* ---- schemas ---- */

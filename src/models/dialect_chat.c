@@ -19,7 +19,7 @@
 #define CALLS "calls"
 
 /* The greatest index that a call may have. */
-#define INDEX_MOST 1023
+#define INDEX_MAX 1023
 
 /* ---- the question ---- */
 
@@ -281,7 +281,7 @@ static struct response_part *
 find_call (struct response_builder *builder, const json_t *call, gsize position)
 {
   const json_t *index = json_object_get (call, "index"), *id = json_object_get (call, "id");
-  gint64 at = json_is_integer (index) ? CLAMP (json_integer_value (index), 0, INDEX_MOST) : (gint64)position;
+  gint64 at = json_is_integer (index) ? CLAMP (json_integer_value (index), 0, INDEX_MAX) : (gint64)position;
   struct response_part *part = response_builder_find (builder, RESPONSE_CALL, PLACE_CALLS + at);
   gboolean is_other = part && part->id && json_string_length (id) > 0 &&
                       strcmp (part->id, json_string_value (id)) != 0 &&

@@ -8,7 +8,7 @@
 
 /* An output item has so many places, one for each of its contents. */
 #define PLACES_OF_ITEM 1024
-#define ITEMS_MOST     1024
+#define ITEMS_MAX      1024
 
 /* ---- the question ---- */
 
@@ -237,8 +237,8 @@ place_of (struct response_builder *builder, const json_t *data, const char *id)
     return (gint64)GPOINTER_TO_INT (known) * PLACES_OF_ITEM;
   guint count = g_hash_table_size (builder->places);
   int at =
-      (int)(json_is_integer (index) ? CLAMP (json_integer_value (index), 0, ITEMS_MOST) : (json_int_t)count);
-  if (id[0] && count < ITEMS_MOST)
+      (int)(json_is_integer (index) ? CLAMP (json_integer_value (index), 0, ITEMS_MAX) : (json_int_t)count);
+  if (id[0] && count < ITEMS_MAX)
     g_hash_table_insert (builder->places, g_strdup (id), GINT_TO_POINTER (at));
   return (gint64)at * PLACES_OF_ITEM;
 }
@@ -376,7 +376,7 @@ read_output (struct response_builder *builder, const json_t *output)
   json_t *item;
   json_array_foreach (output, index, item)
   {
-    read_item (builder, (gint64)MIN (index, ITEMS_MOST) * PLACES_OF_ITEM, item, TRUE);
+    read_item (builder, (gint64)MIN (index, ITEMS_MAX) * PLACES_OF_ITEM, item, TRUE);
   }
 }
 

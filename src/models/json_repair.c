@@ -6,7 +6,7 @@
 #include "common/json.h"
 
 /* Levels: what is recorded has a few more around it, and must be read again. */
-#define DEPTH_MOST  64
+#define DEPTH_MAX   64
 
 #define FENCE       "```"
 #define REPLACEMENT "\\ufffd"
@@ -145,7 +145,7 @@ json_repair (const char *text, gsize length)
     value = json_loadb (repaired->str, repaired->len, JSON_DECODE_ANY, NULL);
     g_string_free (repaired, TRUE);
   }
-  if (is_deeper (value, DEPTH_MOST))
+  if (is_deeper (value, DEPTH_MAX))
     g_clear_pointer (&value, json_decref);
   return value;
 }

@@ -26,7 +26,7 @@ keys_clean (const char *text, GError **error)
 {
   char *key = g_strstrip (g_strdup (text));
   gsize length = strlen (key);
-  gboolean ok = length > 0 && length <= KEY_BYTES_MOST;
+  gboolean ok = length > 0 && length <= KEY_BYTES_MAX;
   for (const char *rest = key; *rest && ok; rest++)
     ok = g_ascii_isgraph (*rest);
   if (ok)
@@ -60,7 +60,7 @@ read_file (const struct model_settings *settings, GError **error)
   gboolean missing;
   g_autoptr (GError) problem = NULL;
   char *text =
-      private_file_read (settings->key_file, KEY_BYTES_MOST, S_IRWXG | S_IRWXO, &length, &missing, &problem);
+      private_file_read (settings->key_file, KEY_BYTES_MAX, S_IRWXG | S_IRWXO, &length, &missing, &problem);
   if (!text)
     g_set_error (error, MODEL_ERROR, MODEL_ERROR_KEY, "the key of the model %s cannot be had: %s%s",
                  settings->name, missing ? "there is no file " : "",

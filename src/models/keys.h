@@ -5,7 +5,7 @@
 
 #include "models/settings.h"
 
-#define KEY_BYTES_MOST 8192
+#define KEY_BYTES_MAX 8192
 
 /* Sets SETTINGS->key. MODEL_ERROR_KEY says which variable to set, or what to do with the file: it must be of
  * mode 0600 and the user's or root's. */

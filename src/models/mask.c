@@ -8,7 +8,7 @@
 static gboolean
 is_secret (const char *key)
 {
-  return key && strlen (key) >= MASK_LEAST;
+  return key && strlen (key) >= MASK_MIN;
 }
 
 /* ---- parts ---- */
@@ -30,7 +30,7 @@ common (const char *key, const char *text)
 char *
 mask_parts (const char *key, const char *text)
 {
-  gsize least = key ? MIN (strlen (key), MASK_LEAST) : 0;
+  gsize least = key ? MIN (strlen (key), MASK_MIN) : 0;
   if (least == 0)
     return g_strdup (text);
   GString *masked = g_string_new (NULL);

@@ -7,9 +7,9 @@
 #include <jansson.h>
 
 /* A part of a key that is told. Keys that are shorter are no secrets ("none"), and may be words. */
-#define MASK_LEAST 12
+#define MASK_MIN 12
 
-/* TEXT without each part of KEY (may be NULL) of MASK_LEAST letters and more, and without KEY as a whole. The
+/* TEXT without each part of KEY (may be NULL) of MASK_MIN letters and more, and without KEY as a whole. The
  * caller's. */
 char *mask_parts (const char *key, const char *text);
 

@@ -21,18 +21,18 @@
 gboolean
 model_name_check (const char *name, GError **error)
 {
-  gboolean ok = g_ascii_isalnum (name[0]) && strlen (name) <= MODEL_NAME_MOST &&
+  gboolean ok = g_ascii_isalnum (name[0]) && strlen (name) <= MODEL_NAME_MAX &&
                 strcmp (name, MODELS_GROUP) != 0 && !g_str_has_prefix (name, REPLAY_PREFIX);
   for (const char *rest = name; *rest && ok; rest++)
     ok = g_ascii_isalnum (*rest) || strchr ("_-.:", *rest);
   if (ok)
     return TRUE;
-  g_autofree char *shown = text_one_line (name, MODEL_NAME_MOST);
+  g_autofree char *shown = text_one_line (name, MODEL_NAME_MAX);
   g_set_error (
       error, MODEL_ERROR, MODEL_ERROR_INVALID,
       "\"%s\" is no name of a model: a letter or digit, then letters, digits, \"_\", \"-\", \".\" and \":\", "
       "at most %d, but neither \"" MODELS_GROUP "\" nor \"" REPLAY_PREFIX "...\"",
-      shown, MODEL_NAME_MOST);
+      shown, MODEL_NAME_MAX);
   return FALSE;
 }
 
@@ -48,7 +48,7 @@ models_file_path (void)
 static gboolean
 wrong (GError **error, const char *path, const char *group, const char *what)
 {
-  g_autofree char *shown = text_one_line (group, MODEL_NAME_MOST);
+  g_autofree char *shown = text_one_line (group, MODEL_NAME_MAX);
   g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "%s: [%s]: %s", path, shown, what);
   return FALSE;
 }
@@ -126,9 +126,9 @@ read_all (GKeyFile *keys, const char *path, char **ret_default, GError **error)
   g_autoptr (GPtrArray) models = g_ptr_array_new_with_free_func ((GDestroyNotify)model_settings_free);
   gsize count;
   g_auto (GStrv) groups = g_key_file_get_groups (keys, &count);
-  if (count > MODELS_MOST + 1) {
+  if (count > MODELS_MAX + 1) {
     g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "%s has more than %d models: remove some", path,
-                 MODELS_MOST);
+                 MODELS_MAX);
     return NULL;
   }
   for (gsize i = 0; i < count; i++) {
@@ -164,7 +164,7 @@ models_file_find (const char *name, GError **error)
       return g_ptr_array_steal_index (models, i);
     text_consider (&guess, name, settings->name);
   }
-  g_autofree char *shown = text_one_line (name, MODEL_NAME_MOST);
+  g_autofree char *shown = text_one_line (name, MODEL_NAME_MAX);
   g_autofree char *meant = guess.best ? g_strdup_printf ("; did you mean %s?", guess.best) : g_strdup ("");
   g_set_error (error, MODEL_ERROR, MODEL_ERROR_UNKNOWN,
                "there is no model %s: adder model add adds one, replay:FILE plays one%s", shown, meant);

@@ -5,9 +5,9 @@
 
 #include "models/settings.h"
 
-#define MODELS_MOST       256
+#define MODELS_MAX        256
 #define MODELS_FILE_BYTES (1 << 20)
-#define MODEL_NAME_MOST   64
+#define MODEL_NAME_MAX    64
 #define MODELS_GROUP      "models"
 #define MODELS_DEFAULT    "default"
 

@@ -6,12 +6,12 @@
 #include "common/text.h"
 #include "models/question.h"
 
-#define SETTINGS_MOST 4
+#define SETTINGS_MAX 4
 
 /* Local servers listen there unless they are told otherwise. */
 static const struct preset {
   const char *name;
-  const char *settings[SETTINGS_MOST][2];
+  const char *settings[SETTINGS_MAX][2];
 } presets[] = {
     {"openai",
      {{"dialect", "responses"},
@@ -57,7 +57,7 @@ preset_apply (const char *name, struct model_settings *settings, GError **error)
                  shown, known);
     return FALSE;
   }
-  for (gsize i = 0; i < SETTINGS_MOST && preset->settings[i][0]; i++)
+  for (gsize i = 0; i < SETTINGS_MAX && preset->settings[i][0]; i++)
     if (!model_settings_set (settings, preset->settings[i][0], preset->settings[i][1], error))
       return FALSE;
   return TRUE;

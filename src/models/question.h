@@ -34,8 +34,8 @@ enum model_stop {
 extern const char *const model_stop_names[]; /* "end", "calls", "length", "refusal", and then NULL */
 
 /* What one answer is counted as at most, whatever a server says: sums of such numbers overflow nowhere. */
-#define MODEL_TOKENS_MOST (G_GINT64_CONSTANT (1000) * 1000 * 1000 * 1000)
-#define MODEL_COST_MOST   1e12
+#define MODEL_TOKENS_MAX (G_GINT64_CONSTANT (1000) * 1000 * 1000 * 1000)
+#define MODEL_COST_MAX   1e12
 
 /* -1 and a negative cost: not known. */
 struct model_usage {

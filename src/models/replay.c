@@ -37,7 +37,7 @@ wait_for (const struct model_question *question, gint64 wait_ms, GError **error)
     until = question->deadline_us;
   do {
     gint64 left_ms = (until - g_get_monotonic_time () + 999) / 1000;
-    if (poll (&cancel, 1, (int)CLAMP (left_ms, 0, REPLAY_WAIT_MOST)) > 0)
+    if (poll (&cancel, 1, (int)CLAMP (left_ms, 0, REPLAY_WAIT_MAX)) > 0)
       return was_cancelled (error);
   } while (g_get_monotonic_time () < until);
   if (late)

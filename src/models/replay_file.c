@@ -152,11 +152,11 @@ set_usage (struct replay_exchange *exchange, const json_t *answer, GError **erro
     if (!json_is_integer (value) || json_integer_value (value) < 0)
       return wrong (error, "the tokens of its answer's \"usage\" must be numbers");
     *(gint64 *)(void *)((char *)&exchange->usage + usage_members[i].offset) =
-        MIN (json_integer_value (value), MODEL_TOKENS_MOST);
+        MIN (json_integer_value (value), MODEL_TOKENS_MAX);
   }
   const json_t *cost = json_object_get (usage, "cost");
   if (json_is_number (cost) && json_number_value (cost) >= 0)
-    exchange->usage.cost = MIN (json_number_value (cost), MODEL_COST_MOST);
+    exchange->usage.cost = MIN (json_number_value (cost), MODEL_COST_MAX);
   return TRUE;
 }
 
@@ -206,8 +206,7 @@ set_wait (struct replay_exchange *exchange, const json_t *wait, GError **error)
 {
   if (!wait)
     return TRUE;
-  if (!json_is_integer (wait) || json_integer_value (wait) < 0 ||
-      json_integer_value (wait) > REPLAY_WAIT_MOST)
+  if (!json_is_integer (wait) || json_integer_value (wait) < 0 || json_integer_value (wait) > REPLAY_WAIT_MAX)
     return wrong (error, "its \"wait_ms\" must be a number up to 600000");
   exchange->wait_ms = json_integer_value (wait);
   return TRUE;
@@ -266,7 +265,7 @@ read_lines (struct replay_file *file, char *text, GError **error)
     if (next)
       *next++ = '\0';
     g_autoptr (GError) problem = NULL;
-    gboolean many = ++number > REPLAY_LINES_MOST;
+    gboolean many = ++number > REPLAY_LINES_MAX;
     if (many || !read_line (file, number, line, &problem)) {
       g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "line %u of the replay %s is wrong: %s", number,
                    file->path, many ? "a replay may have 10000 lines" : problem->message);

@@ -6,8 +6,8 @@
 #include "models/question.h"
 
 #define REPLAY_FILE_BYTES (64 * 1024 * 1024)
-#define REPLAY_LINES_MOST 10000
-#define REPLAY_WAIT_MOST  (10 * 60 * 1000)
+#define REPLAY_LINES_MAX  10000
+#define REPLAY_WAIT_MAX   (10 * 60 * 1000)
 
 struct replay_exchange {
   guint line;  /* of the file, from 1 */

@@ -6,7 +6,7 @@
 #include "models/json_repair.h"
 
 /* An answer of a model has a handful. */
-#define PARTS_MOST 1024
+#define PARTS_MAX 1024
 
 static void
 part_free (gpointer data)
@@ -42,7 +42,7 @@ response_builder_clear (struct response_builder *builder)
 struct response_part *
 response_builder_add (struct response_builder *builder, enum response_part_kind kind, gint64 place)
 {
-  if (builder->parts->len >= PARTS_MOST) {
+  if (builder->parts->len >= PARTS_MAX) {
     builder->is_crowded = TRUE;
     return NULL;
   }

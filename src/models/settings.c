@@ -19,10 +19,10 @@ const char *const model_dialect_names[] = {"chat", "responses", "messages", NULL
 #define MIB       (G_GUINT64_CONSTANT (1) << 20)
 
 /* What a million tokens of the dearest model could cost, in any currency. */
-#define PRICE_MOST 1e6
+#define PRICE_MAX 1e6
 
 /* Longer than any URL, path or id. */
-#define TEXT_MOST 2000
+#define TEXT_MAX 2000
 
 const struct model_setting model_setting_table[] = {
     {"dialect", SETTING_DIALECT, AT (dialect), "chat",
@@ -112,7 +112,7 @@ check_variable (const char *value, GError **error)
 static gboolean
 set_text (struct model_settings *settings, const struct model_setting *row, const char *value, GError **error)
 {
-  if (value[0] == '\0' || strlen (value) > TEXT_MOST || !g_utf8_validate (value, -1, NULL) ||
+  if (value[0] == '\0' || strlen (value) > TEXT_MAX || !g_utf8_validate (value, -1, NULL) ||
       strpbrk (value, "\r\n"))
     return wrong (error, "it must be one line that is neither empty nor very long");
   if (row->kind == SETTING_URL && !check_url (value, error))
@@ -157,7 +157,7 @@ set_price (struct model_settings *settings, const struct model_setting *row, con
 {
   char *end;
   double price = g_ascii_strtod (value, &end);
-  if (!g_ascii_isdigit (value[0]) || *end != '\0' || !isfinite (price) || price > PRICE_MOST)
+  if (!g_ascii_isdigit (value[0]) || *end != '\0' || !isfinite (price) || price > PRICE_MAX)
     return wrong (error, "a price is a number such as 2.50, for a million tokens");
   *FIELD (settings, row, double) = price;
   return TRUE;

@@ -15,10 +15,10 @@
 #define THOUGHT "</think>"
 
 /* More than an agent carries out of one answer (AGENT_CALLS): the agent has the word on how many it does. */
-#define CALLS_MOST 33
+#define CALLS_MAX 33
 
 /* Between two calls stand a line end or two. Some models go on with line ends for ever. */
-#define BLANKS_MOST 64
+#define BLANKS_MAX 64
 
 enum item { ITEM_PROSE, ITEM_MARK, ITEM_CALL, ITEM_OPEN };
 
@@ -285,7 +285,7 @@ take_call (struct pass *pass, json_t *call)
   } else if (!pass->in_row) {
     json_array_clear (pass->calls);
     return FALSE;
-  } else if (count == CALLS_MOST || is_repeated (pass, call)) {
+  } else if (count == CALLS_MAX || is_repeated (pass, call)) {
     pass->is_over = TRUE;
     return FALSE;
   }
@@ -324,7 +324,7 @@ skip_blanks (struct pass *pass)
   const char *from = pass->at;
   while (g_ascii_isspace (*pass->at))
     pass->at++;
-  pass->is_over = pass->in_row && pass->at - from > BLANKS_MOST;
+  pass->is_over = pass->in_row && pass->at - from > BLANKS_MAX;
   return *pass->at && !pass->is_over;
 }
 
@@ -377,7 +377,7 @@ is_lost (const struct model_question *question, const char *text)
   gsize length = strlen (text), end = length;
   while (end > 0 && g_ascii_isspace (text[end - 1]))
     end--;
-  return question->tool && question->tool[0] && length - end > BLANKS_MOST;
+  return question->tool && question->tool[0] && length - end > BLANKS_MAX;
 }
 
 gboolean

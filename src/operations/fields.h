@@ -5,7 +5,7 @@
 #include "adder_types.h"
 #include "common/field_rows.h"
 
-#define WAIT_MOST_MS 600000
+#define WAIT_MAX_MS 600000
 
 /* Of "record.export", which HTTP has as a stream. */
 extern const struct field record_export_params[];
@@ -15,9 +15,9 @@ extern const struct field record_export_params[];
   {.name = (member), .types = FIELD_TEXT, .pattern = "^[0-9a-fA-F-]{4,36}$", .pattern_words = "an id", \
    .text = (says)}
 
-#define CODE_MOST (1 << 20) /* characters; code_bytes bounds the bytes */
+#define CODE_MAX (1 << 20) /* characters; code_bytes bounds the bytes */
 #define FIELD_CODE(says) \
-  {.name = "code", .types = FIELD_TEXT, .maximum = CODE_MOST, .text = (says)}
+  {.name = "code", .types = FIELD_TEXT, .maximum = CODE_MAX, .text = (says)}
 
 #define ASK_CONVERSATION \
   ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "To which it belongs, as the caller names it.")
@@ -25,6 +25,6 @@ extern const struct field record_export_params[];
 #define ASK_OWNER \
   ASK_TEXT ("owner", 200, "Whose (admins only); \"all\" for everybody's. The caller's own by default.")
 #define ASK_WAIT \
-  {.name = "wait_ms", .types = FIELD_INTEGER, .optional = TRUE, .standard = "0", .maximum = WAIT_MOST_MS, \
+  {.name = "wait_ms", .types = FIELD_INTEGER, .optional = TRUE, .standard = "0", .maximum = WAIT_MAX_MS, \
    .unit = "ms", .text = "How long to wait before answering anyway."}
 /* clang-format on */

@@ -12,7 +12,7 @@
 #include "store/file_upload.h"
 #include "store/files.h"
 
-#define NAME_MOST 8192 /* as many as a part's head may have over HTTP */
+#define NAME_LENGTH_MAX 8192 /* as many as a part's head may have over HTTP */
 
 /* ---- the functions ---- */
 
@@ -140,7 +140,7 @@ static const struct field list_params[] = {
      .optional = TRUE,
      .standard = "100",
      .minimum = 1,
-     .maximum = FILES_LISTED_MOST,
+     .maximum = FILES_LISTED_MAX,
      .text = "How many at most."},
     ASK_TEXT ("before", 36, "The `next` of the page before."),
     ASK_OWNER,
@@ -158,7 +158,7 @@ static const struct field find_params[] = {
 static const struct field put_params[] = {
     {.name = "name",
      .types = FIELD_TEXT,
-     .maximum = NAME_MOST,
+     .maximum = NAME_LENGTH_MAX,
      .text = "The last part of it is used, cleaned."},
     ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "To which it shall belong."),
     ASK_TEXT ("owner", 200, "Whose it shall be (admins only). The caller's own by default."),

@@ -13,11 +13,11 @@
 #include "operations/result_fields.h"
 #include "operations/session_fields.h"
 
-#define ARGUMENTS_MOST 65536
-#define VARIABLES_MOST 1024
-#define VALUES_MOST    256
-#define FILES_MOST     251 /* SUBMISSION_FDS_MAX of the local socket, without standard input and a directory */
-#define TEXT_MOST      (64 << 20)
+#define ARGUMENTS_MAX 65536
+#define VARIABLES_MAX 1024
+#define VALUES_MAX    256
+#define FILES_MAX     251 /* SUBMISSION_FDS_MAX of the local socket, without standard input and a directory */
+#define TEXT_MAX      (64 << 20)
 
 /* ---- the tables ---- */
 
@@ -31,8 +31,8 @@
 
 #define MEMBERS_OF_FILE \
     ASK_TEXT ("name", 4096, "Its path below /work, or below the place. Of a stored file its own."), \
-    ASK_TEXT ("text", TEXT_MOST, "Its content as text."), \
-    ASK_TEXT ("base64", TEXT_MOST, "Its content in base64."), \
+    ASK_TEXT ("text", TEXT_MAX, "Its content as text."), \
+    ASK_TEXT ("base64", TEXT_MAX, "Its content in base64."), \
     ASK_TEXT ("file_id", 100, \
               "A stored file: see /v1/files. @NAME is a data set, and @NAME:VERSION one of its versions."), \
     {.name = "place", .types = FIELD_TEXT, .optional = TRUE, .words = FIELD_WORDS ("work", "tmp"), \
@@ -64,9 +64,9 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
      .words = FIELD_WORDS ("auto", "namespaces", "process", "none", "container"), PLACE (isolation), \
      .text = "The kind of sandbox; none is for admins alone."}, \
     {.name = "arguments", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, \
-     .maximum = ARGUMENTS_MOST, PLACE (asked.arguments), .text = "What sys.argv has after the name."}, \
+     .maximum = ARGUMENTS_MAX, PLACE (asked.arguments), .text = "What sys.argv has after the name."}, \
     {.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT, .optional = TRUE, .standard = "{}", \
-     .maximum = VARIABLES_MOST, .text = "Of its environment, by their names."}
+     .maximum = VARIABLES_MAX, .text = "Of its environment, by their names."}
 
 /* On this machine a person asks, who is told of bounds with their units (adder_request_set_limit). */
 #define LIMITS     .members = limit_asked_fields
@@ -81,9 +81,9 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
      .text = "The format of files in which each table that is shown is kept, whole."}, \
     FLAG_IN (asked.svg, "svg", "Whether figures come as SVG beside PNG."), \
     {.name = "values", .types = FIELD_OBJECT, .items = FIELD_ANY, .optional = TRUE, .standard = "{}", \
-     .maximum = VALUES_MOST, .text = "Variables that the code finds, with their values."}, \
+     .maximum = VALUES_MAX, .text = "Variables that the code finds, with their values."}, \
     {.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = (of_file), .optional = TRUE, \
-     .standard = "[]", .maximum = FILES_MOST, \
+     .standard = "[]", .maximum = FILES_MAX, \
      .text = "What it is given: each with one of text, base64 and file_id."}, \
     ASK_TEXT ("description", 4000, "What the code is for, in words, for who has to approve it."), \
     ASK_CONVERSATION
@@ -104,7 +104,7 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
 #define MEMBERS_OF_CODE \
     FIELD_CODE ("The Python code. The value of its last expression comes back as well."), \
     MEMBERS_OF_RUN, \
-    ASK_TEXT ("stdin", TEXT_MOST, "Standard input; empty where it is left out."), \
+    ASK_TEXT ("stdin", TEXT_MAX, "Standard input; empty where it is left out."), \
     ASK_FLAG ("stream", "Whether the reply is a stream of events."), \
     ASK_FLAG ("background", "Whether it goes on without the client.")
 

@@ -9,10 +9,10 @@
 #include "policy/approval_private.h"
 
 /* A person says "always"; so many that nobody misses the one that is dropped. */
-#define GRANTS_MOST 4096
+#define GRANTS_MAX 4096
 
 /* A "no" is small once nobody looks at its code any more, but they come from requests without a bound. */
-#define DENIED_MOST 1024
+#define DENIED_MAX 1024
 
 static void
 approval_free (gpointer data)
@@ -197,7 +197,7 @@ approvals_grant (struct approvals *approvals, const struct approval *approval)
   grant->key = grant_key (approval->kind, approval->owner, approval->conversation, approval->place);
   grant->expires_us = g_get_monotonic_time () + approvals->always_us;
   g_queue_push_tail (&approvals->grants, grant);
-  while (approvals->grants.length > GRANTS_MOST)
+  while (approvals->grants.length > GRANTS_MAX)
     grant_free (g_queue_pop_head (&approvals->grants));
 }
 
@@ -227,7 +227,7 @@ make_room (struct approvals *approvals, const char *owner, gsize bytes, GError *
     waiting++;
     waiting_owner += strcmp (approval->owner, owner ? owner : "") == 0;
   }
-  for (GList *at = approvals->all.head, *next; at && (denied >= DENIED_MOST || held > approvals->max_bytes);
+  for (GList *at = approvals->all.head, *next; at && (denied >= DENIED_MAX || held > approvals->max_bytes);
        at = next) {
     struct approval *approval = at->data;
     next = at->next;

@@ -10,7 +10,7 @@
 
 /* Of one conversation; the oldest are forgotten first. More than the most failures that the configuration can
  * ask for, so that several loops at once are seen. */
-#define ATTEMPTS_MOST 32
+#define ATTEMPTS_MAX  32
 
 #define MESSAGE_BYTES 500
 
@@ -257,7 +257,7 @@ add_failure (struct loops *loops, const char *owner, const char *name, guint64 s
   attempt->setting = setting;
   attempt->error = key_of (end);
   g_queue_push_tail (&conversation->failed, attempt);
-  if (conversation->failed.length > ATTEMPTS_MOST)
+  if (conversation->failed.length > ATTEMPTS_MAX)
     attempt_free (g_queue_pop_head (&conversation->failed));
 }
 

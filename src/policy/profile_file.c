@@ -208,8 +208,8 @@ is_fit (struct reading *reading, const char *text, gsize length)
     lines += *at == '\n';
   if (!text_only)
     complain (reading, lines, NULL, "the line is not UTF-8 text");
-  else if (lines > PROFILE_LINES_MOST)
-    complain (reading, 0, NULL, "it has more than %d lines", PROFILE_LINES_MOST);
+  else if (lines > PROFILE_LINES_MAX)
+    complain (reading, 0, NULL, "it has more than %d lines", PROFILE_LINES_MAX);
   return reading->problems->len == 0;
 }
 

@@ -7,7 +7,7 @@
 #include "policy/profile.h"
 
 #define PROFILE_FILE_BYTES (256 * 1024)
-#define PROFILE_LINES_MOST 10000
+#define PROFILE_LINES_MAX  10000
 #define PROFILE_PROBLEMS   100 /* more are not told */
 
 struct profile_problem {

@@ -167,13 +167,13 @@ static const struct profile_key session_keys[] = {
 
 /* ---- [variables] ---- */
 
-#define VARIABLES_MOST 256
+#define VARIABLES_MAX 256
 
 static gboolean
 set_variable (struct profile *profile, const char *key, const char *value, GError **error)
 {
-  if (g_hash_table_size (profile->variables) >= VARIABLES_MOST) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d variables", VARIABLES_MOST);
+  if (g_hash_table_size (profile->variables) >= VARIABLES_MAX) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d variables", VARIABLES_MAX);
     return FALSE;
   }
   g_hash_table_replace (profile->variables, g_strdup (key), g_strdup (value));

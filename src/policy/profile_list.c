@@ -16,9 +16,9 @@ check_word (const char *word, gsize length, guint count, GError **error)
                  word, PROFILE_LIST_WORD_BYTES);
     return FALSE;
   }
-  if (count >= PROFILE_LIST_MOST) {
+  if (count >= PROFILE_LIST_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the list has more than %d words",
-                 PROFILE_LIST_MOST);
+                 PROFILE_LIST_MAX);
     return FALSE;
   }
   return TRUE;

@@ -5,7 +5,7 @@
 #include <glib.h>
 
 /* More than any list that a person writes. */
-#define PROFILE_LIST_MOST       1000
+#define PROFILE_LIST_MAX        1000
 #define PROFILE_LIST_WORD_BYTES 256
 
 /* The words of VALUE, each once, in their order; an empty value is a list without words. NULL with ERROR when

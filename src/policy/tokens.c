@@ -11,7 +11,7 @@
 #include "policy/tokens_file.h"
 
 /* No secret of ours is longer, and what is needs no digest. */
-#define SECRET_MOST 128
+#define SECRET_MAX 128
 
 struct known {
   struct principal *who;
@@ -147,7 +147,7 @@ tokens_find (struct tokens *tokens, const char *secret, gboolean *ret_expired, G
 {
   struct principal *who = NULL;
   *ret_expired = FALSE;
-  g_autofree char *digest = strnlen (secret, SECRET_MOST + 1) > SECRET_MOST ? NULL : token_digest (secret);
+  g_autofree char *digest = strnlen (secret, SECRET_MAX + 1) > SECRET_MAX ? NULL : token_digest (secret);
   g_mutex_lock (&tokens->lock);
   if (has_changed (tokens))
     read_again (tokens);

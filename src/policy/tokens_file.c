@@ -65,7 +65,7 @@ static gboolean
 is_name (const char *name)
 {
   /* A letter first: who comes by the local socket is "uid:1000", and no token may look like them anywhere. */
-  if (!g_ascii_isalpha (name[0]) || strlen (name) > TOKEN_NAME_MOST)
+  if (!g_ascii_isalpha (name[0]) || strlen (name) > TOKEN_NAME_MAX)
     return FALSE;
   for (; *name; name++)
     if (!g_ascii_isalnum (*name) && !strchr ("_-.", *name))
@@ -78,11 +78,11 @@ token_check_name (const char *name, GError **error)
 {
   if (is_name (name))
     return TRUE;
-  g_autofree char *shown = text_one_line (name, TOKEN_NAME_MOST);
+  g_autofree char *shown = text_one_line (name, TOKEN_NAME_MAX);
   g_set_error (
       error, ADDER_ERROR, ADDER_ERROR_INVALID,
       "\"%s\" is no name of a token: a letter, then letters, digits, \"_\", \"-\" and \".\", at most %d",
-      shown, TOKEN_NAME_MOST);
+      shown, TOKEN_NAME_MAX);
   return FALSE;
 }
 
@@ -232,10 +232,10 @@ tokens_parse (const char *text, gsize length, GError **error)
     return NULL;
   json_t *rows = json_object_get (file, "tokens"), *row;
   if (json_integer_value (json_object_get (file, "schema_version")) != VERSION || !json_is_array (rows) ||
-      json_object_size (file) != 2 || json_array_size (rows) > TOKENS_MOST) {
+      json_object_size (file) != 2 || json_array_size (rows) > TOKENS_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "it has not {\"schema_version\": %d, \"tokens\": [...]} with at most %d tokens", VERSION,
-                 TOKENS_MOST);
+                 TOKENS_MAX);
     return NULL;
   }
   g_autoptr (GPtrArray) tokens = g_ptr_array_new_with_free_func ((GDestroyNotify)token_free);
@@ -338,9 +338,9 @@ tokens_file_change (const char *path, gboolean (*change) (GPtrArray *tokens, gpo
   g_autoptr (GPtrArray) tokens = tokens_file_read (path, NULL, error);
   if (!tokens || !change (tokens, data, error))
     return FALSE;
-  if (tokens->len > TOKENS_MOST) {
+  if (tokens->len > TOKENS_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are %d tokens, which is the most",
-                 TOKENS_MOST);
+                 TOKENS_MAX);
     return FALSE;
   }
   g_ptr_array_sort (tokens, by_name);

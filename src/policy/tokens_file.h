@@ -13,8 +13,8 @@
 /* So that programs that look for secrets in files know one. */
 #define TOKEN_PREFIX       "adder_"
 #define TOKEN_SECRET_BYTES 32 /* random ones: 256 bits */
-#define TOKEN_NAME_MOST    64
-#define TOKENS_MOST        100000
+#define TOKEN_NAME_MAX     64
+#define TOKENS_MAX         100000
 #define TOKENS_FILE_BYTES  (64 << 20)
 
 struct token {

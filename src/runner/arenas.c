@@ -13,7 +13,7 @@
 #define POOL_BYTES        16384
 #define POOL_HEADER_BYTES 48
 #define POOL_STEP         16
-#define POOL_MOST         512
+#define POOL_MAX          512
 #define POOL_PIECES       200000
 
 #define HUGE_BYTES        ((size_t)2 << 20)
@@ -96,7 +96,7 @@ arenas_pack (void)
 static void
 drain_pools (void)
 {
-  for (size_t size = POOL_STEP; size <= POOL_MOST; size += POOL_STEP)
+  for (size_t size = POOL_STEP; size <= POOL_MAX; size += POOL_STEP)
     for (int i = 0; i < POOL_PIECES; i++) {
       uintptr_t piece = (uintptr_t)PyObject_Malloc (size);
       if (piece % POOL_BYTES == POOL_HEADER_BYTES)

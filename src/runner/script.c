@@ -111,7 +111,7 @@ add_heredoc (struct script *script, const struct script_word *delimiter, bool st
 {
   if (!delimiter->literal || memchr (delimiter->raw, '\n', delimiter->raw_length))
     script_fail (script, delimiter->place, "the delimiter of a here-document is one plain word");
-  if (script->heredoc_count == HEREDOCS_MOST)
+  if (script->heredoc_count == HEREDOCS_MAX)
     script_fail (script, delimiter->place, "there are too many here-documents in one line");
   if (script->failed)
     return;
@@ -432,7 +432,7 @@ static void
 walk_command (struct script *script)
 {
   skip_blanks (script);
-  if (++script->depth > SCRIPT_DEPTH_MOST)
+  if (++script->depth > SCRIPT_DEPTH_MAX)
     script_fail (script, script->place, "this is nested too deeply");
   else
     walk_compound (script);
@@ -567,7 +567,7 @@ script_walk_text (struct script *around, const char *text, size_t length, struct
       .visitor = around->visitor,
       .problem = around->problem,
   };
-  if (inner.depth > SCRIPT_DEPTH_MOST)
+  if (inner.depth > SCRIPT_DEPTH_MAX)
     script_fail (&inner, place, "this is nested too deeply");
   else
     walk_all (&inner);

@@ -29,7 +29,7 @@ static const char steering[] =
 static const char steering_prefix[] = "LD_";
 
 /* More words before a command are no options of a program that runs others. */
-#define NESTING_MOST 20
+#define NESTING_MAX 20
 
 static void check_command (struct check *check, const struct script_word *words, size_t count);
 static bool walk (struct check *check, const char *text, size_t length, struct script_problem *ret_problem);
@@ -40,7 +40,7 @@ static void
 add (struct check *check, const char *rule, const char *raw, size_t length, struct script_place place,
      const char *hint)
 {
-  if (check->count == CHECK_VIOLATIONS_MOST)
+  if (check->count == CHECK_VIOLATIONS_MAX)
     return;
   struct check_violation *violation = &check->violations[check->count++];
   *violation = (struct check_violation){.rule = rule, .place = place, .hint = hint};
@@ -274,7 +274,7 @@ check_program (struct check *check, const struct script_word *words, size_t coun
 static void
 check_command (struct check *check, const struct script_word *words, size_t count)
 {
-  if (++check->depth > NESTING_MOST)
+  if (++check->depth > NESTING_MAX)
     refuse (check, rule_dynamic, &words[0], "There are too many programs here that run others.");
   else
     check_program (check, words, count);

@@ -9,8 +9,8 @@
 
 #include "runner/script.h"
 
-#define CHECK_VIOLATIONS_MOST 100
-#define CHECK_TEXT_BYTES      120
+#define CHECK_VIOLATIONS_MAX 100
+#define CHECK_TEXT_BYTES     120
 
 struct check_violation {
   const char *rule;            /* static */
@@ -20,7 +20,7 @@ struct check_violation {
 };
 
 struct check {
-  struct check_violation violations[CHECK_VIOLATIONS_MOST];
+  struct check_violation violations[CHECK_VIOLATIONS_MAX];
   size_t count;
   char host[CHECK_TEXT_BYTES]; /* the first command that is for the network, or "" */
 

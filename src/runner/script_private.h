@@ -7,7 +7,7 @@
 #define SCRIPT_END (-1)
 
 /* Lists, expansions and all that nests in each other. */
-#define SCRIPT_DEPTH_MOST 60
+#define SCRIPT_DEPTH_MAX 60
 
 struct heredoc {
   struct script_word delimiter;
@@ -15,7 +15,7 @@ struct heredoc {
 };
 
 /* More before one newline are not needed by anybody. */
-#define HEREDOCS_MOST 16
+#define HEREDOCS_MAX 16
 
 /* A text that is read. Once there is a problem it is at its end, so that everything comes back by itself. */
 struct script {
@@ -27,7 +27,7 @@ struct script {
   const struct script_visitor *visitor;
   struct script_problem *problem;
   bool failed;
-  struct heredoc heredocs[HEREDOCS_MOST];
+  struct heredoc heredocs[HEREDOCS_MAX];
   size_t heredoc_count, heredoc_floor; /* those below the floor belong to what a substitution stands in */
   char *texts; /* of words: each where it begins in TEXT, since none is longer than what it is written as */
 };

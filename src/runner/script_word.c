@@ -121,7 +121,7 @@ static void read_expansion (struct script *script, struct writing *writing, enum
 static bool
 enter (struct script *script)
 {
-  if (++script->depth > SCRIPT_DEPTH_MOST)
+  if (++script->depth > SCRIPT_DEPTH_MAX)
     script_fail (script, script->place, "this is nested too deeply");
   return !script->failed;
 }

@@ -9,7 +9,7 @@
 #include "sandbox/cgroup_backend.h"
 
 /* Deeper than any tree of groups. */
-#define LEVELS_MOST 64
+#define LEVELS_MAX 64
 
 uint64_t
 host_memory_limit (int directory, const char *file)
@@ -17,7 +17,7 @@ host_memory_limit (int directory, const char *file)
   uint64_t least = UINT64_MAX, limit;
   struct stat at, above;
   autoclose int fd = openat (directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (int level = 0; fd >= 0 && level < LEVELS_MOST; level++) {
+  for (int level = 0; fd >= 0 && level < LEVELS_MAX; level++) {
     /* "max" is no number. */
     if (cgroup_read_number (fd, file, NULL, &limit) == 0 && limit < least)
       least = limit;

@@ -22,7 +22,7 @@
 /* Requests by which malloc is relieved of what is free: the largest goes to no mmap, the smallest is the
  * smallest that there is. So many at most. */
 #define DRAIN_BYTES  ((size_t)100 << 10)
-#define DRAIN_LEAST  ((size_t)24)
+#define DRAIN_MIN    ((size_t)24)
 #define DRAIN_PIECES 1000000
 
 /* Up to the first, malloc keeps lists for each size, which differ by the second. */
@@ -130,7 +130,7 @@ memory_drain_heap (void)
   struct mallinfo2 before = mallinfo2 ();
   uintptr_t fresh = (uintptr_t)sbrk (0) - before.keepcost;
   size_t pieces = 0;
-  for (size_t size = DRAIN_BYTES; size >= DRAIN_LEAST; size -= size > LISTED_BYTES ? size / 8 : LISTED_STEP)
+  for (size_t size = DRAIN_BYTES; size >= DRAIN_MIN; size -= size > LISTED_BYTES ? size / 8 : LISTED_STEP)
     while (pieces++ < DRAIN_PIECES) {
       /* Volatile, or the compiler sees that nobody wants it. */
       void *volatile piece = malloc (size);

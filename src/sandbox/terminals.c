@@ -28,7 +28,7 @@ terminals_make (int *ret_fd, struct fault *fault)
   } options[] = {
       {"ptmxmode", "0666"},
       {"mode", "0600"},
-      {"max", layer_is_disabled (LAYER_WORKSPACE) ? "1024" : NUMBER (TERMINALS_MOST)},
+      {"max", layer_is_disabled (LAYER_WORKSPACE) ? "1024" : NUMBER (TERMINALS_MAX)},
   };
   *ret_fd = -1;
   autoclose int context = fsopen ("devpts", FSOPEN_CLOEXEC);

@@ -8,7 +8,7 @@
 
 #include "store/database.h"
 
-#define SQL_COLUMNS_MOST 64 /* of a row; further ones are left out */
+#define SQL_COLUMNS_MAX 64 /* of a row; further ones are left out */
 
 enum sql_trouble {
   SQL_FAILED,   /* this statement: the transaction can only be taken back */

@@ -18,9 +18,9 @@
 #include "store/blobs_private.h"
 
 /* Of directories below a folder: each is a descriptor while they are removed. */
-#define DEPTH_MOST 32
+#define DEPTH_MAX 32
 
-#define INSIDE     (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define INSIDE    (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 struct blob_links {
   struct blobs *blobs;
@@ -88,7 +88,7 @@ blob_links_sweep (const struct blobs *blobs, guint *ret_removed)
     autoclose int fd = take_left_over (parent_fd, name);
     if (fd < 0)
       continue;
-    remove_name (blobs, parent_fd, name, DEPTH_MOST + 1);
+    remove_name (blobs, parent_fd, name, DEPTH_MAX + 1);
     (*ret_removed)++;
   }
   closedir (list);
@@ -100,7 +100,7 @@ blob_links_free (struct blob_links *links)
   if (!links)
     return;
   if (links->folder_fd >= 0)
-    remove_name (links->blobs, links->parent_fd, links->name, DEPTH_MOST + 1);
+    remove_name (links->blobs, links->parent_fd, links->name, DEPTH_MAX + 1);
   fd_close (&links->folder_fd);
   fd_close (&links->parent_fd);
   g_free (links);
@@ -177,9 +177,9 @@ blob_links_add (struct blob_links *links, const char *key, guint64 bytes, const 
   guint depth = 0;
   for (const char *at = path; (at = strchr (at, '/')); at++)
     depth++;
-  if (depth > DEPTH_MOST) {
+  if (depth > DEPTH_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "%s has more than %d directories", path,
-                 DEPTH_MOST);
+                 DEPTH_MAX);
     return FALSE;
   }
   const char *last;

@@ -17,9 +17,9 @@
 #include "store/s3.h"
 
 /* Larger files go in parts, of which a server takes 10,000. */
-#define ONE_PUT_MOST ((guint64)64 << 20)
-#define PART_LEAST   ((guint64)16 << 20)
-#define PARTS_MOST   9000
+#define ONE_PUT_MAX ((guint64)64 << 20)
+#define PART_MIN    ((guint64)16 << 20)
+#define PARTS_MAX   9000
 
 /* Parts of uploads that nobody finished are removed after so long. */
 #define UPLOAD_AGE_MS ((gint64)24 * 60 * 60 * 1000)
@@ -226,7 +226,7 @@ abandon_parts (struct bucket *self, const char *key, const char *id)
 static gboolean
 put_parts (struct upload *upload, GError **error)
 {
-  guint64 part = MAX (PART_LEAST, upload->bytes / PARTS_MOST + 1);
+  guint64 part = MAX (PART_MIN, upload->bytes / PARTS_MAX + 1);
   g_autofree char *id = begin_parts (upload, error);
   g_autoptr (GString) list = g_string_new ("<CompleteMultipartUpload>");
   gboolean ok = id != NULL;
@@ -263,7 +263,7 @@ bucket_put (gpointer data, const char *key, int fd, guint64 bytes, const char *s
   upload.type = g_strdup_printf ("content-type: %s", mime ? mime : "application/octet-stream");
   upload.digest = g_strdup_printf ("x-amz-meta-adder-sha256: %s", sha256);
   upload.sum = is_safe (fd) ? NULL : g_checksum_new (G_CHECKSUM_SHA256);
-  gboolean ok = bytes > ONE_PUT_MOST ? put_parts (&upload, error) : put_whole (&upload, error);
+  gboolean ok = bytes > ONE_PUT_MAX ? put_parts (&upload, error) : put_whole (&upload, error);
   if (upload.sum)
     g_checksum_free (upload.sum);
   g_free (upload.type);

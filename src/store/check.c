@@ -12,11 +12,11 @@
 #include "common/text.h"
 #include "store/file_rows.h"
 
-#define BATCH        500
-#define NAMED_MOST   200 /* lost and unknown ones that are told by name; all are counted */
-#define BLOCK_BYTES  ((gsize)256 << 10)
-#define LOOK_MS      (10 * 60 * 1000) /* all of a large database may be read before it answers */
-#define UNKNOWN_MOST 100 /* more of them, and more than are known, look like another database's */
+#define BATCH       500
+#define NAMED_MAX   200 /* lost and unknown ones that are told by name; all are counted */
+#define BLOCK_BYTES ((gsize)256 << 10)
+#define LOOK_MS     (10 * 60 * 1000) /* all of a large database may be read before it answers */
+#define UNKNOWN_MAX 100              /* more of them, and more than are known, look like another database's */
 
 struct blob_entry {
   guint64 bytes;
@@ -133,7 +133,7 @@ static void
 lose (struct check *check, const struct file_row *row, const char *why)
 {
   check->lost_count++;
-  if (json_array_size (check->lost) < NAMED_MOST)
+  if (json_array_size (check->lost) < NAMED_MAX)
     json_array_append_new (check->lost,
                            json_pack ("{s:s, s:s, s:s, s:I, s:s}", "file_id", row->id, "name", row->name,
                                       "owner", row->owner, "bytes", (json_int_t)row->bytes, "why", why));
@@ -283,11 +283,11 @@ remove_unknown (struct check *check, GError **error)
     return FALSE;
   /* A bucket that all reach may hold the files of others whose databases are not seen from here. */
   gboolean of_others = files_are_shared (check->store) && !database_is_shared (check->database);
-  gboolean many = keys->len > UNKNOWN_MOST && keys->len > check->rows;
+  gboolean many = keys->len > UNKNOWN_MAX && keys->len > check->rows;
   gboolean strange = (of_others || many) && !check->options->force;
   for (guint i = 0; i < keys->len; i++) {
     const char *key = keys->pdata[i];
-    if (json_array_size (check->unknown) < NAMED_MOST)
+    if (json_array_size (check->unknown) < NAMED_MAX)
       json_array_append_new (check->unknown, json_text_or_null (key));
     if (!strange && (!blobs_remove (check->blobs, key, error) || !is_waited_for (check, error)))
       return FALSE;
@@ -304,7 +304,7 @@ note_problem (gpointer data, const struct sql_value *columns, guint count)
   json_t *problems = data;
   if (count > 0 && columns[0].text && strcmp (columns[0].text, "ok") != 0)
     json_array_append_new (problems, json_text_or_null (columns[0].text));
-  return json_array_size (problems) < NAMED_MOST;
+  return json_array_size (problems) < NAMED_MAX;
 }
 
 /* PostgreSQL looks after itself (checksums, amcheck); there is no such question to it. */

@@ -14,8 +14,8 @@
 /* Of values of one statement, unless it is a question over all rows. */
 #define STATEMENT_BYTES ((guint64)64 << 20)
 
-#define READERS_MOST    8 /* at once; further ones wait */
-#define IDLE_MOST       4 /* connections that stay open */
+#define READERS_MAX     8 /* at once; further ones wait */
+#define IDLE_MAX        4 /* connections that stay open */
 #define DOWN_US         G_USEC_PER_SEC
 #define ASK_US          G_USEC_PER_SEC /* how long it is tried to find out what became of a commit */
 
@@ -179,7 +179,7 @@ REQUIRES (database)
 static gboolean
 may_go (const struct database *database, gboolean write)
 {
-  return write ? !database->writing : database->reading < READERS_MOST;
+  return write ? !database->writing : database->reading < READERS_MAX;
 }
 
 /* Waits until DEADLINE_US for the caller's turn, and takes it with a connection, which is NULL where none is
@@ -222,7 +222,7 @@ give_turn_back (struct database *database, gboolean write, void *connection)
     database->writing = FALSE;
   else
     database->reading--;
-  if (connection && database->idle.length < IDLE_MOST)
+  if (connection && database->idle.length < IDLE_MAX)
     g_queue_push_head (&database->idle, g_steal_pointer (&connection));
   g_cond_broadcast (&database->changed);
   g_mutex_unlock (&database->lock);
@@ -278,7 +278,7 @@ static gboolean
 read_row (gpointer data, const struct sql_value *row, guint columns)
 {
   struct reader *reader = data;
-  struct sql_value values[SQL_COLUMNS_MOST] = {0};
+  struct sql_value values[SQL_COLUMNS_MAX] = {0};
   g_autoptr (GPtrArray) repaired = NULL;
   reader->room -= MIN (reader->room, count_bytes (row, columns));
   if (reader->room == 0)

@@ -5,8 +5,8 @@
 #include "common/guarded.h"
 #include "store/database_private.h"
 
-#define TOGETHER_MOST 64
-#define ATTEMPTS_MOST 6
+#define TOGETHER_MAX 64
+#define ATTEMPTS_MAX 6
 
 enum member_state { MEMBER_WAITS, MEMBER_TAKEN, MEMBER_DONE };
 
@@ -117,7 +117,7 @@ commit_together (struct database *database, GPtrArray *members)
 {
   const struct member *first = members->pdata[0];
   gboolean apart = FALSE;
-  for (guint i = 0; i < ATTEMPTS_MOST; i++) {
+  for (guint i = 0; i < ATTEMPTS_MAX; i++) {
     enum attempt result = attempt (database, members, apart);
     if (result == ATTEMPT_DONE || (i > 0 && g_get_monotonic_time () >= first->deadline_us))
       return;
@@ -135,7 +135,7 @@ take_members (struct commits *commits)
 {
   GPtrArray *members = g_ptr_array_new ();
   for (struct member *member;
-       members->len < TOGETHER_MOST && (member = g_queue_pop_head (&commits->waiting));) {
+       members->len < TOGETHER_MAX && (member = g_queue_pop_head (&commits->waiting));) {
     member->state = MEMBER_TAKEN;
     g_ptr_array_add (members, member);
   }

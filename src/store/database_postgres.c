@@ -11,9 +11,9 @@
 /* What the server calls the types of parameters and columns (pg_type.dat). */
 enum { TYPE_BOOL = 16, TYPE_INT8 = 20, TYPE_INT2 = 21, TYPE_INT4 = 23, TYPE_TEXT = 25, TYPE_NUMERIC = 1700 };
 
-#define PARAMETERS_MOST 64
+#define PARAMETERS_MAX 64
 /* Statements that a connection has the server remember; further ones are read anew each time. */
-#define STATEMENTS_MOST 256
+#define STATEMENTS_MAX 256
 
 struct connection {
   PGconn *link;
@@ -251,10 +251,10 @@ postgres_connect (const char *where, guint64 timeout_ms, struct sql_failure *fai
 
 /* VALUES as the library wants them: numbers as text in NUMBERS. */
 struct parameters {
-  Oid types[PARAMETERS_MOST];
-  const char *texts[PARAMETERS_MOST];
-  char numbers[PARAMETERS_MOST][24];
-  char kinds[PARAMETERS_MOST + 1]; /* a letter for each type */
+  Oid types[PARAMETERS_MAX];
+  const char *texts[PARAMETERS_MAX];
+  char numbers[PARAMETERS_MAX][24];
+  char kinds[PARAMETERS_MAX + 1]; /* a letter for each type */
 };
 
 static void
@@ -307,7 +307,7 @@ prepare (struct connection *connection, const char *sql, const struct parameters
     return TRUE;
   g_autofree char *key = g_strconcat (parameters->kinds, " ", sql, NULL);
   *ret_name = g_hash_table_lookup (connection->statements, key);
-  if (*ret_name || g_hash_table_size (connection->statements) >= STATEMENTS_MOST)
+  if (*ret_name || g_hash_table_size (connection->statements) >= STATEMENTS_MAX)
     return TRUE;
   g_autofree char *name = g_strdup_printf ("adder%u", g_hash_table_size (connection->statements));
   if (!PQsendPrepare (connection->link, name, sql, (int)count, parameters->types)) {
@@ -355,8 +355,8 @@ column (const PGresult *result, int row, int at)
 static gboolean
 give_rows (const PGresult *result, sql_row row, gpointer data)
 {
-  struct sql_value values[SQL_COLUMNS_MOST] = {0};
-  int columns = MIN (PQnfields (result), SQL_COLUMNS_MOST);
+  struct sql_value values[SQL_COLUMNS_MAX] = {0};
+  int columns = MIN (PQnfields (result), SQL_COLUMNS_MAX);
   for (int at = 0; at < PQntuples (result); at++) {
     for (int i = 0; i < columns; i++)
       values[i] = column (result, at, i);
@@ -406,7 +406,7 @@ postgres_run (void *data, const char *sql, const struct sql_value *values, guint
   struct parameters parameters;
   const char *name;
   set_deadline (connection, timeout_ms);
-  if (count > PARAMETERS_MOST) {
+  if (count > PARAMETERS_MAX) {
     fail (failure, SQL_FAILED, "too many parameters");
     return FALSE;
   }

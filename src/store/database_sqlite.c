@@ -12,8 +12,8 @@
 #include "store/backend.h"
 
 /* Statements are prepared once a connection. */
-#define STATEMENTS_MOST 128
-#define TEXT_MOST       (64 * 1024 * 1024) /* of one value */
+#define STATEMENTS_MAX 128
+#define TEXT_MAX       (64 * 1024 * 1024) /* of one value */
 /* Virtual instructions between two looks at the clock: some 100 us. */
 #define STEPS_BETWEEN_LOOKS 10000
 
@@ -192,7 +192,7 @@ sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failu
   if (code == SQLITE_OK) {
     sqlite3_busy_handler (connection->handle, wait_for_others, connection);
     sqlite3_progress_handler (connection->handle, STEPS_BETWEEN_LOOKS, is_too_late, connection);
-    sqlite3_limit (connection->handle, SQLITE_LIMIT_LENGTH, TEXT_MOST);
+    sqlite3_limit (connection->handle, SQLITE_LIMIT_LENGTH, TEXT_MAX);
     sqlite3_limit (connection->handle, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_db_config (connection->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   }
@@ -221,7 +221,7 @@ find_statement (struct connection *connection, const char *sql, struct sql_failu
     explain (connection, code, failure);
     return NULL;
   }
-  if (g_hash_table_size (connection->statements) >= STATEMENTS_MOST)
+  if (g_hash_table_size (connection->statements) >= STATEMENTS_MAX)
     g_hash_table_remove_all (connection->statements);
   g_hash_table_insert (connection->statements, g_strdup (sql), statement);
   return statement;
@@ -267,8 +267,8 @@ column (sqlite3_stmt *statement, int at)
 static gboolean
 give_row (sqlite3_stmt *statement, sql_row row, gpointer data)
 {
-  struct sql_value values[SQL_COLUMNS_MOST];
-  int columns = MIN (sqlite3_column_count (statement), SQL_COLUMNS_MOST);
+  struct sql_value values[SQL_COLUMNS_MAX];
+  int columns = MIN (sqlite3_column_count (statement), SQL_COLUMNS_MAX);
   for (int i = 0; i < columns; i++)
     values[i] = column (statement, i);
   return row (data, values, (guint)columns);

@@ -44,7 +44,7 @@ dataset_name_check (const char *name, GError **error)
 {
   static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  if (name && name[0] != '\0' && strchr (first, name[0]) && strlen (name) <= DATASET_NAME_MOST &&
+  if (name && name[0] != '\0' && strchr (first, name[0]) && strlen (name) <= DATASET_NAME_MAX &&
       name[strspn (name, more)] == '\0')
     return TRUE;
   g_autofree char *shown = text_one_line (name ? name : "", 80);
@@ -52,7 +52,7 @@ dataset_name_check (const char *name, GError **error)
       error, ADDER_ERROR, ADDER_ERROR_INVALID,
       "\"%s\" is no name of a data set: it must have 1 to %d letters, digits, \"_\", \"-\" and \".\", and "
       "begin with none of the last two",
-      shown, DATASET_NAME_MOST);
+      shown, DATASET_NAME_MAX);
   return FALSE;
 }
 
@@ -156,18 +156,18 @@ check_room (const struct putting *putting, struct transaction *transaction, GErr
           values, G_N_ELEMENTS (values), take_room, &room, NULL, error))
     return FALSE;
   g_autofree char *bytes = size_format (config->store_dataset_bytes_owner);
-  if (room.versions + 1 > DATASET_VERSIONS_MOST)
+  if (room.versions + 1 > DATASET_VERSIONS_MAX)
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_INVALID,
         "the data set %s has %d versions, the most that one may have: remove some (adder data remove "
         "%s:VERSION)",
-        put->name, DATASET_VERSIONS_MOST, put->name);
-  else if (room.datasets + 1 > MIN (config->store_datasets_owner, DATASETS_MOST))
+        put->name, DATASET_VERSIONS_MAX, put->name);
+  else if (room.datasets + 1 > MIN (config->store_datasets_owner, DATASETS_MAX))
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_INVALID,
         "there is no room for the data set %s: an owner may have %" G_GUINT64_FORMAT
         " of them, each version counted ([store] max_datasets_per_owner); remove some (adder data remove)",
-        put->name, MIN (config->store_datasets_owner, DATASETS_MOST));
+        put->name, MIN (config->store_datasets_owner, DATASETS_MAX));
   else if (room.bytes + putting->bytes > config->store_dataset_bytes_owner)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "there is no room for the data set %s: those of an owner may have %s in all ([store] "

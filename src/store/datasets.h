@@ -8,9 +8,9 @@
 
 #include "store/store.h"
 
-#define DATASET_NAME_MOST     64
-#define DATASET_VERSIONS_MOST 100   /* of a name */
-#define DATASETS_MOST         10000 /* of an owner */
+#define DATASET_NAME_MAX     64
+#define DATASET_VERSIONS_MAX 100   /* of a name */
+#define DATASETS_MAX         10000 /* of an owner */
 
 struct dataset {
   char *owner, *name;

@@ -98,7 +98,7 @@ files_list (struct store *store, const struct file_filter *filter, GError **erro
       file_query_add (&query, conditions[i].text, SQL_STR (conditions[i].value));
   if (!filter->outputs)
     file_query_add (&query, " AND kind < ?", SQL_INT (FILE_STDOUT));
-  file_query_add (&query, " ORDER BY id DESC LIMIT ?", SQL_INT (MIN (filter->most, FILES_LISTED_MOST)));
+  file_query_add (&query, " ORDER BY id DESC LIMIT ?", SQL_INT (MIN (filter->most, FILES_LISTED_MAX)));
   return run_query (store, &query, error);
 }
 

@@ -77,9 +77,9 @@ struct file_filter {
   const char *name;   /* exactly so */
   const char *before; /* an id: those that are older than it, for the next page */
   gboolean outputs;   /* long output, and files of data sets, as well */
-  guint64 most;       /* at most so many, and at most FILES_LISTED_MOST */
+  guint64 most;       /* at most so many, and at most FILES_LISTED_MAX */
 };
-#define FILES_LISTED_MOST 10000
+#define FILES_LISTED_MAX 10000
 
 /* The newest first: an array of struct file_row, freed with it. NULL with ERROR. */
 GPtrArray *files_list (struct store *store, const struct file_filter *filter, GError **error);

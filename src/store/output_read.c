@@ -12,7 +12,7 @@
 #include "common/text.h"
 #include "engine/request/capture.h"
 
-#define CHARACTER_MOST 4 /* bytes */
+#define CHARACTER_MAX 4 /* bytes */
 
 /* ---- a part ---- */
 
@@ -25,10 +25,10 @@ check_part (const struct file_row *row, guint64 offset, guint64 limit, GError **
                  offset, row->bytes);
     return FALSE;
   }
-  if (limit >= OUTPUT_PART_LEAST && limit <= OUTPUT_PART_MOST)
+  if (limit >= OUTPUT_PART_MIN && limit <= OUTPUT_PART_MAX)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the limit is %d to %d bytes", OUTPUT_PART_LEAST,
-               OUTPUT_PART_MOST);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the limit is %d to %d bytes", OUTPUT_PART_MIN,
+               OUTPUT_PART_MAX);
   return FALSE;
 }
 
@@ -63,7 +63,7 @@ output_read (struct blobs *blobs, const struct file_row *row, guint64 offset, gu
 #define LINE_BYTES   ((gsize)16 << 10) /* a longer one is looked at in pieces of this length */
 #define SHOWN_BYTES  500               /* of a line */
 #define BEFORE_BYTES 150               /* of them, before the match */
-#define LINES_MOST   1000
+#define LINES_MAX    1000
 #define PATIENCE_US  (2 * G_USEC_PER_SEC)
 
 /* In PCRE's own units, of one line from one of its bytes on: PCRE begins to count anew at each. So a pattern
@@ -83,9 +83,9 @@ static GRegex *
 compile (const char *pattern, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  if (strlen (pattern) > OUTPUT_PATTERN_MOST || !g_utf8_validate (pattern, -1, NULL)) {
+  if (strlen (pattern) > OUTPUT_PATTERN_MAX || !g_utf8_validate (pattern, -1, NULL)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the pattern is UTF-8 of at most %d bytes",
-                 OUTPUT_PATTERN_MOST);
+                 OUTPUT_PATTERN_MAX);
     return NULL;
   }
   /* Alone first: what is wrong with it is told by its own places. */
@@ -149,7 +149,7 @@ search_line (struct search *search, const char *bytes, gsize length, guint64 off
 static gboolean
 has_enough (const struct search *search)
 {
-  return search->shown >= search->limit || json_array_size (search->lines) >= LINES_MOST ||
+  return search->shown >= search->limit || json_array_size (search->lines) >= LINES_MAX ||
          g_get_monotonic_time () > search->deadline_us;
 }
 

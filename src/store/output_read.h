@@ -8,9 +8,9 @@
 
 #include "store/files.h"
 
-#define OUTPUT_PART_LEAST   64
-#define OUTPUT_PART_MOST    (1 << 20)
-#define OUTPUT_PATTERN_MOST 1000 /* bytes */
+#define OUTPUT_PART_MIN    64
+#define OUTPUT_PART_MAX    (1 << 20)
+#define OUTPUT_PATTERN_MAX 1000 /* bytes */
 
 /* {"text", "offset", "next_offset", "total_bytes", "at_end"}: at most LIMIT bytes of ROW from OFFSET on. The
  * caller's. */

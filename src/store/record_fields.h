@@ -44,9 +44,9 @@ enum record_filter_kind {
 
 /* What a list takes besides. */
 #define RECORD_LIMIT_STANDARD 50
-#define RECORD_LIMIT_MOST     1000
+#define RECORD_LIMIT_MAX     1000
 #define RECORD_PAGE \
     {.name = "limit", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 1, \
-     .standard = G_STRINGIFY (RECORD_LIMIT_STANDARD), .maximum = RECORD_LIMIT_MOST, .text = "How many at most.", .marks = RECORD_FILTER_LIMIT}, \
+     .standard = G_STRINGIFY (RECORD_LIMIT_STANDARD), .maximum = RECORD_LIMIT_MAX, .text = "How many at most.", .marks = RECORD_FILTER_LIMIT}, \
     RECORD_FILTER ("before", 64, BEFORE, "The `next` of the page before.")
 /* clang-format on */

@@ -15,9 +15,9 @@
 #define MIB (1024u * KIB)
 
 /* Longer texts are cut: nothing that a caller says may fill the database by itself. */
-#define TEXT_MOST 4096u
-#define CODE_MOST (16u * MIB)
-#define MORE_MOST (1u * MIB)
+#define TEXT_MAX 4096u
+#define CODE_MAX (16u * MIB)
+#define MORE_MAX (1u * MIB)
 
 /* TEXT, at most MOST bytes of it and valid UTF-8. What had to be made for that is added to MADE. */
 static const char *
@@ -40,7 +40,7 @@ more_text (const json_t *more, GPtrArray *made)
 {
   char *text = json_to_text (more);
   gsize length = strlen (text);
-  if (length > MORE_MOST) {
+  if (length > MORE_MAX) {
     g_free (text);
     text = g_strdup_printf ("{\"cut_bytes\":%zu}", length);
   }
@@ -55,7 +55,7 @@ member_value (const struct record *record, enum record_column column, GPtrArray 
   if (record_table[column].is_integer)
     return SQL_INT (G_STRUCT_MEMBER (gint64, record, offset));
   const char *text = G_STRUCT_MEMBER (const char *, record, offset);
-  return SQL_OPT (text ? clean_text (text, column == RECORD_CODE ? CODE_MOST : TEXT_MOST, made) : NULL);
+  return SQL_OPT (text ? clean_text (text, column == RECORD_CODE ? CODE_MAX : TEXT_MAX, made) : NULL);
 }
 
 static void

@@ -11,9 +11,9 @@
 #include "common/text.h"
 #include "store/records_private.h"
 
-#define PAGE_ROWS      200
-#define PAGE_BYTES     (8 * 1024 * 1024) /* a page that has so much ends before its rows do */
-#define PLACELESS_MOST 10000 /* more rows that somebody damaged so are no export, but another database */
+#define PAGE_ROWS     200
+#define PAGE_BYTES    (8 * 1024 * 1024) /* a page that has so much ends before its rows do */
+#define PLACELESS_MAX 10000 /* more rows that somebody damaged so are no export, but another database */
 
 struct page {
   GString *text;
@@ -176,7 +176,7 @@ too_damaged (GError **error)
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
                "more than %d records in the database have lost their time or their run's id: it is no longer "
                "one of Adder's; adder record verify says which rows",
-               PLACELESS_MOST);
+               PLACELESS_MAX);
   return FALSE;
 }
 
@@ -192,7 +192,7 @@ write_pages (struct database *database, const struct record_filter *filter, stru
     page->cut = FALSE;
     /* A page always has room for rows beside those that it may find again. */
     most = PAGE_ROWS + g_hash_table_size (page->placeless);
-    if (most > PAGE_ROWS + PLACELESS_MOST)
+    if (most > PAGE_ROWS + PLACELESS_MAX)
       return too_damaged (error);
     if (!read_page (database, filter, page, most, error) || !write_text (fd, page->text, error))
       return FALSE;

@@ -6,13 +6,13 @@
 #include "store/records_private.h"
 
 /* The last moment that a calendar of four digits has. */
-#define STARTED_MS_MOST G_GINT64_CONSTANT (253402300799999)
+#define STARTED_MS_MAX G_GINT64_CONSTANT (253402300799999)
 
 static gboolean
 is_sound (const struct sql_value *row, enum record_column column)
 {
   gboolean needed = column == RECORD_NODE || column == RECORD_RUN_ID || column == RECORD_DIGEST;
-  if (column == RECORD_STARTED_MS && (row[column].integer < 0 || row[column].integer > STARTED_MS_MOST))
+  if (column == RECORD_STARTED_MS && (row[column].integer < 0 || row[column].integer > STARTED_MS_MAX))
     return FALSE;
   if (record_table[column].is_integer)
     return row[column].kind == SQL_INTEGER;

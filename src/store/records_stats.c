@@ -5,8 +5,8 @@
 #include "common/text.h"
 #include "store/records_private.h"
 
-#define GROUPS_MOST 100 /* the largest of each */
-#define DAY_MS      "86400000"
+#define GROUPS_MAX 100 /* the largest of each */
+#define DAY_MS     "86400000"
 
 /* What records are counted by: columns of the one question. */
 enum group { GROUP_OUTCOME, GROUP_TOOL, GROUP_PROFILE, GROUP_OWNER, GROUP_FRONT_END, GROUP_DAY, GROUPS };
@@ -190,7 +190,7 @@ group_to_json (GHashTable *group)
     g_ptr_array_add (tallies, each);
   g_ptr_array_sort (tallies, compare_tallies);
   json_t *list = json_array ();
-  for (guint i = 0; i < MIN (tallies->len, GROUPS_MOST); i++) {
+  for (guint i = 0; i < MIN (tallies->len, GROUPS_MAX); i++) {
     const struct tally *tally = tallies->pdata[i];
     json_array_append_new (list, json_pack ("{s:o, s:I, s:f, s:f}", "name", json_text_or_null (tally->name),
                                             "records", (json_int_t)tally->records, "wall_ms",

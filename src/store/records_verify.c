@@ -12,9 +12,9 @@
 #include "common/text.h"
 #include "store/records_private.h"
 
-#define PAGE_ROWS     "200"
-#define NODES_MOST    10000 /* of one database */
-#define PROBLEMS_MOST 100   /* of a node that are listed; the others are counted */
+#define PAGE_ROWS    "200"
+#define NODES_MAX    10000 /* of one database */
+#define PROBLEMS_MAX 100   /* of a node that are listed; the others are counted */
 
 struct anchor {
   gint64 seq; /* 0: there is none */
@@ -50,7 +50,7 @@ static void G_GNUC_PRINTF (5, 6)
     report (struct walk *walk, const char *kind, gint64 seq, const char *run_id, const char *format, ...)
 {
   walk->problem_count++;
-  if (json_array_size (walk->problems) >= PROBLEMS_MOST)
+  if (json_array_size (walk->problems) >= PROBLEMS_MAX)
     return;
   va_list values;
   va_start (values, format);
@@ -326,7 +326,7 @@ take_node (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUS
   GPtrArray *nodes = data;
   if (row[0].kind == SQL_TEXT)
     g_ptr_array_add (nodes, g_strdup (row[0].text));
-  return nodes->len <= NODES_MOST;
+  return nodes->len <= NODES_MAX;
 }
 
 /* Also of nodes whose head or rows are gone. */
@@ -342,9 +342,9 @@ list_nodes (struct database *database, GError **error)
                                  "UNION SELECT node FROM records ORDER BY 1",
                                  NULL, 0, take_node, nodes, NULL, error);
   transaction_end (transaction);
-  if (ok && nodes->len > NODES_MOST) {
+  if (ok && nodes->len > NODES_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the database %s: it names more than %d nodes",
-                 database_shown (database), NODES_MOST);
+                 database_shown (database), NODES_MAX);
     ok = FALSE;
   }
   return ok ? g_steal_pointer (&nodes) : NULL;

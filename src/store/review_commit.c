@@ -36,7 +36,7 @@
 #define CONFLICTS_SHOWN 5
 
 /* So many files are brought to the disk one by one; of more, the whole file system is. */
-#define SINGLE_SYNCS_MOST 8
+#define SINGLE_SYNCS_MAX 8
 
 struct commit {
   struct review *review;
@@ -650,7 +650,7 @@ close_commit (struct commit *commit)
 static gboolean
 sync_all (const struct commit *commit, GError **error)
 {
-  gboolean single = count_steps (commit->review) <= SINGLE_SYNCS_MOST;
+  gboolean single = count_steps (commit->review) <= SINGLE_SYNCS_MAX;
   return (single ? fsync (commit->root_fd) : syncfs (commit->root_fd)) == 0 ||
          error_from_errno (error, errno, "cannot bring the new files to the disk");
 }
@@ -659,7 +659,7 @@ sync_all (const struct commit *commit, GError **error)
 static gboolean
 write_all (struct commit *commit, GError **error)
 {
-  gboolean single = count_steps (commit->review) <= SINGLE_SYNCS_MOST;
+  gboolean single = count_steps (commit->review) <= SINGLE_SYNCS_MAX;
   if (!review_enter (commit->review, REVIEW_WRITING, error))
     return FALSE;
   if (each_step (commit, single ? write_and_sync : write_only, error) && sync_all (commit, error))

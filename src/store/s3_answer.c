@@ -6,9 +6,9 @@
 #include "adder_types.h"
 #include "store/s3.h"
 
-#define DEPTH_MOST 8
-#define ITEMS_MOST 10000
-#define FIELD_MOST 8192 /* bytes of one text */
+#define DEPTH_MAX 8
+#define ITEMS_MAX 10000
+#define FIELD_MAX 8192 /* bytes of one text */
 
 struct parse {
   struct s3_answer *answer;
@@ -40,7 +40,7 @@ begin_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *name,
 {
   struct parse *parse = data;
   g_string_truncate (parse->text, 0);
-  if (++parse->depth > DEPTH_MOST || parse->answer->items->len > ITEMS_MOST) {
+  if (++parse->depth > DEPTH_MAX || parse->answer->items->len > ITEMS_MAX) {
     g_set_error_literal (error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "there is too much in it");
     return;
   }
@@ -73,7 +73,7 @@ add_text (G_GNUC_UNUSED GMarkupParseContext *context, const char *text, gsize le
           GError **error)
 {
   struct parse *parse = data;
-  if (parse->text->len + length > FIELD_MOST)
+  if (parse->text->len + length > FIELD_MAX)
     g_set_error_literal (error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "a text is too long");
   else
     g_string_append_len (parse->text, text, (gssize)length);

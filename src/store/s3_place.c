@@ -14,8 +14,8 @@
 
 #define DEFAULT_REGION "us-east-1"
 
-#define KEYS_FILE_MOST ((gsize)64 << 10)
-#define KEY_MOST       4096 /* bytes of one key or token */
+#define KEYS_FILE_MAX  ((gsize)64 << 10)
+#define KEY_MAX        4096 /* bytes of one key or token */
 
 #define BUCKET_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789.-"
 #define PREFIX_LETTERS BUCKET_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ_/"
@@ -188,7 +188,7 @@ read_file (const char *path, struct s3_keys *keys, GError **error)
   }
   if (fd < 0 || fstat (fd, &st) < 0)
     return error_from_errno (error, errno, "cannot read the keys for S3 in %s", path);
-  if (!S_ISREG (st.st_mode) || (guint64)st.st_size > KEYS_FILE_MOST || (st.st_mode & 077)) {
+  if (!S_ISREG (st.st_mode) || (guint64)st.st_size > KEYS_FILE_MAX || (st.st_mode & 077)) {
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_FAILED,
         "the file %s with keys for S3 must be a small file that nobody but its owner can read: chmod 0600",
@@ -212,7 +212,7 @@ read_file (const char *path, struct s3_keys *keys, GError **error)
 static gboolean
 is_key (const char *text)
 {
-  if (!text || !text[0] || strlen (text) > KEY_MOST)
+  if (!text || !text[0] || strlen (text) > KEY_MAX)
     return FALSE;
   for (const char *at = text; *at; at++)
     if (!g_ascii_isgraph (*at))

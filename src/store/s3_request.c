@@ -17,11 +17,11 @@
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" /* SHA-256 of nothing                   \
                                                                       */
 
-#define IDLE_MOST 16 /* connections that are kept */
+#define IDLE_MAX 16 /* connections that are kept */
 
 /* Between one attempt and the next. */
 #define PAUSE_FIRST_US (50 * 1000)
-#define PAUSE_MOST_US  (2 * G_USEC_PER_SEC)
+#define PAUSE_MAX_US   (2 * G_USEC_PER_SEC)
 
 /* After a server could not be reached, the next who ask are told so at once. */
 #define DOWN_US G_USEC_PER_SEC
@@ -260,7 +260,7 @@ static void
 give_client (struct s3 *s3, struct http_client *client)
 {
   g_mutex_lock (&s3->lock);
-  gboolean kept = g_queue_get_length (&s3->idle) < IDLE_MOST;
+  gboolean kept = g_queue_get_length (&s3->idle) < IDLE_MAX;
   if (kept)
     g_queue_push_head (&s3->idle, client);
   g_mutex_unlock (&s3->lock);
@@ -525,7 +525,7 @@ s3_perform (struct s3 *s3, const struct s3_request *request, s3_reply_t *ret_rep
     if (answered && response.status == 404 && request->key && (!word || strcmp (word, "NoSuchBucket") != 0))
       return say (s3, request, ADDER_ERROR_NOT_FOUND, "there is no such file", error);
     const struct ending *ending = find_ending (&response, word);
-    pause = MIN (pause, PAUSE_MOST_US);
+    pause = MIN (pause, PAUSE_MAX_US);
     if (tries >= ending->again || g_get_monotonic_time () + pause >= until)
       return fail (s3, request, &response, ending, word, message, error);
     g_usleep ((gulong)pause + g_random_int_range (0, PAUSE_FIRST_US));

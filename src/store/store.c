@@ -19,7 +19,7 @@
 #include "store/records_private.h"
 #include "store/writers.h"
 
-#define NODE_MOST 100
+#define NODE_MAX 100
 /* The first look comes after a moment, so that commands that only ask something do not pay for it. */
 #define FIRST_LOOK_US (1 * G_USEC_PER_SEC)
 #define LOOK_US       (60 * G_USEC_PER_SEC)
@@ -68,12 +68,12 @@ static const char node_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR
 static gboolean
 check_node (const char *node, GError **error)
 {
-  if (node[0] != '\0' && strlen (node) <= NODE_MOST && node[strspn (node, node_letters)] == '\0')
+  if (node[0] != '\0' && strlen (node) <= NODE_MAX && node[strspn (node, node_letters)] == '\0')
     return TRUE;
-  g_autofree char *shown = text_one_line (node, NODE_MOST);
+  g_autofree char *shown = text_one_line (node, NODE_MAX);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "[store] node = %s: it must have 1 to %d letters, digits, dots, dashes and underscores", shown,
-               NODE_MOST);
+               NODE_MAX);
   return FALSE;
 }
 
@@ -97,7 +97,7 @@ struct store *
 store_new (const struct config *config, GError **error)
 {
   g_autofree char *node =
-      config->store_node ? g_strdup (config->store_node) : g_strndup (g_get_host_name (), NODE_MOST);
+      config->store_node ? g_strdup (config->store_node) : g_strndup (g_get_host_name (), NODE_MAX);
   /* What the host is called is not ours to refuse. */
   if (!config->store_node)
     g_strcanon (node, node_letters, '-');

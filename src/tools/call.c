@@ -17,7 +17,7 @@
 #define STANDARD_PROFILE    "standard"
 
 /* Whose questions to a model are counted. */
-#define OWNERS_MOST 4096
+#define OWNERS_MAX 4096
 
 struct tools *
 tools_new (AdderEngine *engine)
@@ -28,7 +28,7 @@ tools_new (AdderEngine *engine)
   tools->enablement = tool_enablement_new ();
   tools->conversation_states = conversation_states_new (tools->config, "value");
   tools->attached_files = conversation_states_new (tools->config, "loaded file");
-  tools->questions = rates_new (OWNERS_MOST, RATES_HOUR_US);
+  tools->questions = rates_new (OWNERS_MAX, RATES_HOUR_US);
   return tools;
 }
 

@@ -15,7 +15,7 @@
 #include "tools/dataset_work.h"
 #include "tools/shapes.h"
 
-#define LISTED_MOST 1000
+#define LISTED_MAX 1000
 
 /* clang-format off */
 #define PARAMETER_DATASET \
@@ -36,7 +36,7 @@ const struct field list_datasets_parameters[] = {
      .optional = TRUE,
      .standard = "100",
      .minimum = 1,
-     .maximum = LISTED_MOST,
+     .maximum = LISTED_MAX,
      .text = "At most so many."},
     {0},
 };
@@ -86,7 +86,7 @@ const struct field show_dataset_parameters[] = {
      .optional = TRUE,
      .standard = "5",
      .minimum = 0,
-     .maximum = DATASET_HEAD_MOST,
+     .maximum = DATASET_HEAD_MAX,
      .text = "How many of its first rows."},
     {0},
 };
@@ -222,8 +222,8 @@ name_of_file (const char *name)
   g_strcanon (plain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", '_');
   if (plain[0] == '-' || plain[0] == '.')
     plain[0] = '_';
-  if (strlen (plain) > DATASET_NAME_MOST)
-    plain[DATASET_NAME_MOST] = '\0';
+  if (strlen (plain) > DATASET_NAME_MAX)
+    plain[DATASET_NAME_MAX] = '\0';
   return plain;
 }
 

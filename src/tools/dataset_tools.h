@@ -5,7 +5,7 @@
 #include "tools/call.h"
 #include "tools/export_tool.h"
 
-#define DATASET_HEAD_MOST 100
+#define DATASET_HEAD_MAX 100
 
 extern const struct field collect_dataset_parameters[], list_datasets_parameters[], show_dataset_parameters[],
     load_dataset_parameters[], import_dataset_parameters[], remove_dataset_parameters[],

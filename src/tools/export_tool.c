@@ -7,7 +7,7 @@
 #include "tools/dataset_tools.h"
 #include "tools/shapes.h"
 
-#define TABLES_MOST 256 /* the maximum of the limit tables */
+#define TABLES_MAX 256 /* the maximum of the limit tables */
 
 const struct field export_csv_parameters[] = {
     {.name = "run_id",
@@ -27,7 +27,7 @@ const struct field export_csv_parameters[] = {
      .optional = TRUE,
      .standard = "1",
      .minimum = 1,
-     .maximum = TABLES_MOST,
+     .maximum = TABLES_MAX,
      .text = "Which of its tables, counted from 1."},
     {.name = "name",
      .types = FIELD_TEXT,

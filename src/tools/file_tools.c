@@ -8,7 +8,7 @@
 #include "tools/attached_files.h"
 #include "tools/shapes.h"
 
-#define LISTED_MOST 500
+#define LISTED_MAX 500
 
 /* clang-format off */
 #define PARAMETER_FILE_ID \
@@ -41,7 +41,7 @@ const struct field list_files_parameters[] = {
      .optional = TRUE,
      .standard = "50",
      .minimum = 1,
-     .maximum = LISTED_MOST,
+     .maximum = LISTED_MAX,
      .text = "At most so many."},
     {.name = "before",
      .types = FIELD_TEXT,

@@ -13,29 +13,29 @@
 /* clang-format off */
 #define MATERIALS_ELEMENTS_FIELD \
   {.name = "elements", .types = FIELD_LIST, .optional = TRUE, .items = FIELD_TEXT, \
-   .maximum = QUERY_ELEMENTS_MOST, \
+   .maximum = QUERY_ELEMENTS_MAX, \
    .text = "Symbols of elements, all of which a material has: [\"Ti\", \"O\"]."}
 #define MATERIALS_FORMULA_FIELD \
-  {.name = "formula", .types = FIELD_TEXT, .optional = TRUE, .maximum = QUERY_FORMULA_MOST, \
+  {.name = "formula", .types = FIELD_TEXT, .optional = TRUE, .maximum = QUERY_FORMULA_MAX, \
    .text = "A formula, whose proportions a material has: \"TiO2\"."}
 
 /* The rows of all that materials_call_search reads. */
 #define MATERIALS_QUERY_FIELDS \
   MATERIALS_ELEMENTS_FIELD, MATERIALS_FORMULA_FIELD, \
-  {.name = "nsites_min", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 1, .maximum = QUERY_NSITES_MOST, \
+  {.name = "nsites_min", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 1, .maximum = QUERY_NSITES_MAX, \
    .text = "The fewest atoms of a cell."}, \
-  {.name = "nsites_max", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 1, .maximum = QUERY_NSITES_MOST, \
+  {.name = "nsites_max", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 1, .maximum = QUERY_NSITES_MAX, \
    .text = "The most atoms of a cell."}, \
-  {.name = "filter", .types = FIELD_TEXT, .optional = TRUE, .maximum = QUERY_FILTER_MOST, \
+  {.name = "filter", .types = FIELD_TEXT, .optional = TRUE, .maximum = QUERY_FILTER_MAX, \
    .text = "A filter in OPTIMADE's own language, which has to hold as well: nelements=2 AND " \
            "chemical_formula_anonymous=\"A2B\"."}, \
   {.name = "providers", .types = FIELD_LIST, .optional = TRUE, .items = FIELD_TEXT, \
-   .maximum = SEARCH_PROVIDERS_MOST, \
+   .maximum = SEARCH_PROVIDERS_MAX, \
    .text = "Names of the databases to ask, such as [\"mp\", \"oqmd\"], or [\"all\"]; left out: the usual ones."}, \
   {.name = "limit", .types = FIELD_INTEGER, .optional = TRUE, .standard = MATERIALS_STANDARD (SEARCH_LIMIT), \
-   .minimum = 1, .maximum = SEARCH_LIMIT_MOST, .text = "The most records of each database."}, \
+   .minimum = 1, .maximum = SEARCH_LIMIT_MAX, .text = "The most records of each database."}, \
   {.name = "timeout", .types = FIELD_INTEGER, .optional = TRUE, .standard = "60", .minimum = 1, \
-   .maximum = SEARCH_WAIT_MOST_MS / 1000, .unit = "s", \
+   .maximum = SEARCH_WAIT_MAX_MS / 1000, .unit = "s", \
    .text = "How long to wait at most; what has come by then is the answer."}, \
   {.name = "raw", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false", \
    .text = "Whether each row also has all that the databases said of it."}

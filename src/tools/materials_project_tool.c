@@ -7,8 +7,8 @@
 #include "tools/materials_tools.h"
 #include "tools/shapes.h"
 
-#define DOCUMENTS_MOST   1000
-#define CHEMSYS_MOST     200 /* bytes */
+#define DOCUMENTS_MAX    1000
+#define CHEMSYS_MAX      200 /* bytes */
 #define PROJECT_FIELDS   100 /* names of fields */
 #define PROJECT_STANDARD 50
 
@@ -18,7 +18,7 @@ const struct field query_materials_project_parameters[] = {
     {.name = "chemsys",
      .types = FIELD_TEXT,
      .optional = TRUE,
-     .maximum = CHEMSYS_MOST,
+     .maximum = CHEMSYS_MAX,
      .text = "A chemical system, whose elements and no others a material has: \"Ti-O\"."},
     {.name = "band_gap_min", .types = FIELD_NUMBER, .optional = TRUE, .text = "The least band gap, in eV."},
     {.name = "band_gap_max",
@@ -40,7 +40,7 @@ const struct field query_materials_project_parameters[] = {
      .optional = TRUE,
      .standard = MATERIALS_STANDARD (PROJECT_STANDARD),
      .minimum = 1,
-     .maximum = DOCUMENTS_MOST,
+     .maximum = DOCUMENTS_MAX,
      .text = "The most documents."},
     {0},
 };

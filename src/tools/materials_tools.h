@@ -6,7 +6,7 @@
 #include "tools/table.h"
 
 /* Rows that a reply has: as many as a model can read, or as many as a search can bring. */
-#define MATERIALS_ROWS_MOST 1000000
+#define MATERIALS_ROWS_MAX 1000000
 
 extern const struct field search_materials_parameters[], list_materials_providers_parameters[],
     query_materials_project_parameters[];

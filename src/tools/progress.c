@@ -6,9 +6,9 @@
 #include "common/text.h"
 #include "tools/call.h"
 
-#define APART_US  100000
-#define PARTS     100 /* of the whole; each more is told at once, for it may be the last for long */
-#define TEXT_MOST 300 /* bytes */
+#define APART_US 100000
+#define PARTS    100 /* of the whole; each more is told at once, for it may be the last for long */
+#define TEXT_MAX 300 /* bytes */
 
 void
 call_progress (struct call *call, const char *text, gint64 done, gint64 of)
@@ -20,7 +20,7 @@ call_progress (struct call *call, const char *text, gint64 done, gint64 of)
     return;
   call->told_us = now;
   call->told_part = part;
-  g_autofree char *line = text_one_line (text, TEXT_MOST);
+  g_autofree char *line = text_one_line (text, TEXT_MAX);
   const struct tool_progress progress = {.text = line, .done = done, .of = of};
   call->caller->progressed (call->caller->saw_data, &progress);
 }

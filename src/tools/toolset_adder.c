@@ -8,7 +8,7 @@
 #include "tools/result_tools.h"
 #include "tools/shapes.h"
 
-#define ARGUMENTS_MOST 256
+#define ARGUMENTS_MAX 256
 
 /* clang-format off */
 #define PARAMETER_MEMORY \
@@ -41,7 +41,7 @@ static const struct field run_parameters[] = {
      .items = FIELD_TEXT,
      .optional = TRUE,
      .standard = "[]",
-     .maximum = ARGUMENTS_MOST,
+     .maximum = ARGUMENTS_MAX,
      .text = "What sys.argv has after the name. A session has none."},
     {.name = "charts",
      .types = FIELD_BOOLEAN,

@@ -8,11 +8,11 @@
 #include "tools/file_tools.h"
 #include "tools/shapes.h"
 
-#define CSV_MOST      (1024 * 1024)
-#define QUESTION_MOST 10000
-#define CODE_LETTERS  (64 * 1024)
-#define CHECKS_MOST   50
-#define STEPS_MOST    50
+#define CSV_MAX      (1024 * 1024)
+#define QUESTION_MAX 10000
+#define CODE_LETTERS (64 * 1024)
+#define CHECKS_MAX   50
+#define STEPS_MAX    50
 
 /* ---- parameters ---- */
 
@@ -144,7 +144,7 @@ static const struct field plan_members[] = {
      .items = FIELD_OBJECT,
      .members = step_members,
      .minimum = 1,
-     .maximum = STEPS_MOST,
+     .maximum = STEPS_MAX,
      .text = "What is done, in order."},
     {.name = "target", .types = FIELD_TEXT, .optional = TRUE, .maximum = 2000, .text = "What comes out."},
     {.name = "time",
@@ -158,17 +158,17 @@ static const struct field plan_members[] = {
 /* clang-format off */
 #define PARAMETERS_TABLES \
   {.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = file_members, .optional = TRUE, \
-   .maximum = ANALYSIS_TABLES_MOST, \
+   .maximum = ANALYSIS_TABLES_MAX, \
    .text = "Stored files with tables (CSV, Excel, JSON, JSON Lines, Parquet, Feather, SQLite; gzip or zstd of texts); the first table is df, " \
            "all are in dfs by name, several of one file as NAME.SHEET. Without files and csv, those that load_file " \
            "loaded in this conversation."}, \
-  {.name = "csv", .types = FIELD_TEXT, .optional = TRUE, .minimum = 1, .maximum = CSV_MOST, \
+  {.name = "csv", .types = FIELD_TEXT, .optional = TRUE, .minimum = 1, .maximum = CSV_MAX, \
    .text = "A table as text of CSV, JSON or JSON Lines, where it is no stored file: dfs[\"csv\"]."}, \
   {.name = "options", .types = FIELD_OBJECT, .members = option_members, .optional = TRUE, \
    .text = "How tables are written, where it is known; all else is found out."}
 #define PARAMETER_EXPECT \
   {.name = "expect", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = check_members, .optional = TRUE, \
-   .standard = "[]", .maximum = CHECKS_MOST, \
+   .standard = "[]", .maximum = CHECKS_MAX, \
    .text = "Checks that the result is held against; what does not hold comes back in errors."}
 #define PARAMETER_ANALYSIS_CODE(leave, says) \
   {.name = "code", .types = FIELD_TEXT, .optional = (leave), .maximum = CODE_LETTERS, .text = (says)}
@@ -193,7 +193,7 @@ static const struct field ask_parameters[] = {
     {.name = "question",
      .types = FIELD_TEXT,
      .minimum = 1,
-     .maximum = QUESTION_MOST,
+     .maximum = QUESTION_MAX,
      .text = "What to find out."},
     PARAMETER_EXPECT,
     PARAMETER_ANALYSIS_CODE (TRUE, "Python that answers it, where you have it: then no model is asked."),

@@ -18,7 +18,7 @@
 #define CONTAINER_PROFILE     "container"
 #define REPLY_BYTES           4096
 #define CONTAINER_REPLY_BYTES 8192
-#define SESSIONS_MOST         10
+#define SESSIONS_MAX          10
 #define SESSION_PREFIX        "assistant-"
 #define SESSION_MARK          "🐍 "
 #define NO_OUTPUT             "(no output)"
@@ -106,7 +106,7 @@ is_ours (const json_t *session)
   return name && g_str_has_prefix (name, SESSION_PREFIX) && !has_ended (session);
 }
 
-/* At most SESSIONS_MOST in this toolset: ends the one idle longest. */
+/* At most SESSIONS_MAX in this toolset: ends the one idle longest. */
 static void
 make_room (const struct call *call)
 {
@@ -125,7 +125,7 @@ make_room (const struct call *call)
       longest = json_integer_value (idle);
     }
   }
-  if (count < SESSIONS_MOST || !oldest)
+  if (count < SESSIONS_MAX || !oldest)
     return;
   g_autofree char *reason =
       g_strdup_printf ("another conversation began one, and of %u this one was idle longest", count);

@@ -182,7 +182,7 @@ static const struct field shell_parameters[] = {
     {.name = "command",
      .types = FIELD_TEXT,
      .minimum = 1,
-     .maximum = CODE_MOST,
+     .maximum = CODE_MAX,
      .text = "The command line, or several lines: pipes, lists, loops, redirections to /tmp."},
     FIELD_TIMEOUT ("30", 60),
     {0},

@@ -27,7 +27,7 @@ STAYING = 1  # the same where nothing ends it, which is to be shown
 PATIENCE = 30  # seconds that an attack waits for the daemon to end it; STAYING where nothing does
 VICTIM_LIMIT = "10min"  # of a victim's run, which outlives the attack and the time that this waits for a sandbox
 BEATS = 400  # lines of a victim that shall suffer: it says so sooner, but what it said before may still be on its way
-NAME_MOST = 15  # letters of a process's name
+NAME_MAX = 15  # letters of a process's name
 ROOT_UID = 65530  # sandbox.root_uid, the default: whom a root daemon's sandboxes are for the host
 
 LACKING = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT")  # a kernel without it says so
@@ -331,7 +331,7 @@ class Stage:
                 performances[case.name].harm.append("a process outlives its run")
 
     def was_outlived(self, token, winning):
-        left = survivors(token[:NAME_MOST], STAYING if winning else SURVIVAL)
+        left = survivors(token[:NAME_MAX], STAYING if winning else SURVIVAL)
         for process in left:
             process.signal(signal.SIGKILL)
         return bool(left)

@@ -15,7 +15,7 @@
 #include "interfaces/http/http_server.h"
 #include "interfaces/mcp/mcp_http.h"
 
-#define ROUTES_MOST 8
+#define ROUTES_MAX 8
 
 /* ---- texts with arguments in them ---- */
 
@@ -250,7 +250,7 @@ main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   AdderEngine *engine = adder_engine_new (argc > 1 ? argv[1] : NULL, &error);
-  struct http_route routes[ROUTES_MOST] = {{NULL}};
+  struct http_route routes[ROUTES_MAX] = {{NULL}};
   const struct http_route *const tables[] = {routes, NULL};
   const struct http_server_options options = {.tables = tables, .listen = "127.0.0.1:0"};
   char nothing[64];
@@ -259,7 +259,7 @@ main (int argc, char **argv)
     fprintf (stderr, "mcp-fixtures: %s\n", error->message);
     return 1;
   }
-  for (gsize i = 0; http_routes_mcp[i].path != NULL && i + 1 < ROUTES_MOST; i++) {
+  for (gsize i = 0; http_routes_mcp[i].path != NULL && i + 1 < ROUTES_MAX; i++) {
     routes[i] = http_routes_mcp[i];
     routes[i].flags |= HTTP_OPEN;
   }

@@ -8,7 +8,7 @@
 #include "fixtures_data.h"
 #include "interfaces/mcp/mcp_http.h"
 
-#define ASKS_MOST     3
+#define ASKS_MAX      3
 #define STEP_MS       50
 #define PAUSE_MS      100
 #define FAILING_MS    1000
@@ -27,7 +27,7 @@ struct fixture {
   const char *state;      /* what the client carries, JSON; NULL: nothing */
   gboolean is_error;      /* it fails, by a result */
   enum mcp_tasking tasking;
-  struct ask asks[ASKS_MOST];
+  struct ask asks[ASKS_MAX];
   void (*call) (struct mcp_request *request, const struct fixture *tool, const json_t *arguments);
 };
 
@@ -82,11 +82,11 @@ static gboolean
 ask_and_tell (struct mcp_request *request, const struct fixture *tool, const json_t *arguments,
               char **ret_told)
 {
-  struct mcp_ask asks[ASKS_MOST] = {0};
+  struct mcp_ask asks[ASKS_MAX] = {0};
   gsize count = 0;
   json_t *state = tool->state != NULL ? fixture_json (tool->state, arguments) : NULL;
 
-  for (; count < ASKS_MOST && tool->asks[count].key != NULL; count++) {
+  for (; count < ASKS_MAX && tool->asks[count].key != NULL; count++) {
     const struct ask *ask = &tool->asks[count];
     asks[count] = (struct mcp_ask){ask->key, ask->method, fixture_json (ask->params, arguments), NULL};
   }
@@ -169,7 +169,7 @@ call_able (struct mcp_request *request, const struct fixture *tool, const json_t
   gsize count = 0;
 
   memset (able.asks, 0, sizeof able.asks);
-  for (gsize i = 0; i < ASKS_MOST && tool->asks[i].key != NULL; i++) {
+  for (gsize i = 0; i < ASKS_MAX && tool->asks[i].key != NULL; i++) {
     g_auto (GStrv) words = g_strsplit (tool->asks[i].method, "/", 2);
     if (mcp_client_can (request, words[0]))
       able.asks[count++] = tool->asks[i];

@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FRAMES     5 /* of the way to a call, the first two this file's */
-#define TIMES_MOST 5000
+#define FRAMES    5 /* of the way to a call, the first two this file's */
+#define TIMES_MAX 5000
 
 int __real_fstatfs64 (int fd, struct statfs *info);
 
@@ -290,7 +290,7 @@ each_call_fails (enum call_fault kind, enum call_reach reach, call_step step, ca
     g_test_message ("%s: %s", more ? failing.failed : "nothing", done ? "done" : "refused");
     if (check)
       check (data, done);
-    g_assert_cmpuint (times, <, TIMES_MOST);
+    g_assert_cmpuint (times, <, TIMES_MAX);
   }
   g_clear_pointer (&failing.seen, g_hash_table_unref);
   return times - 1;

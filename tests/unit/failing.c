@@ -21,7 +21,7 @@
 #define HANDOVER_FD 500
 
 /* More than any of what is tried makes. */
-#define CALLS_MOST 2000
+#define CALLS_MAX 2000
 
 /* No call by which libc starts a thread or takes memory, and none that only forgets something. */
 static const char calls[] =
@@ -265,7 +265,7 @@ sweep (const void *data)
                attempt->leaked, status);
     if (!*failing.call)
       break;
-    g_assert_cmpuint (nth, <, CALLS_MOST);
+    g_assert_cmpuint (nth, <, CALLS_MAX);
   }
   munmap (attempt, sizeof *attempt);
 }

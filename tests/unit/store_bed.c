@@ -208,7 +208,7 @@ bed_run_sql (struct bed *bed, const char *sql)
   transaction_end (transaction);
 }
 
-enum { PAIRS_MOST = 8 };
+enum { PAIRS_MAX = 8 };
 
 int
 bed_main (int argc, char **argv, const char *program, const struct bed_case *cases, gsize count,
@@ -219,7 +219,7 @@ bed_main (int argc, char **argv, const char *program, const struct bed_case *cas
   g_test_init (&argc, &argv, NULL);
   if (more)
     more ();
-  struct pair pairs[PAIRS_MOST];
+  struct pair pairs[PAIRS_MAX];
   gsize made = 0;
   for (const struct store_world_kind *database = store_world_kinds; database->name; database++)
     for (const struct store_world_kind *blobs = store_world_blob_kinds; blobs->name; blobs++) {

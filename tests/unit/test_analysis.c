@@ -163,7 +163,7 @@ test_names_of_tables (void)
     g_assert_false (analysis_add_table (analysis, bad[i], "csv", "x.csv", NULL, 1, NULL, &problem));
     g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   }
-  for (guint i = 1; i < ANALYSIS_TABLES_MOST; i++) {
+  for (guint i = 1; i < ANALYSIS_TABLES_MAX; i++) {
     g_autofree char *name = g_strdup_printf ("t%u", i);
     g_assert_true (analysis_add_table (analysis, name, "csv", "x.csv", NULL, 1, NULL, NULL));
   }
@@ -503,7 +503,7 @@ test_a_server_that_counts_without_end (void)
       "}}\n{\"answer\": {\"text\": \"It is 42\", " GREAT "}}\n",
       analysis, &bench, TRUE);
   g_assert_cmpint (json_integer_value (json_object_get (analysis->usage, "input_tokens")), ==,
-                   3 * MODEL_TOKENS_MOST);
+                   3 * MODEL_TOKENS_MAX);
 }
 
 static void

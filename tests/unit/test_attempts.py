@@ -105,6 +105,6 @@ def test_hard_code_is_told_apart_in_time(attempts, name, recwarn):
     begun = time.process_time()
     described = attempts.describe(HARD[name])
     assert time.process_time() - begun < 2
-    assert len(described["digest"]) == 32 and len(described["near"]) <= attempts.SKETCH_MOST
+    assert len(described["digest"]) == 32 and len(described["near"]) <= attempts.SKETCH_MAX
     assert all(isinstance(value, int) and 0 <= value < 1 << 32 for value in described["near"])
     assert not recwarn.list

@@ -43,11 +43,11 @@ test_filters (void)
 static void
 test_refused (void)
 {
-  g_autofree char *long_filter = g_strnfill (QUERY_FILTER_MOST + 1, 'a');
-  const char *many[QUERY_ELEMENTS_MOST + 2];
-  for (guint i = 0; i <= QUERY_ELEMENTS_MOST; i++)
+  g_autofree char *long_filter = g_strnfill (QUERY_FILTER_MAX + 1, 'a');
+  const char *many[QUERY_ELEMENTS_MAX + 2];
+  for (guint i = 0; i <= QUERY_ELEMENTS_MAX; i++)
     many[i] = "O";
-  many[QUERY_ELEMENTS_MOST + 1] = NULL;
+  many[QUERY_ELEMENTS_MAX + 1] = NULL;
   const struct {
     struct materials_query query;
     const char *word; /* of the sentence */
@@ -62,7 +62,7 @@ test_refused (void)
       {{.formula = "TiO2\" OR nsites>0"}, "formula"},
       {{.formula = "tio2"}, "tio2"},
       {{.nsites_least = 20, .nsites_most = 1}, "the fewest before the most"},
-      {{.nsites_most = QUERY_NSITES_MOST + 1}, "sites"},
+      {{.nsites_most = QUERY_NSITES_MAX + 1}, "sites"},
       {{.filter = "  "}, "empty"},
       {{.filter = "nelements=2) OR (nelements=3"}, "parenthesis"},
       {{.filter = "id=\"open"}, "quote"},

@@ -424,19 +424,19 @@ test_primitive (void)
 static void
 test_odd_sites (void)
 {
-  static double sites[LATTICE_SITES_MOST][3];
-  static guint kinds[LATTICE_SITES_MOST];
+  static double sites[LATTICE_SITES_MAX][3];
+  static guint kinds[LATTICE_SITES_MAX];
   struct lattice lattice = {{{4, 0, 0}, {0, 4, 0}, {0, 0, 4}}};
-  for (gsize i = 0; i < LATTICE_SITES_MOST; i++)
+  for (gsize i = 0; i < LATTICE_SITES_MAX; i++)
     sites[i][0] = (double)i * 0.01;
-  g_assert_cmpuint (lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, LATTICE_SITES_MOST),
+  g_assert_cmpuint (lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, LATTICE_SITES_MAX),
                     ==, 1);
   memset (sites, 0, sizeof sites);
-  g_assert_cmpuint (lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, LATTICE_SITES_MOST),
+  g_assert_cmpuint (lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, LATTICE_SITES_MAX),
                     ==, 1);
   g_assert_cmpfloat_with_epsilon (lattice_volume (&lattice), 64, 1e-9);
   g_assert_cmpuint (
-      lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, LATTICE_SITES_MOST + 1), ==, 1);
+      lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, LATTICE_SITES_MAX + 1), ==, 1);
   sites[0][0] = 1e300;
   g_assert_cmpuint (lattice_make_primitive (&lattice, (const double (*)[3])sites, kinds, 2), ==, 1);
 }

@@ -97,7 +97,7 @@ test_tampered (void)
     assert_refused (&bond, longer, ADDER_ERROR_INVALID);
     assert_refused (&bond, before, ADDER_ERROR_INVALID);
   }
-  g_autofree char *endless = g_strnfill (MCP_STATE_MOST + 10, 'A');
+  g_autofree char *endless = g_strnfill (MCP_STATE_MAX + 10, 'A');
   static const char *const others[] = {"", ".", "..", "e30=.e30=", "tampered", "\xff\xfe.\xff"};
   assert_refused (&bond, endless, ADDER_ERROR_INVALID);
   for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
@@ -117,7 +117,7 @@ test_too_long (void)
 {
   struct mcp_state_bond bond = {"uid:1", "tools/call", NULL};
   g_autoptr (GError) error = NULL;
-  g_autofree char *text = g_strnfill (MCP_STATE_MOST, 'x');
+  g_autofree char *text = g_strnfill (MCP_STATE_MAX, 'x');
   g_autoptr (json_t) payload = json_pack ("{s:s}", "text", text);
   g_assert_null (mcp_state_seal (&key, &bond, payload, MINUTE_MS, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);

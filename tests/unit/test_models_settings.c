@@ -214,7 +214,7 @@ test_keys_of_files (void)
   g_assert_cmpstr (key, ==, "sk-1");
   g_autofree char *read_only = key_of_file ("sk-1", 0400, &error);
   g_assert_cmpstr (read_only, ==, "sk-1");
-  g_autofree char *huge = g_strnfill (KEY_BYTES_MOST + 1, 'k');
+  g_autofree char *huge = g_strnfill (KEY_BYTES_MAX + 1, 'k');
   const struct {
     const char *text;
     int mode;

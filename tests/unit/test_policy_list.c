@@ -41,7 +41,7 @@ test_bounds (void)
   g_clear_error (&problem);
 
   g_autoptr (GString) many = g_string_new (NULL);
-  for (int i = 0; i <= PROFILE_LIST_MOST; i++)
+  for (int i = 0; i <= PROFILE_LIST_MAX; i++)
     g_string_append_printf (many, "w%d ", i);
   g_assert_null (profile_list_parse (many->str, &problem));
   g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);

@@ -258,8 +258,7 @@ test_names (void)
     if (!rows[i].good)
       g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   }
-  g_autofree char *longest = g_strnfill (TOKEN_NAME_MOST, 'a'),
-                  *longer = g_strnfill (TOKEN_NAME_MOST + 1, 'a');
+  g_autofree char *longest = g_strnfill (TOKEN_NAME_MAX, 'a'), *longer = g_strnfill (TOKEN_NAME_MAX + 1, 'a');
   g_assert_true (token_check_name (longest, NULL));
   g_assert_false (token_check_name (longer, NULL));
 }
@@ -354,7 +353,7 @@ test_too_many (void)
   struct world world;
   world_begin (&world, "");
   g_autoptr (GError) problem = NULL;
-  g_assert_false (tokens_file_change (world.file, add_many, GUINT_TO_POINTER (TOKENS_MOST + 1), &problem));
+  g_assert_false (tokens_file_change (world.file, add_many, GUINT_TO_POINTER (TOKENS_MAX + 1), &problem));
   g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   g_assert_false (g_file_test (world.file, G_FILE_TEST_EXISTS));
   world_end (&world);

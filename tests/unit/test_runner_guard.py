@@ -231,8 +231,8 @@ def test_a_chain_is_not_nested(make):
     rules = {"max_depth": 10, "format_attributes": "refused"}
     assert found(make(400), **rules) == []
     # The longest that is not refused can be made into code, with all that is on the stack in a sandbox.
-    longest = next(count for count in range(guard.LINKS_MOST, 0, -1) if found(make(count), **rules) == [])
-    assert longest >= guard.LINKS_MOST - 10
+    longest = next(count for count in range(guard.LINKS_MAX, 0, -1) if found(make(count), **rules) == [])
+    assert longest >= guard.LINKS_MAX - 10
     tree, _ = guard.check(make(longest), "main.py", guard.Rules(rules))
 
     def called(depth):

@@ -26,7 +26,7 @@
 #include "sandbox/capabilities.h"
 #include "suite.h"
 
-#define MOST_FDS 5
+#define MAX_FDS 5
 
 /* What a launcher sends. */
 struct message {
@@ -96,9 +96,9 @@ test_join (void)
   autoclose int listening = listen_at (path);
   for (gsize i = 0; i < G_N_ELEMENTS (messages); i++) {
     const struct message *message = &messages[i];
-    int fds[MOST_FDS], null = open ("/dev/null", O_RDWR | O_CLOEXEC);
-    struct stat expected[WIRE_LAUNCH_FILTER + 1], info[MOST_FDS];
-    for (int k = 0; k < MOST_FDS; k++) {
+    int fds[MAX_FDS], null = open ("/dev/null", O_RDWR | O_CLOEXEC);
+    struct stat expected[WIRE_LAUNCH_FILTER + 1], info[MAX_FDS];
+    for (int k = 0; k < MAX_FDS; k++) {
       fds[k] = memfd_create ("sent", MFD_CLOEXEC);
       g_assert_cmpint (fstat (fds[k], &info[k]), ==, 0);
     }
@@ -122,7 +122,7 @@ test_join (void)
     g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
     if (status != 0)
       g_error ("message %zu: status %#x", i, (unsigned)status);
-    for (int k = 0; k < MOST_FDS; k++)
+    for (int k = 0; k < MAX_FDS; k++)
       fd_close (&fds[k]);
     fd_close (&null);
   }

@@ -28,7 +28,7 @@
 
 #define SANDBOX_ID 100000 /* what a root daemon's sandboxes are on the host */
 #define TIMEOUT_MS 20000
-#define CALLS_MOST 2000
+#define CALLS_MAX  2000
 #define LOADER     127 /* how a program ends whose libraries cannot be loaded */
 
 static char *runner, *folder;
@@ -369,7 +369,7 @@ test_set_up (const void *data)
     /* What comes after this is the same, whatever was wished for. */
     if (!wish->from_start && g_str_equal (call, "adder-run:prlimit64"))
       break;
-    g_assert_cmpuint (nth, <, CALLS_MOST);
+    g_assert_cmpuint (nth, <, CALLS_MAX);
   }
   free (arguments);
 }

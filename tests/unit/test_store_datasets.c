@@ -65,7 +65,7 @@ test_names (void)
 {
   static const char *const good[] = {"tio2", "_x", "9", "Ti-O.2024_b"};
   static const char *const bad[] = {"", "-a", ".a", "a/b", "a b", "a:1", "\xc3\xa4", "a\n"};
-  g_autofree char *longest = g_strnfill (DATASET_NAME_MOST, 'a'), *longer = g_strconcat (longest, "a", NULL);
+  g_autofree char *longest = g_strnfill (DATASET_NAME_MAX, 'a'), *longer = g_strconcat (longest, "a", NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (good); i++)
     g_assert_true (dataset_name_check (good[i], NULL));
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {

@@ -302,7 +302,7 @@ grep (struct bed *bed, const struct file_row *row, guint64 offset, const char *p
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (json_t) answer =
-      output_grep (store_blobs (bed->store, NULL), row, offset, OUTPUT_PART_MOST, pattern, &error);
+      output_grep (store_blobs (bed->store, NULL), row, offset, OUTPUT_PART_MAX, pattern, &error);
   g_assert_no_error (error);
   const json_t *lines = json_object_get (answer, "lines"), *first = json_array_get (lines, 0);
   return (struct found){(json_int_t)json_array_size (lines), number_in (first, "line"),
@@ -354,8 +354,8 @@ test_lines (gconstpointer pair)
     const char *pattern, *says;
   } wrong[] = {
       {100000, 1000, "x", "is beyond the end"},
-      {0, OUTPUT_PART_LEAST - 1, "x", "the limit is 64 to 1048576 bytes"},
-      {0, OUTPUT_PART_MOST + 1, "x", "the limit is 64 to 1048576 bytes"},
+      {0, OUTPUT_PART_MIN - 1, "x", "the limit is 64 to 1048576 bytes"},
+      {0, OUTPUT_PART_MAX + 1, "x", "the limit is 64 to 1048576 bytes"},
       {0, 1000, "\xff", "the pattern is UTF-8"},
       {0, 1000, "(", "\"(\" is not a pattern"},
   };

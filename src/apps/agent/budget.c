@@ -8,11 +8,11 @@
 #include "common/size.h"
 #include "common/text.h"
 
-#define MILLION          1e6
-#define BYTES_OF_TOKEN   4
-#define MINUTE_MS        (60 * G_GUINT64_CONSTANT (1000))
-#define COST_PARSED_MOST 1e9 /* far from what a number cannot hold */
-#define COST_TEXT_BYTES  G_ASCII_DTOSTR_BUF_SIZE
+#define MILLION         1e6
+#define BYTES_OF_TOKEN  4
+#define MINUTE_MS       (60 * G_GUINT64_CONSTANT (1000))
+#define COST_PARSED_MAX 1e9 /* far from what a number cannot hold */
+#define COST_TEXT_BYTES G_ASCII_DTOSTR_BUF_SIZE
 
 const struct budget_row budget_rows[BUDGET_ITEMS] = {
     [BUDGET_STEPS] = {"max-steps", "steps", 10, 1000, "N", "End after so many steps (10 unless it is said)"},
@@ -39,7 +39,7 @@ parse_cost (const char *text, guint64 *ret_value, GError **error)
   char *end;
   double value = g_ascii_strtod (text, &end);
   gsize plain = strspn (text, G_CSET_DIGITS ".");
-  if (!g_ascii_isdigit (text[0]) || text[plain] != '\0' || *end != '\0' || value > COST_PARSED_MOST) {
+  if (!g_ascii_isdigit (text[0]) || text[plain] != '\0' || *end != '\0' || value > COST_PARSED_MAX) {
     g_autofree char *shown = text_one_line (text, 40);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is no amount, such as 0.50", shown);
     return FALSE;
@@ -128,7 +128,7 @@ budget_spend (struct budget *budget, const struct model_usage *usage, gsize aske
   budget->used[BUDGET_STEPS]++;
   budget->used[BUDGET_TOKENS] += tokens_of (budget, usage->input_tokens, asked_bytes) +
                                  tokens_of (budget, usage->output_tokens, answer_bytes);
-  if (usage->cost >= 0 && usage->cost < COST_PARSED_MOST)
+  if (usage->cost >= 0 && usage->cost < COST_PARSED_MAX)
     budget->used[BUDGET_COST] += (guint64)llround (usage->cost * MILLION);
   else
     budget->cost_unknown = TRUE;

@@ -20,7 +20,7 @@
 #include "common/json.h"
 #include "common/text.h"
 
-#define COMMAND_MOST      64 /* arguments */
+#define COMMAND_MAX       64 /* arguments */
 #define DESCRIPTION_BYTES (16 << 10)
 #define SHOWN_BYTES       400
 #define PART_BYTES        (64 << 10)
@@ -66,14 +66,14 @@ is_command (const json_t *value)
   for (gsize i = 0; i < count; i++)
     if (!json_is_string (json_array_get (value, i)))
       return FALSE;
-  return count > 0 && count <= COMMAND_MOST && json_string_length (json_array_get (value, 0)) > 0;
+  return count > 0 && count <= COMMAND_MAX && json_string_length (json_array_get (value, 0)) > 0;
 }
 
 static gboolean
 is_timeout (const json_t *value)
 {
   return !value || (json_is_integer (value) && json_integer_value (value) > 0 &&
-                    json_integer_value (value) <= EXTERNAL_TIMEOUT_MOST);
+                    json_integer_value (value) <= EXTERNAL_TIMEOUT_MAX);
 }
 
 static const struct {

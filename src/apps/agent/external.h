@@ -13,12 +13,12 @@
 #include <glib.h>
 #include <jansson.h>
 
-#define EXTERNAL_MOST         64        /* tools */
-#define EXTERNAL_FILE_BYTES   (1 << 20) /* of a description */
-#define EXTERNAL_REPLY_BYTES  (8 << 20)
-#define EXTERNAL_ERROR_BYTES  (64 << 10)
-#define EXTERNAL_TIMEOUT      60   /* s */
-#define EXTERNAL_TIMEOUT_MOST 3600 /* s */
+#define EXTERNAL_MAX         64        /* tools */
+#define EXTERNAL_FILE_BYTES  (1 << 20) /* of a description */
+#define EXTERNAL_REPLY_BYTES (8 << 20)
+#define EXTERNAL_ERROR_BYTES (64 << 10)
+#define EXTERNAL_TIMEOUT     60   /* s */
+#define EXTERNAL_TIMEOUT_MAX 3600 /* s */
 
 struct external {
   char *name, *description;

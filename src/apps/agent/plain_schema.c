@@ -6,7 +6,7 @@
 
 #include "common/json.h"
 
-#define DEPTH_MOST 20
+#define DEPTH_MAX 20
 
 /* Words that some servers refuse in a strict schema. */
 static const char *const bounds[] = {
@@ -67,6 +67,6 @@ json_t *
 plain_schema (const json_t *schema)
 {
   json_t *copy = json_deep_copy (schema);
-  make_plain (copy, DEPTH_MOST);
+  make_plain (copy, DEPTH_MAX);
   return copy;
 }

@@ -98,9 +98,9 @@ load_tools (struct agent_work *work, GError **error)
       return FALSE;
     g_ptr_array_add (work->external, external);
   }
-  if (work->external->len <= EXTERNAL_MOST)
+  if (work->external->len <= EXTERNAL_MAX)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d tools", EXTERNAL_MOST);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d tools", EXTERNAL_MAX);
   return FALSE;
 }
 

@@ -184,7 +184,7 @@ parse_options (int argc, char **argv, struct options *options, GError **error)
        NULL},
       {NULL},
   };
-  if (!cli_parse (entries, 0, ANALYSIS_TABLES_MOST + 1, &argc, &argv, error))
+  if (!cli_parse (entries, 0, ANALYSIS_TABLES_MAX + 1, &argc, &argv, error))
     return FALSE;
   if (argc > 1) {
     options->question = argv[argc - 1];

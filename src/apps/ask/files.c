@@ -17,7 +17,7 @@
 #include "interfaces/socket/call_backend.h"
 
 #define BLOCK_BYTES    (1024 * 1024)
-#define SPOOLED_MOST   (G_GUINT64_CONSTANT (16) * 1024 * 1024 * 1024)
+#define SPOOLED_MAX    (G_GUINT64_CONSTANT (16) * 1024 * 1024 * 1024)
 #define STANDARD_INPUT "stdin"
 
 static void
@@ -76,9 +76,9 @@ spool (int *fd, const char *what, GError **error)
     if (r < 0)
       return error_from_errno (error, r, "cannot keep %s in %s", what, g_get_tmp_dir ());
     bytes += got;
-  } while (got > 0 && bytes <= SPOOLED_MOST);
-  if (bytes > SPOOLED_MOST) {
-    g_autofree char *most = size_format (SPOOLED_MOST);
+  } while (got > 0 && bytes <= SPOOLED_MAX);
+  if (bytes > SPOOLED_MAX) {
+    g_autofree char *most = size_format (SPOOLED_MAX);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s has more than %s: put it into a file", what,
                  most);
     return FALSE;

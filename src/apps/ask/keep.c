@@ -18,7 +18,7 @@
 #define TABLE_NAME    "table.csv"
 #define STATE_NAME    "state.json"
 #define STATE_VERSION 1
-#define STATE_MOST    (64 * 1024 * 1024)
+#define STATE_MAX     (64 * 1024 * 1024)
 
 /* ---- files ---- */
 
@@ -250,7 +250,7 @@ gboolean
 ask_kept_load (const char *directory, struct ask_kept *ret_kept, GError **error)
 {
   g_autofree char *path = g_build_filename (directory, STATE_NAME, NULL);
-  g_autofree char *text = ask_read_file (path, STATE_MOST, "what --again reads", error);
+  g_autofree char *text = ask_read_file (path, STATE_MAX, "what --again reads", error);
   g_autoptr (json_t) object = text ? json_parse_object (text, strlen (text), path, error) : NULL;
   if (!object)
     return FALSE;

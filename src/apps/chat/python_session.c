@@ -9,7 +9,7 @@
 #define CELL         "[cell "         /* after this, where a cell was run */
 #define NO_VARIABLES "(no variables)" /* and says so in place of a list */
 #define PICTURE      "[A picture "    /* agent/prompts.c, after that */
-#define CELLS_MOST   1000
+#define CELLS_MAX    1000
 
 void
 python_session_init (struct python_session *session)
@@ -53,7 +53,7 @@ python_session_split (const char *result, gsize pictures, char **ret_line)
 static void
 keep_cell (struct python_session *session, const json_t *arguments, const char *line)
 {
-  if (!line || !g_str_has_prefix (line, CELL) || session->cells->len >= CELLS_MOST)
+  if (!line || !g_str_has_prefix (line, CELL) || session->cells->len >= CELLS_MAX)
     return;
   g_autofree char *number = g_strndup (line, strcspn (line, "]") + 1);
   g_ptr_array_add (session->cells, g_strdup_printf ("%s\n%s", number, json_member_text (arguments, "code")));

@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "common/json.h"
 
-#define FENCE_LEAST 3
+#define FENCE_MIN 3
 
 void
 chat_transcript_init (struct chat_transcript *transcript)
@@ -39,7 +39,7 @@ append (struct chat_transcript *transcript, char *text)
 static char *
 fence_for (const char *text)
 {
-  gsize longest = FENCE_LEAST - 1;
+  gsize longest = FENCE_MIN - 1;
   for (const char *at = text; (at = strchr (at, '`'));) {
     gsize run = strspn (at, "`");
     longest = MAX (longest, run);

@@ -29,11 +29,11 @@ bot_api_error_quark (void)
 #define TRY_US       (G_GINT64_CONSTANT (5) * 1000 * 1000)
 
 /* How long is waited between: the first time, and then twice as long each time. */
-#define AGAIN_MS      500
-#define AGAIN_MOST_MS (60 * 1000)
-#define AGAIN_MOST_S  3600 /* what a server may ask one to wait; it is 35 s as a rule */
-#define PATIENCE_US   (G_GINT64_CONSTANT (24) * 3600 * 1000 * 1000)
-#define FAILED_MOST   8 /* times that the server may fail with one question */
+#define AGAIN_MS     500
+#define AGAIN_MAX_MS (60 * 1000)
+#define AGAIN_MAX_S  3600 /* what a server may ask one to wait; it is 35 s as a rule */
+#define PATIENCE_US  (G_GINT64_CONSTANT (24) * 3600 * 1000 * 1000)
+#define FAILED_MAX   8 /* times that the server may fail with one question */
 
 struct bot_api {
   const struct bot_api_settings *settings;
@@ -186,7 +186,7 @@ read_answer (const char *method, long status, const GString *text, gint64 *ret_a
   const json_t *code = json_object_get (answer, "error_code");
   const json_t *again = json_object_get (json_object_get (answer, "parameters"), "retry_after");
   if (json_is_integer (code) || status >= 400) {
-    *ret_again_s = CLAMP (json_integer_value (again), 0, AGAIN_MOST_S);
+    *ret_again_s = CLAMP (json_integer_value (again), 0, AGAIN_MAX_S);
     set_refusal (error, method, json_is_integer (code) ? json_integer_value (code) : status,
                  json_member_text (answer, "description"));
   } else
@@ -231,7 +231,7 @@ may_ask_again (const struct bot_api *api, const GError *problem, guint turn)
 {
   return g_error_matches (problem, BOT_API_ERROR, BOT_API_UNREACHABLE) ||
          (api->settings->is_patient && g_error_matches (problem, BOT_API_ERROR, BOT_API_TOKEN)) ||
-         (turn < FAILED_MOST && g_error_matches (problem, BOT_API_ERROR, BOT_API_FAILED));
+         (turn < FAILED_MAX && g_error_matches (problem, BOT_API_ERROR, BOT_API_FAILED));
 }
 
 /* How long is waited after the TURNth try (from 1), which ended with PROBLEM; -1: it is given up. */
@@ -241,7 +241,7 @@ wait_after (const struct bot_api *api, const GError *problem, gint64 again_s, gu
   if (g_get_monotonic_time () - begun_us > PATIENCE_US ||
       (again_s == 0 && !may_ask_again (api, problem, turn)))
     return -1;
-  return again_s > 0 ? again_s * 1000 : MIN ((gint64)AGAIN_MS << MIN (turn - 1, 10), AGAIN_MOST_MS);
+  return again_s > 0 ? again_s * 1000 : MIN ((gint64)AGAIN_MS << MIN (turn - 1, 10), AGAIN_MAX_MS);
 }
 
 static json_t *

@@ -32,7 +32,7 @@ read_token (const struct config *config, GError **error)
                  "0600 that [telegram] token_file in adder.conf names");
     return NULL;
   }
-  g_autofree char *text = private_file_read (config->telegram_token_file, KEY_BYTES_MOST, S_IRWXG | S_IRWXO,
+  g_autofree char *text = private_file_read (config->telegram_token_file, KEY_BYTES_MAX, S_IRWXG | S_IRWXO,
                                              &length, &missing, error);
   if (missing)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,

@@ -10,8 +10,8 @@
 #include "interfaces/cli/approval_prompt.h"
 #include "interfaces/cli/view/approval_view.h"
 
-#define WAIT_US   (G_GINT64_CONSTANT (10) * 60 * 1000 * 1000)
-#define ROWS_MOST 200
+#define WAIT_US  (G_GINT64_CONSTANT (10) * 60 * 1000 * 1000)
+#define ROWS_MAX 200
 
 static const struct {
   const char *word, *label, *said;
@@ -41,7 +41,7 @@ view_of (const json_t *approval)
   FILE *stream = open_memstream (&text, &length);
   if (!stream)
     return NULL;
-  if (approval_view_one (approval, ROWS_MOST, stream))
+  if (approval_view_one (approval, ROWS_MAX, stream))
     fprintf (stream, "(more rows: adder approval show)\n");
   return fclose (stream) == 0 ? text : NULL;
 }

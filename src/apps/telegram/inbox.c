@@ -19,8 +19,8 @@
 #include "models/private_file.h"
 
 #define FILE_BYTES (64 << 20)
-#define ID_MOST    ((G_GINT64_CONSTANT (1) << 53) - 1) /* Telegram's have 32 bits */
-#define SEEN_MOST  300                                 /* three answers of getUpdates at their longest */
+#define ID_MAX     ((G_GINT64_CONSTANT (1) << 53) - 1) /* Telegram's have 32 bits */
+#define SEEN_MAX   300                                 /* three answers of getUpdates at their longest */
 
 LOCK_CLASS (inbox);
 
@@ -37,7 +37,7 @@ gint64
 inbox_id (const json_t *update)
 {
   gint64 id = json_integer_value (json_object_get (update, "update_id"));
-  return id > 0 && id <= ID_MOST ? id : 0;
+  return id > 0 && id <= ID_MAX ? id : 0;
 }
 
 /* ---- the file ---- */
@@ -156,7 +156,7 @@ inbox_offset (struct inbox *inbox)
 void
 inbox_skip (struct inbox *inbox, gint64 id)
 {
-  if (id > ID_MOST)
+  if (id > ID_MAX)
     return;
   g_mutex_lock (&inbox->lock);
   inbox->offset = id + 1;
@@ -183,7 +183,7 @@ add_fresh (struct inbox *inbox, json_t *update, json_t *fresh)
   json_array_append_new (inbox->updates, json_deep_copy (update));
   json_array_append_new (inbox->seen, json_integer (id));
   json_array_append (fresh, update);
-  if (json_array_size (inbox->seen) > SEEN_MOST)
+  if (json_array_size (inbox->seen) > SEEN_MAX)
     json_array_remove (inbox->seen, 0);
 }
 

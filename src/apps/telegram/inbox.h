@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <jansson.h>
 
-#define INBOX_MOST 1000 /* updates; when so many wait, no more are fetched */
+#define INBOX_MAX 1000 /* updates; when so many wait, no more are fetched */
 
 struct inbox;
 

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #define PAGE_UNITS 4096
-#define PAGES_MOST 10 /* of one reply; the rest goes as a file */
+#define PAGES_MAX  10 /* of one reply; the rest goes as a file */
 
 struct page {
   char *html;  /* for parse_mode HTML */

@@ -10,7 +10,7 @@
 #define PHOTO_BYTES (10 << 20)
 #define PHOTO_SIDES 10000 /* width and height together */
 #define PHOTO_RATIO 20
-#define ALBUM_MOST  10
+#define ALBUM_MAX   10
 
 static char nothing[] = "(nothing to show)";
 
@@ -82,16 +82,16 @@ send_pages (const struct chat_line *line, struct pages *pages, const json_t *key
   gint64 id = 0;
   if (all->len == 0)
     return send_page (line, &(const struct page){nothing, nothing}, keyboard);
-  guint count = all->len > PAGES_MOST ? 1 : all->len;
+  guint count = all->len > PAGES_MAX ? 1 : all->len;
   /* A file with all of it comes before the buttons below it. */
-  if (keyboard && all->len > PAGES_MOST && !send_as_file (line, all))
+  if (keyboard && all->len > PAGES_MAX && !send_as_file (line, all))
     return 0;
   for (guint i = 0; i < count; i++) {
     id = send_page (line, all->pdata[i], i + 1 == count ? keyboard : NULL);
     if (keyboard && id == 0)
       return 0;
   }
-  if (!keyboard && all->len > PAGES_MOST)
+  if (!keyboard && all->len > PAGES_MAX)
     send_as_file (line, all);
   return id;
 }
@@ -177,7 +177,7 @@ static gboolean
 send_photos (const struct chat_line *line, struct bot_api_file *files, gsize count, GError **error)
 {
   json_t *parameters = json_pack ("{s:I}", "chat_id", (json_int_t)line->chat), *media = json_array ();
-  char fields[ALBUM_MOST][16];
+  char fields[ALBUM_MAX][16];
   for (gsize i = 0; i < count; i++) {
     g_snprintf (fields[i], sizeof fields[i], "photo%zu", i);
     g_autofree char *attached = g_strconcat ("attach://", fields[i], NULL);
@@ -221,7 +221,7 @@ read_picture (const struct chat_line *line, const char *path)
 void
 send_pictures (const struct chat_line *line, const json_t *paths)
 {
-  struct bot_api_file album[ALBUM_MOST];
+  struct bot_api_file album[ALBUM_MAX];
   g_autoptr (GPtrArray) held = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   gsize index, count = 0;
   json_t *path;
@@ -239,7 +239,7 @@ send_pictures (const struct chat_line *line, const json_t *paths)
       album[count++] = file;
     else
       send_pictures_as_documents (line, &file, 1);
-    if (count == ALBUM_MOST) {
+    if (count == ALBUM_MAX) {
       send_album (line, album, count);
       count = 0;
     }

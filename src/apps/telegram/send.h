@@ -11,7 +11,7 @@ struct chat_line {
   gboolean *was_cut; /* becomes TRUE where something was not sent since all ends; or NULL */
 };
 
-/* Sends PAGES; more than PAGES_MOST of them go as the file "reply.txt", and where nothing in them can be
+/* Sends PAGES; more than PAGES_MAX of them go as the file "reply.txt", and where nothing in them can be
  * seen, that is said. KEYBOARD (NULL: none; borrowed) is under the last, if all before it was sent. The last
  * message's id; 0: it was not sent. */
 gint64 send_pages (const struct chat_line *line, struct pages *pages, const json_t *keyboard);

@@ -16,13 +16,13 @@
 #include "common/text.h"
 #include "common/url.h"
 
-#define TOOLSET        "assistant"
-#define NUMBERS_MOST   500            /* users, and chats: so many conversations there are at most, twice */
-#define STRANGERS_MOST 1000           /* that are told of in the log */
-#define UPDATES_MOST   100            /* of one answer, which is what Telegram gives at most */
-#define PAUSE_US       G_USEC_PER_SEC /* between two questions that brought nothing */
-#define AGAIN_MS       1000
-#define AGAIN_MOST_MS  60000
+#define TOOLSET       "assistant"
+#define NUMBERS_MAX   500            /* users, and chats: so many conversations there are at most, twice */
+#define STRANGERS_MAX 1000           /* that are told of in the log */
+#define UPDATES_MAX   100            /* of one answer, which is what Telegram gives at most */
+#define PAUSE_US      G_USEC_PER_SEC /* between two questions that brought nothing */
+#define AGAIN_MS      1000
+#define AGAIN_MAX_MS  60000
 
 struct telegram {
   const struct telegram_settings *settings;
@@ -53,8 +53,8 @@ telegram_read_numbers (const char *text, const char *key, GArray **ret_numbers, 
     }
     g_array_append_val (numbers, number);
   }
-  if (numbers->len > NUMBERS_MOST) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[telegram] %s: more than %d", key, NUMBERS_MOST);
+  if (numbers->len > NUMBERS_MAX) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[telegram] %s: more than %d", key, NUMBERS_MAX);
     return FALSE;
   }
   *ret_numbers = g_steal_pointer (&numbers);
@@ -104,7 +104,7 @@ chat_of (const json_t *message)
 static void
 note_stranger (struct telegram *telegram, gint64 user, gint64 chat)
 {
-  if (g_hash_table_size (telegram->strangers) < STRANGERS_MOST &&
+  if (g_hash_table_size (telegram->strangers) < STRANGERS_MAX &&
       g_hash_table_add (telegram->strangers, g_memdup2 (&user, sizeof user)))
     log_info ("telegram: user %" G_GINT64_FORMAT " in chat %" G_GINT64_FORMAT
               " is not on the list, and gets no answer",
@@ -226,21 +226,21 @@ take_answer (struct telegram *telegram, const json_t *updates, gint64 asked_us, 
 static gboolean
 poll_on (struct telegram *telegram, GError **error)
 {
-  struct bot_api_wanted wanted = {.limit = UPDATES_MOST,
+  struct bot_api_wanted wanted = {.limit = UPDATES_MAX,
                                   .wait_s = (guint)(telegram->settings->config->telegram_poll_ms / 1000)};
   gint64 pause_ms = 0;
   int last = -1;
-  while (!is_over (telegram, inbox_count (telegram->inbox) >= INBOX_MOST ? AGAIN_MS : pause_ms)) {
+  while (!is_over (telegram, inbox_count (telegram->inbox) >= INBOX_MAX ? AGAIN_MS : pause_ms)) {
     g_autoptr (GError) problem = NULL;
     gint64 again_ms, unreadable, asked_us = g_get_monotonic_time ();
-    if (inbox_count (telegram->inbox) >= INBOX_MOST)
+    if (inbox_count (telegram->inbox) >= INBOX_MAX)
       continue;
     wanted.offset = inbox_offset (telegram->inbox);
     g_autoptr (json_t) updates = bot_api_poll (telegram->api, &wanted, &again_ms, &unreadable, &problem);
     if (updates) {
       if (!take_answer (telegram, updates, asked_us, &pause_ms, error))
         return FALSE;
-      wanted.limit = UPDATES_MOST;
+      wanted.limit = UPDATES_MAX;
       last = -1;
     } else if (g_error_matches (problem, BOT_API_ERROR, BOT_API_CANCELLED)) {
       return TRUE;
@@ -251,7 +251,7 @@ poll_on (struct telegram *telegram, GError **error)
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;
     } else
-      pause_ms = again_ms > 0 ? again_ms : MIN (MAX (pause_ms * 2, AGAIN_MS), AGAIN_MOST_MS);
+      pause_ms = again_ms > 0 ? again_ms : MIN (MAX (pause_ms * 2, AGAIN_MS), AGAIN_MAX_MS);
   }
   return TRUE;
 }

@@ -25,8 +25,8 @@
 #define BLOCK_BYTES ((gsize)64 << 10)
 
 /* More is no review that anybody reads, and a directory that somebody removes may hold millions. */
-#define CHANGES_MOST 100000
-#define DEPTH_MOST   128
+#define CHANGES_MAX 100000
+#define DEPTH_MAX   128
 
 /* Code makes paths longer than any that can be opened, one directory at a time, and each name in them has a
  * path of its own here. */
@@ -260,8 +260,8 @@ has_room (struct walk *walk, const char *name)
   gsize bytes = walk->path->len + 1 + strlen (name);
   if (walk->full)
     return FALSE;
-  if (walk->set->changes->len >= CHANGES_MOST)
-    set_obstacle (walk, "more than %d files would be changed", CHANGES_MOST);
+  if (walk->set->changes->len >= CHANGES_MAX)
+    set_obstacle (walk, "more than %d files would be changed", CHANGES_MAX);
   else if (bytes > PATH_BYTES)
     set_obstacle (walk, "the path of a file that would be changed has more than %zu bytes", PATH_BYTES);
   else if (walk->name_bytes + bytes > NAMES_BYTES)
@@ -327,9 +327,9 @@ enter (struct walk *walk, const char *name)
 static gboolean
 is_too_deep (struct walk *walk, guint depth)
 {
-  if (depth < DEPTH_MOST)
+  if (depth < DEPTH_MAX)
     return FALSE;
-  set_obstacle (walk, "directories are nested more than %d deep", DEPTH_MOST);
+  set_obstacle (walk, "directories are nested more than %d deep", DEPTH_MAX);
   return TRUE;
 }
 

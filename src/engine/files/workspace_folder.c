@@ -15,9 +15,9 @@
 #include "engine/files/workspace.h"
 
 /* Each level is a descriptor. */
-#define DEPTH_MOST 64
+#define DEPTH_MAX 64
 
-#define INSIDE     (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define INSIDE    (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 struct walk {
   const struct workspace_folder *folder;
@@ -78,7 +78,7 @@ put_below (struct walk *walk, int directory_fd, const char *name, guint depth, G
 {
   if (depth == 0) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the folder %s is deeper than %d levels", name,
-                 DEPTH_MOST);
+                 DEPTH_MAX);
     return FALSE;
   }
   DIR *list = fd_list (directory_fd);
@@ -102,7 +102,7 @@ workspace_put_folder (const struct workspace_folder *folder, const char *name, i
                       guint *left_out, struct interrupt *interrupt, gint64 deadline_us, GError **error)
 {
   struct walk walk = {.folder = folder, .files = files, .interrupt = interrupt, .deadline_us = deadline_us};
-  gboolean ok = put_below (&walk, from, name, DEPTH_MOST, error);
+  gboolean ok = put_below (&walk, from, name, DEPTH_MAX, error);
   *left_out += walk.left_out;
   return ok;
 }

@@ -10,7 +10,7 @@
 #define LOADER_CONFIGURATION "/etc/ld.so.conf.d"
 
 /* What a file may be nested in others; the loader's own is some ten. */
-#define DEPTH_MOST 32
+#define DEPTH_MAX 32
 
 struct elf {
   GMappedFile *file;
@@ -205,7 +205,7 @@ add_libraries (struct elf_dependencies *dependencies, const struct elf *elf, con
   for (const char *name; (name = dynamic_text (elf, DT_NEEDED, &at));) {
     struct elf library;
     g_autofree char *found = find_library (dependencies, name, search, origin);
-    if (!found || depth == DEPTH_MOST)
+    if (!found || depth == DEPTH_MAX)
       return FALSE;
     if (!g_hash_table_add (dependencies->libraries, g_strdup (found)))
       continue;

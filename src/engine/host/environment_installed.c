@@ -7,7 +7,7 @@
 #include "engine/host/environment_private.h"
 
 /* More than any environment has. */
-#define ENTRIES_MOST  8192
+#define ENTRIES_MAX   8192
 #define NAME_BYTES    64
 #define VERSION_BYTES 32
 
@@ -84,7 +84,7 @@ environment_installed (const struct environment *environment)
   for (gsize i = 0; directories && directories[i]; i++) {
     g_autoptr (GDir) listing = g_dir_open (directories[i], 0, NULL);
     const char *entry;
-    while (listing && (entry = g_dir_read_name (listing)) && entries++ < ENTRIES_MOST) {
+    while (listing && (entry = g_dir_read_name (listing)) && entries++ < ENTRIES_MAX) {
       struct environment_package *package = parse (entry);
       /* The first that is found is the one that is imported. */
       if (package && !g_strv_contains (tools, package->name) && g_hash_table_add (seen, package->name))

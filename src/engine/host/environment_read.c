@@ -12,7 +12,7 @@
 
 #define OLDEST_MINOR 9
 /* As many as the kernel follows (MAXSYMLINKS). */
-#define LINKS_MOST 40
+#define LINKS_MAX 40
 
 /* Where packages are below a prefix, in the order in which Python looks: Debian's own first. */
 static const struct {
@@ -113,7 +113,7 @@ static void
 add_links (json_t *needed, const char *python)
 {
   g_autofree char *path = g_strdup (python);
-  for (int i = 0; i < LINKS_MOST; i++) {
+  for (int i = 0; i < LINKS_MAX; i++) {
     g_autofree char *directory = g_path_get_dirname (path);
     g_autofree char *link = g_file_read_link (path, NULL);
     json_array_append_new (needed, json_text_or_null (directory));

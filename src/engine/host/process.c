@@ -23,9 +23,9 @@
 
 /* More processes than any limit allows (limit_table, "pids") are not walked: it bounds a fork bomb's hold on
  * the daemon. */
-#define TREE_MOST 8192
+#define TREE_MAX 8192
 
-#define KIB       ((guint64)1024)
+#define KIB      ((guint64)1024)
 
 static gboolean
 read_text (const char *path, char *ret_text, gsize size)
@@ -208,7 +208,7 @@ add_children (GArray *members, pid_t pid)
     /* Not g_file_get_contents, which leaves the file open where it cannot make a stream of it. */
     FILE *list = fopen (path, "re");
     int child;
-    while (list && members->len < TREE_MOST && fscanf (list, "%d", &child) == 1) {
+    while (list && members->len < TREE_MAX && fscanf (list, "%d", &child) == 1) {
       struct member member = {child, pid};
       g_array_append_val (members, member);
     }

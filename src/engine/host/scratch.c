@@ -35,7 +35,7 @@ struct scratch {
 };
 
 /* With more waiting, who gives one back removes it: nobody fills the disk faster than it is emptied. */
-#define LEFT_MOST 16
+#define LEFT_MAX 16
 
 struct scratch_place {
   struct scratch *scratch;
@@ -47,7 +47,7 @@ struct scratch_place {
 /* ---- sweeping ---- */
 
 /* Deeper than this nothing can have been made within a run's time; it bounds what a sweep remembers. */
-#define DEPTH_MOST 1000000
+#define DEPTH_MAX 1000000
 
 /* Empties DIRECTORY as far as that goes at once. Returns the name of a directory in it that is not empty, or
  * NULL: it is empty, or cannot be emptied. */
@@ -95,7 +95,7 @@ scratch_remove_tree (int parent, const char *name)
   g_autoptr (GArray) way = g_array_new (FALSE, FALSE, sizeof (struct stat));
   int directory = enter (parent, name);
   struct stat here, left = {0};
-  while (directory >= 0 && way->len < DEPTH_MOST && fstat (directory, &here) == 0) {
+  while (directory >= 0 && way->len < DEPTH_MAX && fstat (directory, &here) == 0) {
     (void)fchmod (directory, 0700);
     g_autofree char *full = remove_entries (directory);
     int next = -1;
@@ -330,7 +330,7 @@ scratch_place_free (struct scratch_place *place)
     return;
   struct scratch *scratch = place->scratch;
   g_mutex_lock (&scratch->lock);
-  gboolean later = !scratch->closed && g_queue_get_length (&scratch->left) < LEFT_MOST;
+  gboolean later = !scratch->closed && g_queue_get_length (&scratch->left) < LEFT_MAX;
   if (later)
     g_queue_push_tail (&scratch->left, place);
   g_mutex_unlock (&scratch->lock);

@@ -13,9 +13,9 @@
 #include "common/text.h"
 
 /* Of a run; what is beyond is not told apart. */
-#define DESTINATIONS_MOST 64
-#define DENIALS_MOST      16
-#define DETAIL_BYTES      300
+#define DESTINATIONS_MAX 64
+#define DENIALS_MAX      16
+#define DETAIL_BYTES     300
 
 /* The hosts that a hint names. */
 #define LIST_BYTES 300
@@ -164,12 +164,12 @@ egress_connected (struct egress *egress, const char *host, guint16 port)
   g_mutex_lock (&egress->lock);
   for (at = 0; at < egress->destinations->len; at++) {
     const struct egress_destination *destination = egress->destinations->pdata[at];
-    if ((destination->port == port && strcmp (destination->host, host) == 0) || at + 1 == DESTINATIONS_MOST)
+    if ((destination->port == port && strcmp (destination->host, host) == 0) || at + 1 == DESTINATIONS_MAX)
       break;
   }
   if (at == egress->destinations->len) {
     struct egress_destination *destination = g_new0 (struct egress_destination, 1);
-    gboolean last = at + 1 == DESTINATIONS_MOST;
+    gboolean last = at + 1 == DESTINATIONS_MAX;
     destination->host = g_strdup (last ? "others" : host);
     destination->port = last ? 0 : port;
     g_ptr_array_add (egress->destinations, destination);
@@ -270,7 +270,7 @@ egress_deny (struct egress *egress, enum egress_refusal refusal, const char *det
   gsize index;
   json_t *known;
   g_mutex_lock (&egress->lock);
-  gboolean room = json_array_size (egress->denials) < DENIALS_MOST;
+  gboolean room = json_array_size (egress->denials) < DENIALS_MAX;
   json_array_foreach (egress->denials, index, known) room = room && !json_equal (known, denial);
   if (room)
     json_array_append (egress->denials, denial);

@@ -14,8 +14,8 @@
 #include "engine/network/proxy_private.h"
 
 /* The widest block that a configuration may open: more than that is no network of one's own. */
-#define BLOCK_BITS_LEAST_IPV4 8
-#define BLOCK_BITS_LEAST_IPV6 7
+#define BLOCK_BITS_MIN_IPV4 8
+#define BLOCK_BITS_MIN_IPV6 7
 
 /* Descriptors are short for a moment: a listening socket that stays readable must not spin. */
 #define SHORTAGE_US 20000
@@ -27,7 +27,7 @@ add_network (GArray *networks, const char *word, GError **error)
 {
   struct address_block block;
   gboolean good = address_block_parse (word, &block);
-  guint least = good && block.first.family == AF_INET ? BLOCK_BITS_LEAST_IPV4 : BLOCK_BITS_LEAST_IPV6;
+  guint least = good && block.first.family == AF_INET ? BLOCK_BITS_MIN_IPV4 : BLOCK_BITS_MIN_IPV6;
   if (good && block.bits >= least) {
     g_array_append_val (networks, block);
     return TRUE;
@@ -36,7 +36,7 @@ add_network (GArray *networks, const char *word, GError **error)
       error, ADDER_ERROR, ADDER_ERROR_INVALID,
       "[network] private_networks: \"%s\" is no network, as 10.1.0.0/16 or fd00:1::/32; at least /%d, /%d "
       "with IPv6",
-      word, BLOCK_BITS_LEAST_IPV4, BLOCK_BITS_LEAST_IPV6);
+      word, BLOCK_BITS_MIN_IPV4, BLOCK_BITS_MIN_IPV6);
   return FALSE;
 }
 

@@ -14,8 +14,8 @@
 
 /* Of one answer; and lookups at once in all and for one sandbox, since nothing can end one that a name server
  * leaves waiting. */
-#define ADDRESSES_MOST 16
-#define LOOKUPS_MOST   256
+#define ADDRESSES_MAX  16
+#define LOOKUPS_MAX    256
 #define LOOKUPS_OF_ONE 32
 
 /* ---- waiting ---- */
@@ -62,7 +62,7 @@ static gint lookups; /* atomic */
 static gboolean
 count_lookup (struct egress *egress, int more)
 {
-  gboolean few = g_atomic_int_add (&lookups, more) < LOOKUPS_MOST;
+  gboolean few = g_atomic_int_add (&lookups, more) < LOOKUPS_MAX;
   return g_atomic_int_add (&egress->lookups, more) < LOOKUPS_OF_ONE && few;
 }
 
@@ -122,7 +122,7 @@ static void
 add_address (GArray *addresses, const struct sockaddr *from)
 {
   struct address address;
-  if (addresses->len < ADDRESSES_MOST && address_from_socket (from, &address))
+  if (addresses->len < ADDRESSES_MAX && address_from_socket (from, &address))
     g_array_append_val (addresses, address);
 }
 

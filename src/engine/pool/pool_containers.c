@@ -22,11 +22,11 @@
 #define STARTS_AT_ONCE 2
 
 /* Removing one takes the engine half a second. When it is so far behind, something is wrong with it. */
-#define LEAVING_MOST 64
+#define LEAVING_MAX 64
 
 /* After the first failure in a row, doubled with each further one. */
-#define RETRY_US   (G_USEC_PER_SEC / 4)
-#define RETRY_MOST (30 * G_USEC_PER_SEC)
+#define RETRY_US  (G_USEC_PER_SEC / 4)
+#define RETRY_MAX (30 * G_USEC_PER_SEC)
 
 /* The zygote, beside what is the run's own. */
 #define OWN_PIDS 1
@@ -128,7 +128,7 @@ may_start (struct pool *pool)
   gboolean wanted = pool->wanted && now >= pool->retry_us;
   g_mutex_unlock (&pool->pools->lock);
   return wanted && pool->spawn_us == 0 && count_starting (pool) < STARTS_AT_ONCE &&
-         pool->draining->len < LEAVING_MOST + pool->pools->host->config->max_running;
+         pool->draining->len < LEAVING_MAX + pool->pools->host->config->max_running;
 }
 
 /* Which way a directory gets there (containers/order.h). */
@@ -236,7 +236,7 @@ refuse (struct pool *pool, const GError *error)
   pool->start_failures++;
   g_mutex_lock (&pools->lock);
   gboolean known = pool->failure && g_str_equal (pool->failure->message, error->message);
-  pool->retry_us = g_get_monotonic_time () + pool_retry_delay (RETRY_US, RETRY_MOST, pool->start_failures);
+  pool->retry_us = g_get_monotonic_time () + pool_retry_delay (RETRY_US, RETRY_MAX, pool->start_failures);
   pool->serving = pool->wanted = FALSE;
   g_clear_error (&pool->failure);
   pool->failure = g_error_copy (error);
@@ -254,7 +254,7 @@ static void
 note_failure (struct pool *pool, const struct sandbox_spec *spec, const GError *error)
 {
   pool->failures++;
-  pool->spawn_us = g_get_monotonic_time () + pool_retry_delay (RETRY_US, RETRY_MOST, pool->failures);
+  pool->spawn_us = g_get_monotonic_time () + pool_retry_delay (RETRY_US, RETRY_MAX, pool->failures);
   log_warning ("a container could not be made: %s", error->message);
   if (pool->failures < POOL_FAILURES_OK)
     return;

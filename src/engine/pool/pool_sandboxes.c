@@ -18,8 +18,8 @@
 #define END_US (20 * G_USEC_PER_SEC)
 
 /* After the first failure in a row, doubled with each further one. */
-#define SPAWN_RETRY_US   (G_USEC_PER_SEC / 100)
-#define SPAWN_RETRY_MOST (5 * G_USEC_PER_SEC)
+#define SPAWN_RETRY_US  (G_USEC_PER_SEC / 100)
+#define SPAWN_RETRY_MAX (5 * G_USEC_PER_SEC)
 
 /* ---- ends ---- */
 
@@ -195,7 +195,7 @@ pool_spawn_failed (struct pool *pool, const struct sandbox_spec *spec, const GEr
   }
   pool->failures++;
   pool->spawn_us =
-      g_get_monotonic_time () + pool_retry_delay (SPAWN_RETRY_US, SPAWN_RETRY_MOST, pool->failures);
+      g_get_monotonic_time () + pool_retry_delay (SPAWN_RETRY_US, SPAWN_RETRY_MAX, pool->failures);
   log_warning ("a sandbox of %s could not be made: %s", pool->name, error->message);
   if (pool->failures < POOL_FAILURES_OK)
     return;

@@ -9,7 +9,7 @@
 
 /* So many dead sandboxes are passed over; that even the next one is dead says that something else is
  * wrong. */
-#define DEAD_SANDBOXES_MOST 300
+#define DEAD_SANDBOXES_MAX 300
 
 /* What the first parking may take after the zygote's start. */
 #define WARM_GRACE_US (10 * G_USEC_PER_SEC)
@@ -462,7 +462,7 @@ pool_take (struct pool *pool, const char *owner, const struct sandbox_spec *spec
       pool_unwatch (pool, sandbox);
     /* A zygote that dies takes its parked sandboxes along, and the pool's thread may not have heard of it
      * yet. */
-    if (!sandbox || !sandbox_has_died (sandbox) || i == DEAD_SANDBOXES_MOST)
+    if (!sandbox || !sandbox_has_died (sandbox) || i == DEAD_SANDBOXES_MAX)
       return sandbox;
     pool_discard (sandbox);
     if (spec->bind_caller > 0) {

@@ -6,8 +6,8 @@
 #include "engine/pool/pool_private.h"
 
 /* After the first failure in a row, doubled with each further one. */
-#define START_RETRY_US   (G_USEC_PER_SEC / 4)
-#define START_RETRY_MOST (30 * G_USEC_PER_SEC)
+#define START_RETRY_US  (G_USEC_PER_SEC / 4)
+#define START_RETRY_MAX (30 * G_USEC_PER_SEC)
 
 /* So many losses in a row are taken for bad luck: callers go on waiting. */
 #define LOSSES_OK 3
@@ -62,7 +62,7 @@ pool_start_failed (struct pool *pool, const GError *error)
   log_warning ("%s", error->message);
   g_mutex_lock (&pools->lock);
   pool->retry_us =
-      g_get_monotonic_time () + pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->start_failures);
+      g_get_monotonic_time () + pool_retry_delay (START_RETRY_US, START_RETRY_MAX, pool->start_failures);
   g_clear_error (&pool->failure);
   pool->failure = g_error_copy (error);
   gboolean helpless = !pool->current || pool->current->bare || pool->stale;
@@ -254,7 +254,7 @@ pool_lose_zygote (struct pool *pool, const GError *error)
   g_clear_error (&pool->failure);
   /* The first time at once: it had served, so it will again. */
   pool->retry_us =
-      now + (pool->losses > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MOST, pool->losses - 1) : 0);
+      now + (pool->losses > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MAX, pool->losses - 1) : 0);
   /* Up to then who asks waits: told of a failure, callers would be turned away until the next start. */
   if (pool->failures > LOSSES_OK) {
     pool->failure = g_error_copy (error);

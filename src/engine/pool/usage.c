@@ -7,7 +7,7 @@
 #include "engine/pool/sandbox.h"
 
 /* Of a run's memory at most, before it is believed to be over its limit. */
-#define COUNTS_MOST 5
+#define COUNTS_MAX 5
 
 static guint64
 minus (guint64 a, guint64 b)
@@ -150,7 +150,7 @@ is_over (const struct sandbox *sandbox, const pid_t *roots, gsize count, guint64
    * zygote is taken off whole though only a part of it was counted: in doubt for the run. One process is
    * looked at after the other, so what the first shares with those that are forked meanwhile counts twice: a
    * count is good when nobody came or went since the one before, or when that never happens. */
-  for (int tries = 0; tries < COUNTS_MOST; tries++) {
+  for (int tries = 0; tries < COUNTS_MAX; tries++) {
     gsize before = tree.count;
     process_tree (roots, count, TRUE, &tree);
     guint64 held = tree.proportional_bytes > 0 ? tree.proportional_bytes + tree.table_bytes

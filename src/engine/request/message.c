@@ -14,31 +14,31 @@
 
 /* A value costs jansson some 50 bytes, however few it has in the text: "[0,0,0..." would make a message of 64
  * MiB a structure of gigabytes. */
-#define VALUES_MOST   200000
-#define WARNINGS_MOST 100
+#define VALUES_MAX    200000
+#define WARNINGS_MAX  100
 #define WARNING_BYTES 2000
 #define TYPE_BYTES    200
 #define HINT_BYTES    1200
 
 /* What the runner keeps to; it counts characters. */
-#define DENIALS_MOST 16
+#define DENIALS_MAX  16
 #define DETAIL_BYTES 800
 
 /* So does the guard (runner/python/guard.py). */
-#define VIOLATIONS_MOST 100
+#define VIOLATIONS_MAX  100
 #define RULE_BYTES      40
 #define VIOLATION_BYTES 600
-#define PLACE_MOST      (1 << 30)
+#define PLACE_MAX       (1 << 30)
 
 /* numpy has 64 at most. */
-#define DIMENSIONS_MOST 64
+#define DIMENSIONS_MAX 64
 
 /* Of a session's threads that go on. */
-#define THREADS_MOST      16
+#define THREADS_MAX       16
 #define THREAD_NAME_BYTES 100
 
 /* Representations of one value or display. */
-#define BUNDLE_MOST 32
+#define BUNDLE_MAX 32
 
 gsize
 message_count_values (const char *text, gsize length)
@@ -59,7 +59,7 @@ message_count_values (const char *text, gsize length)
 static json_t *
 parse (const char *text, gsize length)
 {
-  if (message_count_values (text, length) > VALUES_MOST)
+  if (message_count_values (text, length) > VALUES_MAX)
     return NULL;
   return json_parse_object (text, length, "a message", NULL);
 }
@@ -69,7 +69,7 @@ is_bundle (const json_t *bundle)
 {
   const char *mime;
   json_t *value;
-  if (!json_is_object (bundle) || json_object_size (bundle) > BUNDLE_MOST)
+  if (!json_is_object (bundle) || json_object_size (bundle) > BUNDLE_MAX)
     return FALSE;
   json_object_foreach ((json_t *)(guintptr)bundle, mime, value)
   {
@@ -183,7 +183,7 @@ is_counts (const json_t *list)
     if (!is_count (value))
       return FALSE;
   }
-  return json_is_array (list) && json_array_size (list) <= DIMENSIONS_MOST;
+  return json_is_array (list) && json_array_size (list) <= DIMENSIONS_MAX;
 }
 
 /* 3.0 is no integer here: what reaches the result is what the runner said. */
@@ -270,7 +270,7 @@ take_warnings (const json_t *list, GPtrArray *warnings)
   {
     if (!json_is_string (warning))
       return FALSE;
-    if (index < WARNINGS_MOST)
+    if (index < WARNINGS_MAX)
       g_ptr_array_add (warnings, text_one_line (json_string_value (warning), WARNING_BYTES));
   }
   return TRUE;
@@ -280,7 +280,7 @@ static gboolean
 is_place (const json_t *value)
 {
   return json_is_integer (value) && json_integer_value (value) >= 0 &&
-         json_integer_value (value) <= PLACE_MOST;
+         json_integer_value (value) <= PLACE_MAX;
 }
 
 static json_t *
@@ -313,7 +313,7 @@ copy_violations (const json_t *list, json_t **ret_copy)
     json_t *copy = copy_violation (violation);
     if (!copy)
       return FALSE;
-    if (index < VIOLATIONS_MOST)
+    if (index < VIOLATIONS_MAX)
       json_array_append_new (copies, copy);
     else
       json_decref (copy);
@@ -336,7 +336,7 @@ copy_denials (const json_t *list)
     json_t *kind = json_object_get (denial, "kind"), *detail = json_object_get (denial, "detail");
     if (!json_is_string (kind) || !json_is_string (detail) || !denial_is_kind (json_string_value (kind)))
       return NULL;
-    if (index < DENIALS_MOST)
+    if (index < DENIALS_MAX)
       denial_add (copy, json_string_value (kind), short_line (detail, DETAIL_BYTES));
   }
   return g_steal_pointer (&copy);
@@ -374,7 +374,7 @@ read_threads (const json_t *list, GStrv *ret_names)
     if (!json_is_string (name))
       return FALSE;
     g_autoptr (json_t) line = short_line (name, THREAD_NAME_BYTES);
-    if (index < THREADS_MOST)
+    if (index < THREADS_MAX)
       g_ptr_array_add (names, g_strdup (json_string_value (line)));
   }
   if (names->len > 0) {
@@ -641,7 +641,7 @@ write_with_guard (json_t *object, const struct run_request *request, gsize *ret_
 }
 
 #define ATTEMPT_DIGEST_BYTES 64
-#define ATTEMPT_NEAR_MOST    64
+#define ATTEMPT_NEAR_MAX     64
 
 json_t *
 message_read_attempt (const char *text, gsize length)
@@ -650,7 +650,7 @@ message_read_attempt (const char *text, gsize length)
   json_t *digest = json_object_get (root, "digest"), *near = json_object_get (root, "near"), *value;
   gsize index;
   if (!json_is_string (digest) || json_string_length (digest) > ATTEMPT_DIGEST_BYTES ||
-      !json_is_array (near) || json_array_size (near) > ATTEMPT_NEAR_MOST)
+      !json_is_array (near) || json_array_size (near) > ATTEMPT_NEAR_MAX)
     return NULL;
   json_array_foreach (near, index, value)
   {

@@ -12,7 +12,7 @@
 #include "runner/wire.h"
 
 /* In all displays of a run together: some 50 MB once they are parsed. */
-#define VALUES_MOST 1000000
+#define VALUES_MAX 1000000
 
 /* Puts it in the place of the one that it is an update of, or at the end. */
 static void
@@ -64,7 +64,7 @@ run_take_display (struct adder_run *run, char *text, gsize length)
   run->display = text;
   g_clear_pointer (&run->display_id, g_free);
   if ((run->display_count > WIRE_FRAMES_MAX || run->display_bytes > WIRE_RESULT_MAX ||
-       run->values > VALUES_MOST) &&
+       run->values > VALUES_MAX) &&
       !layer_is_disabled (LAYER_FRAMES)) {
     run_stop (run, STOP_DISPLAYS);
     return;

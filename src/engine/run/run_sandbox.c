@@ -8,7 +8,7 @@
 
 /* So many sandboxes are made for a run with bind mounts; that even the last is lost says that something
  * else is wrong. */
-#define BIND_ATTEMPTS_MOST 10
+#define BIND_ATTEMPTS_MAX 10
 
 gboolean
 run_read_stdin (struct adder_run *run, int *ret_fd)
@@ -103,8 +103,7 @@ find_sandbox (struct adder_run *run)
   if (!pool)
     return;
   bind_and_take (run, pool);
-  for (int i = 1; i < BIND_ATTEMPTS_MOST && g_error_matches (run->failure, POOL_ERROR, POOL_ERROR_LOST);
-       i++) {
+  for (int i = 1; i < BIND_ATTEMPTS_MAX && g_error_matches (run->failure, POOL_ERROR, POOL_ERROR_LOST); i++) {
     log_debug ("%s", run->failure->message);
     g_clear_error (&run->failure);
     bind_and_take (run, pool);

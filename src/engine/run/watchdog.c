@@ -9,8 +9,8 @@
  * own. A look costs some 0.1 ms, so it comes never more often than each 10 ms, and once a second in any case.
  */
 #define MEMORY_BYTES_PER_US 4096
-#define MEMORY_STEP_LEAST   (10 * 1000)
-#define MEMORY_STEP_MOST    G_USEC_PER_SEC
+#define MEMORY_STEP_MIN     (10 * 1000)
+#define MEMORY_STEP_MAX     G_USEC_PER_SEC
 
 static gint64
 cpu_step (const struct watchdog *watchdog, guint64 left_us)
@@ -22,7 +22,7 @@ static gint64
 memory_step (const struct watchdog *watchdog, guint64 left_bytes)
 {
   gint64 soonest = (gint64)(left_bytes / MEMORY_BYTES_PER_US / watchdog->cpus);
-  return CLAMP (soonest, MEMORY_STEP_LEAST, MEMORY_STEP_MOST);
+  return CLAMP (soonest, MEMORY_STEP_MIN, MEMORY_STEP_MAX);
 }
 
 void

@@ -21,9 +21,9 @@
 #include "common/text.h"
 #include "engine/pool/pool.h"
 
-#define ANSWER_MOST     ((gint64)64 << 10)
+#define ANSWER_MAX      ((gint64)64 << 10)
 #define ENDED_MEANWHILE "ended while it was being branched"
-#define WARNINGS_MOST   16
+#define WARNINGS_MAX    16
 #define MESSAGE_BYTES   400
 
 struct branching {
@@ -210,7 +210,7 @@ add_warnings (GPtrArray *warnings, json_t *list)
 {
   gsize index;
   json_t *one;
-  json_array_foreach (list, index, one) if (json_is_string (one) && warnings->len < WARNINGS_MOST)
+  json_array_foreach (list, index, one) if (json_is_string (one) && warnings->len < WARNINGS_MAX)
       g_ptr_array_add (warnings, text_one_line (json_string_value (one), MESSAGE_BYTES));
 }
 
@@ -237,7 +237,7 @@ take_answer (struct branching *branching, const struct sandbox *who, const char 
 static gint64
 answer_bound (uint32_t kind)
 {
-  return kind == WIRE_ANSWER ? ANSWER_MOST : kind == WIRE_DISPLAY ? (gint64)WIRE_DISPLAY_MAX : -1;
+  return kind == WIRE_ANSWER ? ANSWER_MAX : kind == WIRE_DISPLAY ? (gint64)WIRE_DISPLAY_MAX : -1;
 }
 
 /* What SANDBOX says; *DONE when it has answered. */

@@ -243,7 +243,7 @@ take_answer (struct session *session, guint *displays, json_t **ret_answer, GErr
   return FALSE;
 }
 
-/* Sends a frame of KIND and waits for the answer, the caller's. One that does not come within MOST_US is
+/* Sends a frame of KIND and waits for the answer, the caller's. One that does not come within MAX_US is
  * interrupted; NULL with ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is the reason.
  */
 static json_t *

@@ -21,7 +21,7 @@
 
 /* Ended sessions that are remembered: of one owner, and in all. */
 #define ENDED_OF_OWNER 32
-#define ENDED_MOST     256
+#define ENDED_MAX      256
 
 /* ---- the lock ---- */
 
@@ -81,7 +81,7 @@ trim_ended (struct sessions *sessions, const char *owner)
 {
   struct session *oldest = NULL;
   if (count_of (&sessions->ended, owner, FALSE, &oldest) <= ENDED_OF_OWNER) {
-    if (sessions->ended.length <= ENDED_MOST)
+    if (sessions->ended.length <= ENDED_MAX)
       return;
     oldest = sessions->ended.head->data;
   }

@@ -7,8 +7,8 @@
 #include "common/text.h"
 #include "engine/session/sessions_private.h"
 
-#define PREFIX_LEAST 4
-#define LISTED_MOST  5 /* of those that a beginning may mean */
+#define PREFIX_MIN 4
+#define LISTED_MAX 5 /* of those that a beginning may mean */
 
 /* A name has no line break, so this is unambiguous. */
 char *
@@ -21,7 +21,7 @@ static gboolean
 is_prefix (const char *text)
 {
   gsize length = strspn (text, "0123456789abcdef-");
-  return text[length] == '\0' && length >= PREFIX_LEAST;
+  return text[length] == '\0' && length >= PREFIX_MIN;
 }
 
 /* The sessions of OWNER in LIST whose ids begin with TEXT, as an array. */
@@ -42,10 +42,10 @@ static void
 set_ambiguous (const char *text, const GPtrArray *found, GError **error)
 {
   g_autoptr (GString) ids = g_string_new (NULL);
-  for (guint i = 0; i < MIN (found->len, LISTED_MOST); i++)
+  for (guint i = 0; i < MIN (found->len, LISTED_MAX); i++)
     g_string_append_printf (ids, "%s%s", i > 0 ? ", " : "", ((const struct session *)found->pdata[i])->id);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is the beginning of %u sessions: %s%s", text,
-               found->len, ids->str, found->len > LISTED_MOST ? ", ..." : "");
+               found->len, ids->str, found->len > LISTED_MAX ? ", ..." : "");
 }
 
 /* One that lives is meant before one that has ended. NULL without ERROR: there is none.

@@ -16,10 +16,10 @@
 #include "engine/session/checkpoint.h"
 #include "engine/session/sessions_private.h"
 
-#define LOOK_LEAST_US (10 * 1000)
-#define LOOK_MOST_US  (60 * G_USEC_PER_SEC)
+#define LOOK_MIN_US (10 * 1000)
+#define LOOK_MAX_US (60 * G_USEC_PER_SEC)
 
-#define EVENTS        16
+#define EVENTS      16
 
 /* The number of the eventfd among the sessions'. */
 #define WAKE_NUMBER 0
@@ -34,7 +34,7 @@ void
 sessions_plan_look (struct session *session, gint64 delay_us)
 {
   struct sessions *sessions = session->sessions;
-  session->look_step_us = CLAMP (delay_us, LOOK_LEAST_US, LOOK_MOST_US);
+  session->look_step_us = CLAMP (delay_us, LOOK_MIN_US, LOOK_MAX_US);
   session->look_us = g_get_monotonic_time () + session->look_step_us;
   if (MIN (session->look_us, sessions_expiry_us (session)) < sessions->planned_us)
     (void)eventfd_write (sessions->wake_fd, 1);
@@ -76,7 +76,7 @@ look (struct session *session, guint64 *ret_cpu_us, guint64 *ret_memory_bytes)
   *ret_memory_bytes = checkpoint_memory_now (session);
   guint64 used_us = usage_cpu_now (sandbox);
   *ret_cpu_us = used_us > session->cpu_us ? used_us - session->cpu_us : 0;
-  guint64 minutes = (guint64)(g_get_monotonic_time () - session->used_us) / LOOK_MOST_US;
+  guint64 minutes = (guint64)(g_get_monotonic_time () - session->used_us) / LOOK_MAX_US;
   if (*ret_cpu_us > config->idle_cpu_ms * 1000 * (minutes + 1))
     return reason_of_work (session, *ret_cpu_us);
   return NULL;
@@ -98,7 +98,7 @@ look_after (struct session *session)
   sessions_lock (sessions);
   session->looked_after = FALSE;
   if (session->state != SESSION_ENDED && !reason) {
-    gint64 step_us = cpu_us > session->idle_cpu_us ? LOOK_LEAST_US : session->look_step_us;
+    gint64 step_us = cpu_us > session->idle_cpu_us ? LOOK_MIN_US : session->look_step_us;
     session->idle_cpu_us = cpu_us;
     sessions->memory_bytes += memory_bytes - session->memory_bytes;
     session->memory_bytes = memory_bytes;

@@ -19,7 +19,7 @@
 #include "interfaces/socket/call_backend.h"
 #include "interfaces/socket/server_tools.h"
 
-#define ARGUMENTS_MOST (8u << 20) /* bytes */
+#define ARGUMENTS_MAX (8u << 20) /* bytes */
 
 struct call_options {
   char *toolset, *conversation, *role, *approval, *wait_approval;
@@ -41,9 +41,9 @@ read_all (int fd, GString *text, GError **error)
     if (got < 0)
       return error_from_errno (error, errno, "cannot read the arguments");
     g_string_append_len (text, part, got);
-    if (text->len > ARGUMENTS_MOST) {
+    if (text->len > ARGUMENTS_MAX) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the arguments are longer than %u bytes",
-                   ARGUMENTS_MOST);
+                   ARGUMENTS_MAX);
       return FALSE;
     }
   }

@@ -12,9 +12,9 @@
 #include "interfaces/cli/view/data_view.h"
 #include "interfaces/cli/view/materials_view.h"
 
-#define TOOLSET        "workbench"
-#define ARGUMENTS_MOST 10000
-#define LISTED_MOST    1000
+#define TOOLSET       "workbench"
+#define ARGUMENTS_MAX 10000
+#define LISTED_MAX    1000
 
 struct options {
   char *name, *format, *out, *table;
@@ -123,7 +123,7 @@ run_list (const struct options *options, G_GNUC_UNUSED const char *const *argume
   g_autoptr (json_t) reply = NULL;
   int code =
       call_tool (options, "list_datasets",
-                 json_pack ("{s:b, s:i}", "all_versions", options->versions, "limit", LISTED_MOST), &reply);
+                 json_pack ("{s:b, s:i}", "all_versions", options->versions, "limit", LISTED_MAX), &reply);
   if (reply && options->json)
     cli_print_json (reply);
   else if (reply)
@@ -379,7 +379,7 @@ data_import (int argc, char **argv)
 static int
 data_remove (int argc, char **argv)
 {
-  static const struct command command = {0, 1, ARGUMENTS_MOST, run_remove};
+  static const struct command command = {0, 1, ARGUMENTS_MAX, run_remove};
   return carry_out (&command, argc, argv);
 }
 

@@ -12,9 +12,9 @@
 #include "interfaces/socket/call_backend.h"
 #include "store/files.h"
 
-#define ARGUMENTS_MOST 100000
+#define ARGUMENTS_MAX  100000
 #define LIMIT_STANDARD 100
-#define PAGE_MOST      1000
+#define PAGE_MAX       1000
 
 struct options {
   char *owner, *conversation, *session, *run, *name, *out;
@@ -61,7 +61,7 @@ make_entries (struct options *options, guint groups)
       {OPTIONS_LIST, {"outputs", 0, 0, G_OPTION_ARG_NONE, &options->outputs, "Long output as well", NULL}},
       {OPTIONS_LIST,
        {"limit", 'n', 0, G_OPTION_ARG_INT, &options->limit,
-        "Show so many (" G_STRINGIFY (LIMIT_STANDARD) ", at most " G_STRINGIFY (FILES_LISTED_MOST) ")", "N"}},
+        "Show so many (" G_STRINGIFY (LIMIT_STANDARD) ", at most " G_STRINGIFY (FILES_LISTED_MAX) ")", "N"}},
       {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all of them", NULL}},
       {OPTIONS_GET,
        {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out,
@@ -117,7 +117,7 @@ ask_page (struct call_backend *backend, const struct options *options, const cha
   json_t *params = json_pack ("{s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:b, s:i}", "owner", options->owner,
                               "conversation", options->conversation, "session", options->session, "run_id",
                               options->run, "name", options->name, "before", before, "outputs",
-                              options->outputs, "limit", options->all ? PAGE_MOST : options->limit);
+                              options->outputs, "limit", options->all ? PAGE_MAX : options->limit);
   return call_backend_operation (backend, "file.list", params, error);
 }
 
@@ -273,7 +273,7 @@ file_show (int argc, char **argv)
 static int
 file_put_in (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_PUT | OPTIONS_OWNER | OPTIONS_JSON, 1, ARGUMENTS_MOST,
+  static const struct command command = {OPTIONS_PUT | OPTIONS_OWNER | OPTIONS_JSON, 1, ARGUMENTS_MAX,
                                          run_put};
   return carry_out (&command, argc, argv);
 }
@@ -281,14 +281,14 @@ file_put_in (int argc, char **argv)
 static int
 file_get_out (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_GET | OPTIONS_OWNER, 1, ARGUMENTS_MOST, run_get};
+  static const struct command command = {OPTIONS_GET | OPTIONS_OWNER, 1, ARGUMENTS_MAX, run_get};
   return carry_out (&command, argc, argv);
 }
 
 static int
 file_remove (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_OWNER, 1, ARGUMENTS_MOST, run_remove};
+  static const struct command command = {OPTIONS_OWNER, 1, ARGUMENTS_MAX, run_remove};
   return carry_out (&command, argc, argv);
 }
 

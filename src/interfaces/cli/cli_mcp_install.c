@@ -15,7 +15,7 @@
 
 #define LONGEST_FILE (64 << 20)
 #define BACKUP       ".before-adder"
-#define BACKUPS_MOST 100
+#define BACKUPS_MAX  100
 
 struct install_options {
   char *client, *toolset, *scope, *url, *name;
@@ -203,14 +203,14 @@ static char *
 backup_name (const char *file, GError **error)
 {
   struct stat st;
-  for (guint i = 1; i <= BACKUPS_MOST; i++) {
+  for (guint i = 1; i <= BACKUPS_MAX; i++) {
     g_autofree char *name =
         i == 1 ? g_strconcat (file, BACKUP, NULL) : g_strdup_printf ("%s" BACKUP "-%u", file, i);
     if (lstat (name, &st) < 0 && errno == ENOENT)
       return g_steal_pointer (&name);
   }
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-               "there are %d files as %s" BACKUP " already: remove those that nobody needs", BACKUPS_MOST,
+               "there are %d files as %s" BACKUP " already: remove those that nobody needs", BACKUPS_MAX,
                file);
   return NULL;
 }

@@ -158,7 +158,7 @@ fill (struct model_settings *settings, const struct add_options *options, GError
 static char *
 read_key (GError **error)
 {
-  char line[KEY_BYTES_MOST + 2] = "";
+  char line[KEY_BYTES_MAX + 2] = "";
   struct termios before, silent;
   gboolean terminal = isatty (STDIN_FILENO) && tcgetattr (STDIN_FILENO, &before) == 0;
   if (terminal) {

@@ -85,7 +85,7 @@ make_entries (struct options *options, guint groups)
         "Those of OWNER instead of your own; all: everybody's", "OWNER"}},
       {OPTIONS_LIST,
        {"limit", 'n', 0, G_OPTION_ARG_INT, &options->limit,
-        "Show so many (" G_STRINGIFY (RECORD_LIMIT_STANDARD) ", at most " G_STRINGIFY (RECORD_LIMIT_MOST) ")",
+        "Show so many (" G_STRINGIFY (RECORD_LIMIT_STANDARD) ", at most " G_STRINGIFY (RECORD_LIMIT_MAX) ")",
         "N"}},
       {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all of them", NULL}},
       {OPTIONS_EXPORT,
@@ -179,7 +179,7 @@ gather (struct call_backend *backend, const struct options *options, GError **er
   g_autoptr (json_t) params = make_params (options, TRUE, error);
   if (!params)
     return NULL;
-  json_object_set_new (params, "limit", json_integer (options->all ? RECORD_LIMIT_MOST : options->limit));
+  json_object_set_new (params, "limit", json_integer (options->all ? RECORD_LIMIT_MAX : options->limit));
   json_t *whole = call_backend_operation (backend, "record.list", json_incref (params), error);
   while (whole && options->all && json_is_string (json_object_get (whole, "next"))) {
     json_object_set (params, "before", json_object_get (whole, "next"));

@@ -96,7 +96,7 @@ search (const struct options *options)
     return cli_fail_usage (problem);
   json_object_set_new (command.arguments, "raw", json_boolean (options->raw));
   json_object_set_new (command.arguments, "explain", json_boolean (options->explain));
-  json_object_set_new (command.arguments, "rows", json_integer (MATERIALS_ROWS_MOST));
+  json_object_set_new (command.arguments, "rows", json_integer (MATERIALS_ROWS_MAX));
   int code = tool_command_call (&command, &reply);
   return reply ? show (reply, options) : code;
 }

@@ -24,8 +24,8 @@
 
 /* A client who is connected and has no run should not keep out one who has: so twice as many connections as
  * can be at work, and who comes too late is told so by the queue, which is fair. */
-#define CONNECTIONS_LEAST 1024
-#define CONNECTIONS_MOST  4096
+#define CONNECTIONS_MIN 1024
+#define CONNECTIONS_MAX 4096
 /* Where descriptors are short. */
 #define CONNECTIONS_FEWEST 16
 
@@ -88,7 +88,7 @@ static guint
 max_connections (const struct config *config)
 {
   struct rlimit limit;
-  guint64 most = CLAMP (2 * (config->max_running + config->max_queued), CONNECTIONS_LEAST, CONNECTIONS_MOST);
+  guint64 most = CLAMP (2 * (config->max_running + config->max_queued), CONNECTIONS_MIN, CONNECTIONS_MAX);
   guint64 taken = host_descriptors (config);
   if (getrlimit (RLIMIT_NOFILE, &limit) == 0) {
     guint64 left = limit.rlim_cur > taken ? limit.rlim_cur - taken : 0;

@@ -13,8 +13,8 @@
 #include "interfaces/socket/client.h"
 #include "operations/session_fields.h"
 
-#define ENDED_MOST     1024
-#define ARGUMENTS_MOST 101 /* a session and names of variables: session_variables_params */
+#define ENDED_MAX     1024
+#define ARGUMENTS_MAX 101 /* a session and names of variables: session_variables_params */
 
 /* ---- asking ---- */
 
@@ -198,7 +198,7 @@ session_vars (int argc, char **argv)
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 1, ARGUMENTS_MOST, &argc, &argv, &problem))
+  if (!cli_parse (entries, 1, ARGUMENTS_MAX, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   json_t *params = json_pack ("{s:s}", "session", argv[1]);
   if (params && argc > 2) {
@@ -295,7 +295,7 @@ session_end (int argc, char **argv)
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 1, ENDED_MOST, &argc, &argv, &problem))
+  if (!cli_parse (entries, 1, ENDED_MAX, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   g_autoptr (json_t) ended = json_array ();
   int code = 0;

@@ -63,7 +63,7 @@ set_profiles (struct token *token, const char *word, const struct config *config
   for (gsize i = 0; token->profiles && token->profiles[i]; i++)
     if (!strpbrk (token->profiles[i], "*?") &&
         !g_strv_contains ((const char *const *)known, token->profiles[i])) {
-      g_autofree char *shown = text_one_line (token->profiles[i], TOKEN_NAME_MOST);
+      g_autofree char *shown = text_one_line (token->profiles[i], TOKEN_NAME_MAX);
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
                    "there is no profile \"%s\" (see adder profile list)", shown);
       return FALSE;
@@ -77,7 +77,7 @@ set_roots (struct token *token, const char *word, const struct config *config, G
   token->roots = profile_list_parse (word, error);
   for (gsize i = 0; token->roots && token->roots[i]; i++)
     if (!root_exists (config, token->roots[i])) {
-      g_autofree char *shown = text_one_line (token->roots[i], TOKEN_NAME_MOST);
+      g_autofree char *shown = text_one_line (token->roots[i], TOKEN_NAME_MAX);
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "[http] roots of adder.conf has no \"%s\"",
                    shown);
       return FALSE;
@@ -158,7 +158,7 @@ add (GPtrArray *tokens, gpointer data, GError **error)
 static gboolean
 no_such_token (const char *name, GError **error)
 {
-  g_autofree char *shown = text_one_line (name, TOKEN_NAME_MOST);
+  g_autofree char *shown = text_one_line (name, TOKEN_NAME_MAX);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no token \"%s\" (see adder token list)",
                shown);
   return FALSE;

@@ -15,8 +15,8 @@
 #include "common/text.h"
 #include "interfaces/cli/view/cli_terminal.h"
 
-#define FILES_MOST 100000
-#define DEPTH_MOST 64
+#define FILES_MAX 100000
+#define DEPTH_MAX 64
 
 /* A file that is to be put in. */
 struct source {
@@ -38,8 +38,8 @@ source_free (gpointer data)
 static gboolean
 add_source (GPtrArray *sources, const char *path, guint64 bytes, gboolean found, GError **error)
 {
-  if (sources->len >= FILES_MOST) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d files", FILES_MOST);
+  if (sources->len >= FILES_MAX) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d files", FILES_MAX);
     return FALSE;
   }
   struct source *source = g_new0 (struct source, 1);
@@ -57,11 +57,10 @@ compare_names (gconstpointer left, gconstpointer right)
 static gboolean
 walk_folder (GPtrArray *sources, const char *path, guint depth, GError **error)
 {
-  g_autoptr (GDir) folder = depth < DEPTH_MOST ? g_dir_open (path, 0, error) : NULL;
+  g_autoptr (GDir) folder = depth < DEPTH_MAX ? g_dir_open (path, 0, error) : NULL;
   if (!folder) {
-    if (depth >= DEPTH_MOST)
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are folders more than %d deep",
-                   DEPTH_MOST);
+    if (depth >= DEPTH_MAX)
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are folders more than %d deep", DEPTH_MAX);
     return FALSE;
   }
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);

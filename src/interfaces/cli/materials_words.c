@@ -80,7 +80,7 @@ take_bound (const char **at, const char *name, json_t *arguments)
   g_autofree char *text = g_strndup (*at, digits);
   if (digits == 0)
     return TRUE;
-  if (!g_ascii_string_to_unsigned (text, 10, 1, QUERY_NSITES_MOST, &bound, NULL))
+  if (!g_ascii_string_to_unsigned (text, 10, 1, QUERY_NSITES_MAX, &bound, NULL))
     return FALSE;
   json_object_set_new (arguments, name, json_integer ((json_int_t)bound));
   *at += digits;
@@ -102,7 +102,7 @@ set_nsites (json_t *arguments, const char *text, GError **error)
     g_autofree char *shown = g_utf8_make_valid (text, -1);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "--nsites: %s is neither a number nor a range such as 1-20 (1 to %d)", shown,
-                 QUERY_NSITES_MOST);
+                 QUERY_NSITES_MAX);
   }
   return ok;
 }

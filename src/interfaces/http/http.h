@@ -55,8 +55,8 @@ extern const struct http_route http_routes_runs[], http_routes_sessions[], http_
     http_routes_tools[], http_routes_records[], http_routes_mcp[], http_routes_oauth[];
 
 /* Routes of operations, made of their rows by the first call; a server makes it. */
-#define HTTP_OPERATIONS_MOST 200
-extern struct http_route http_routes_operations[HTTP_OPERATIONS_MOST + 1];
+#define HTTP_OPERATIONS_MAX 200
+extern struct http_route http_routes_operations[HTTP_OPERATIONS_MAX + 1];
 void http_operations_fill (void);
 
 /* ---- the request: all of it is the request's own, good until the handler returns ---- */

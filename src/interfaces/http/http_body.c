@@ -6,7 +6,7 @@
 #include "interfaces/http/http_multipart.h"
 #include "interfaces/http/http_private.h"
 
-#define DEPTH_MOST 64 /* of JSON: nothing that is asked for here is nearly as deep */
+#define DEPTH_MAX 64 /* of JSON: nothing that is asked for here is nearly as deep */
 
 /* What a value takes in memory, about, beside the characters that it is of: two of these can become 136. */
 #define BYTES_OF_A_LIST    144
@@ -115,7 +115,7 @@ is_shallow (const char *text, gsize length)
     } else if (c == '"')
       quoted = TRUE;
     else if (c == '[' || c == '{') {
-      if (++depth > DEPTH_MOST)
+      if (++depth > DEPTH_MAX)
         return FALSE;
     } else if ((c == ']' || c == '}') && depth > 0)
       depth--;
@@ -180,7 +180,7 @@ parse_body (struct http_request *request, GError **error)
   const char *text = http_body_bytes (request, &length);
   if (!is_shallow (text, length)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the body is JSON with more than %d levels",
-                 DEPTH_MOST);
+                 DEPTH_MAX);
     return NULL;
   }
   g_autoptr (json_t) value =

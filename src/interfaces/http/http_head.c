@@ -6,7 +6,7 @@
 #include "interfaces/http/http_multipart.h"
 #include "interfaces/http/http_private.h"
 
-#define HEADERS_MOST       100
+#define HEADERS_MAX        100
 #define BODY_OF_A_STRANGER 8192
 
 /* ---- framing ---- */
@@ -80,7 +80,7 @@ check_headers (struct http_request *request)
     return refuse_framing (
         request, 400,
         "the first line and the headers must end with CR LF each, be one line each, and have no zero byte");
-  if (request->headers->len > HEADERS_MOST)
+  if (request->headers->len > HEADERS_MAX)
     return refuse_framing (request, 431, "the request has more than 100 headers");
   for (guint i = 0; i < request->headers->len; i++) {
     const struct http_header *header = g_ptr_array_index (request->headers, i);

@@ -15,9 +15,9 @@
 #include "common/error.h"
 #include "common/paths.h"
 
-#define PARTS_MOST    128
-#define HEADERS_MOST  (8 * 1024) /* bytes, of one part */
-#define BOUNDARY_MOST 70         /* RFC 2046, section 5.1.1 */
+#define PARTS_MAX    128
+#define HEADERS_MAX  (8 * 1024) /* bytes, of one part */
+#define BOUNDARY_MAX 70         /* RFC 2046, section 5.1.1 */
 
 enum state { STATE_BEFORE, STATE_AFTER_BOUNDARY, STATE_HEADERS, STATE_DATA, STATE_OVER };
 
@@ -76,7 +76,7 @@ http_multipart_new (const char *type, GError **error)
 {
   g_autofree char *boundary = http_parameter_of (type, "boundary");
   gsize length = boundary ? strlen (boundary) : 0;
-  if (length == 0 || length > BOUNDARY_MOST || strpbrk (boundary, "\r\n")) {
+  if (length == 0 || length > BOUNDARY_MAX || strpbrk (boundary, "\r\n")) {
     fail (error, "its Content-Type names no boundary");
     return NULL;
   }
@@ -140,7 +140,7 @@ begin_part (struct http_multipart *multipart, char *headers, GError **error)
 {
   struct http_part part = {.fd = -1};
   g_auto (GStrv) lines = g_strsplit (headers, "\r\n", -1);
-  if (multipart->parts->len >= PARTS_MOST)
+  if (multipart->parts->len >= PARTS_MAX)
     return fail (error, "it has more than 128 parts");
   for (gsize i = 0; lines[i]; i++) {
     char *value = strchr (lines[i], ':');
@@ -229,7 +229,7 @@ take_headers (struct http_multipart *multipart, gboolean *ret_more, GError **err
 {
   gssize at = find (multipart, "\r\n\r\n", 4);
   *ret_more = at >= 0;
-  if (at > HEADERS_MOST || (at < 0 && multipart->waiting->len > HEADERS_MOST))
+  if (at > HEADERS_MAX || (at < 0 && multipart->waiting->len > HEADERS_MAX))
     return fail (error, "the headers of a part are longer than 8 KiB");
   if (at < 0)
     return TRUE;

@@ -10,7 +10,7 @@
 
 #define VERSION "/v1/"
 
-struct http_route http_routes_operations[HTTP_OPERATIONS_MOST + 1];
+struct http_route http_routes_operations[HTTP_OPERATIONS_MAX + 1];
 
 /* ---- handling ---- */
 
@@ -126,7 +126,7 @@ fill_routes (gpointer unused)
   for (gsize noun = 0; operations[noun]; noun++)
     for (const struct operation *row = operations[noun]; row->name; row++)
       if (row->http.method) {
-        g_assert (count < HTTP_OPERATIONS_MOST);
+        g_assert (count < HTTP_OPERATIONS_MAX);
         fill_route (&http_routes_operations[count++], row);
       }
   return unused;

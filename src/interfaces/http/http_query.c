@@ -7,7 +7,7 @@
 #include "common/text.h"
 #include "interfaces/http/http_private.h"
 
-#define PAIRS_MOST  64
+#define PAIRS_MAX   64
 #define SHOWN_BYTES 40
 
 char *
@@ -116,11 +116,11 @@ http_query_parse (const struct http_route *route, const char *text, GError **err
 {
   static const struct field none[] = {{0}};
   g_autoptr (json_t) object = json_object ();
-  g_auto (GStrv) pairs = g_strsplit (text ? text : "", "&", PAIRS_MOST + 1);
+  g_auto (GStrv) pairs = g_strsplit (text ? text : "", "&", PAIRS_MAX + 1);
   for (gsize i = 0; pairs[i]; i++) {
-    if (i >= PAIRS_MOST) {
+    if (i >= PAIRS_MAX) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the query has more than %d parameters",
-                   PAIRS_MOST);
+                   PAIRS_MAX);
       return NULL;
     }
     if (pairs[i][0] != '\0' && !add_pair (object, route, pairs[i], error))

@@ -20,7 +20,7 @@
 #include "interfaces/http/http_private.h"
 
 #define END_WAIT_US (15 * G_USEC_PER_SEC)
-#define PEM_MOST    (1024 * 1024)
+#define PEM_MAX     (1024 * 1024)
 /* Of a connection: its socket, the wire's copy and epoll instance, an eventfd of its stream; of its run,
  * some. */
 #define DESCRIPTORS_OF_A_CONNECTION 6
@@ -83,7 +83,7 @@ read_pem (const char *path, gsize *ret_length, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "cannot read %s", problem->message);
     return NULL;
   }
-  if (*ret_length <= PEM_MOST)
+  if (*ret_length <= PEM_MAX)
     return text;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is longer than a certificate can be", path);
   g_free (text);

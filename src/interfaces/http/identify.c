@@ -24,8 +24,8 @@
 
 #define REALM            "adder"
 #define STARTUP_OWNER    "token:startup"
-#define OWNERS_MOST      16384
-#define ADDRESSES_MOST   4096
+#define OWNERS_MAX       16384
+#define ADDRESSES_MAX    4096
 #define LOGGED_A_MINUTE  60 /* wrong tokens, of all addresses together */
 #define PREFLIGHT_AGE_S  "600"
 #define ORIGIN_SHOWN     100
@@ -86,8 +86,8 @@ identify_new (const struct config *config, enum identify_reach reach, gboolean s
 {
   struct identify *identify = g_new0 (struct identify, 1);
   identify->config = config;
-  identify->owners = rates_new (OWNERS_MOST, RATES_MINUTE_US);
-  identify->failures = rates_new (ADDRESSES_MOST, RATES_MINUTE_US);
+  identify->owners = rates_new (OWNERS_MAX, RATES_MINUTE_US);
+  identify->failures = rates_new (ADDRESSES_MAX, RATES_MINUTE_US);
   if (fill (identify, reach, shown, error))
     return identify;
   identify_free (identify);

@@ -7,9 +7,9 @@
 #include "adder.h"
 #include "common/text.h"
 
-#define NAME_MOST    253 /* of a host, by the DNS */
-#define HEADERS_MOST 1000
-#define SECRET_MOST  8192
+#define DNS_NAME_MAX 253 /* of a host, by the DNS */
+#define HEADERS_MAX  1000
+#define SECRET_MAX   8192
 #define ALPHANUMERIC "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 /* ---- names ---- */
@@ -32,7 +32,7 @@ host_of (const char *text)
   else
     end = text + strcspn (text, ":");
   gsize length = end ? (gsize)(end - text) : 0;
-  if (length == 0 || length > NAME_MOST)
+  if (length == 0 || length > DNS_NAME_MAX)
     return NULL;
   const char *rest = bracketed ? end + 1 : end;
   if (rest[0] != '\0' && (rest[0] != ':' || !is_port (rest + 1)))
@@ -117,7 +117,7 @@ browser_check_origins (const char *origins, GError **error)
   g_autofree char *word = NULL;
   if (!any_word (origins, is_no_origin, NULL, &word))
     return TRUE;
-  g_autofree char *shown = text_one_line (word, NAME_MOST);
+  g_autofree char *shown = text_one_line (word, DNS_NAME_MAX);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "[http] origins: \"%s\" is no origin, as https://app.example or http://localhost:3000", shown);
   return FALSE;
@@ -129,7 +129,7 @@ browser_check_hosts (const char *hosts, GError **error)
   g_autofree char *word = NULL;
   if (!any_word (hosts, is_no_host, NULL, &word))
     return TRUE;
-  g_autofree char *shown = text_one_line (word, NAME_MOST);
+  g_autofree char *shown = text_one_line (word, DNS_NAME_MAX);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "[http] hosts: \"%s\" is no host's name or address, without a port", shown);
   return FALSE;
@@ -162,7 +162,7 @@ gboolean
 browser_is_header_list (const char *text)
 {
   gsize length = strlen (text);
-  return length <= HEADERS_MOST && strspn (text, ALPHANUMERIC "-_, ") == length;
+  return length <= HEADERS_MAX && strspn (text, ALPHANUMERIC "-_, ") == length;
 }
 
 const char *
@@ -173,6 +173,6 @@ browser_bearer (const char *authorization)
   const char *secret = authorization + 7 + strspn (authorization + 7, " ");
   gsize length = strlen (secret);
   gsize fit = strspn (secret, ALPHANUMERIC "-._~+/");
-  return length > 0 && length <= SECRET_MOST && fit > 0 && fit + strspn (secret + fit, "=") == length ? secret
-                                                                                                      : NULL;
+  return length > 0 && length <= SECRET_MAX && fit > 0 && fit + strspn (secret + fit, "=") == length ? secret
+                                                                                                     : NULL;
 }

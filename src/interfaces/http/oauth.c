@@ -20,7 +20,7 @@
 #define ANSWER_BYTES      (64 << 10)
 #define SECRET_BYTES      4096
 #define SUBJECT_BYTES     200
-#define QUESTIONS_MOST    32 /* at once: each holds up a thread */
+#define QUESTIONS_MAX     32 /* at once: each holds up a thread */
 #define WELL_KNOWN        "/.well-known/oauth-protected-resource"
 #define MCP_PATH          "/mcp"
 #define COMPLAIN_EVERY_US (60 * G_USEC_PER_SEC)
@@ -443,7 +443,7 @@ oauth_find (struct oauth *oauth, const char *secret, gboolean may_ask, struct pr
   *ret_who = NULL;
   g_mutex_lock (&oauth->lock);
   gboolean known = recall (oauth, digest, &answer, ret_who);
-  gboolean asks = !known && may_ask && oauth->asking < QUESTIONS_MOST;
+  gboolean asks = !known && may_ask && oauth->asking < QUESTIONS_MAX;
   oauth->asking += asks;
   g_mutex_unlock (&oauth->lock);
   if (!asks)

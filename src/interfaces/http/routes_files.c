@@ -12,7 +12,7 @@
 #include "operations/operation.h"
 #include "store/files.h"
 
-#define PARTS_MOST 64
+#define PARTS_MAX 64
 
 /* ---- putting in ---- */
 
@@ -88,10 +88,9 @@ check_parts (struct putting *putting, const struct http_part *parts, gsize count
     if (!is_file && !(putting->conversation = text_of (&parts[i], error)))
       return FALSE;
   }
-  if (files > 0 && files <= PARTS_MOST)
+  if (files > 0 && files <= PARTS_MAX)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there must be 1 to %d parts called file",
-               PARTS_MOST);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there must be 1 to %d parts called file", PARTS_MAX);
   return FALSE;
 }
 

@@ -13,14 +13,14 @@
 #include "adder.h"
 #include "interfaces/http/wire.h"
 
-#define CHAIN_MOST 16 /* certificates of one file */
+#define CHAIN_MAX 16 /* certificates of one file */
 /* No older versions of TLS, no ciphers that are called weak. */
 #define PRIORITIES                                                                                           \
   "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-256-GCM:+AES-128-GCM:+CHACHA20-POLY1305"
 #define BLOCK_BYTES (4 * 1024) /* of streams to clients who know no chunks */
 
 struct wire_tls {
-  gnutls_pcert_st chain[CHAIN_MOST];
+  gnutls_pcert_st chain[CHAIN_MAX];
   unsigned length;
   gnutls_privkey_t key;
 };
@@ -100,7 +100,7 @@ wire_tls_new (const char *certificate, gsize certificate_length, const char *key
   gnutls_datum_t certificate_text = {(unsigned char *)certificate, (unsigned)certificate_length};
   gnutls_datum_t key_text = {(unsigned char *)key, (unsigned)key_length};
   struct wire_tls *tls = g_new0 (struct wire_tls, 1);
-  unsigned length = CHAIN_MOST;
+  unsigned length = CHAIN_MAX;
   if (check_pair (&certificate_text, &key_text, error) && read_key (tls, &key_text, error)) {
     int r = gnutls_pcert_list_import_x509_raw (tls->chain, &length, &certificate_text, GNUTLS_X509_FMT_PEM,
                                                GNUTLS_X509_CRT_LIST_FAIL_IF_UNSORTED);

@@ -31,9 +31,9 @@
 #define LAST_EVENT_HEADER   "Last-Event-ID"
 #define JSON_TYPE           "application/json"
 #define EVENTS_TYPE         "text/event-stream"
-#define BATCH_MOST          64
-#define EVENT_ID_MOST       64
-#define SESSION_ID_MOST     128
+#define BATCH_MAX           64
+#define EVENT_ID_MAX        64
+#define SESSION_ID_MAX      128
 
 struct mcp_http {
   struct mcp_server *server;
@@ -181,7 +181,7 @@ find_session (struct mcp_http *http, struct http_request *request, json_t *id,
             "the header " VERSION_HEADER " names a version that is not spoken here");
     return FALSE;
   }
-  *ret_session = name != NULL && strlen (name) <= SESSION_ID_MOST
+  *ret_session = name != NULL && strlen (name) <= SESSION_ID_MAX
                      ? mcp_http_session_find (http->sessions, name, owner_of (request))
                      : NULL;
   if (name != NULL && *ret_session == NULL) {
@@ -391,7 +391,7 @@ serve_batch (struct post *post, struct mcp_message *batch)
   if (!find_session (post->http, post->request, NULL, &post->session))
     return;
   if (post->session == NULL || !mcp_session_has_batches (post->session->session) ||
-      json_array_size (batch->value) == 0 || json_array_size (batch->value) > BATCH_MOST) {
+      json_array_size (batch->value) == 0 || json_array_size (batch->value) > BATCH_MAX) {
     refuse (post->request, HTTP_BAD_REQUEST, NULL,
             "several messages at once are of the version " MCP_BATCH_VERSION " only, and then at most 64");
     return;
@@ -512,7 +512,7 @@ get (struct http_request *request)
   if (event == NULL)
     stream = mcp_stream_ref (session->general);
   else
-    stream = strlen (event) <= EVENT_ID_MOST ? mcp_stream_find (session->streams, event, &after) : NULL;
+    stream = strlen (event) <= EVENT_ID_MAX ? mcp_stream_find (session->streams, event, &after) : NULL;
   if (stream == NULL) {
     refuse (request, HTTP_BAD_REQUEST, NULL, "the header " LAST_EVENT_HEADER " names no event that is kept");
     return;

@@ -12,7 +12,7 @@
 #include "common/guarded.h"
 #include "common/json.h"
 
-#define EVENTS_MOST 4096 /* of a session, however small */
+#define EVENTS_MAX 4096 /* of a session, however small */
 
 struct event {
   guint64 stream, number;
@@ -181,7 +181,7 @@ evict (struct mcp_streams *streams)
 {
   GList *link = streams->events.head;
 
-  while (link != NULL && (streams->bytes > streams->most || streams->events.length > EVENTS_MOST)) {
+  while (link != NULL && (streams->bytes > streams->most || streams->events.length > EVENTS_MAX)) {
     struct event *event = link->data;
     GList *next = link->next;
     if (event->pins == 0) {

@@ -13,10 +13,10 @@
 #include "interfaces/mcp/request.h"
 #include "interfaces/mcp/server.h"
 
-#define CURSOR_BYTES     2048
-#define COMPLETIONS_MOST 100 /* that one answer may have, by the protocol */
-#define SHOWN_BYTES      128
-#define CLIENT_BYTES     65536 /* of what a client says of itself, which its session keeps */
+#define CURSOR_BYTES    2048
+#define COMPLETIONS_MAX 100 /* that one answer may have, by the protocol */
+#define SHOWN_BYTES     128
+#define CLIENT_BYTES    65536 /* of what a client says of itself, which its session keeps */
 
 /* ---- the legacy era's beginning ---- */
 
@@ -393,8 +393,8 @@ void
 mcp_completion (struct mcp_request *request, json_t *values)
 {
   gsize count = json_array_size (values);
-  while (json_array_size (values) > COMPLETIONS_MOST)
+  while (json_array_size (values) > COMPLETIONS_MAX)
     json_array_remove (values, json_array_size (values) - 1);
   mcp_result (request, json_pack ("{s:{s:o, s:I, s:b}}", "completion", "values", values, "total",
-                                  (json_int_t)count, "hasMore", count > COMPLETIONS_MOST));
+                                  (json_int_t)count, "hasMore", count > COMPLETIONS_MAX));
 }

@@ -12,7 +12,7 @@
 #include "common/config.h"
 
 #define AT_ONCE    8.0  /* messages */
-#define TEXT_MOST  4096 /* bytes of one */
+#define TEXT_MAX   4096 /* bytes of one */
 #define RUNE_BYTES 4
 
 static gboolean
@@ -28,7 +28,7 @@ is_allowed (struct mcp_watched *watched, gint64 now)
   return TRUE;
 }
 
-/* The last TEXT_MOST bytes that are there, but for the beginning of a character whose end is still to come.
+/* The last TEXT_MAX bytes that are there, but for the beginning of a character whose end is still to come.
  */
 static char *
 take_text (GString *unsent)
@@ -39,7 +39,7 @@ take_text (GString *unsent)
     if (g_utf8_get_char_validated (unsent->str + unsent->len - i, (gssize)i) == (gunichar)-2)
       held = i;
   end += unsent->len - held;
-  const char *from = end - unsent->str > TEXT_MOST ? end - TEXT_MOST : unsent->str;
+  const char *from = end - unsent->str > TEXT_MAX ? end - TEXT_MAX : unsent->str;
   char *text = g_utf8_make_valid (from, end - from);
   g_string_erase (unsent, 0, end - unsent->str);
   return text;
@@ -62,10 +62,10 @@ saw (gpointer data, G_GNUC_UNUSED AdderRun *run, const AdderEvent *event)
   if (event->kind != ADDER_EVENT_STDOUT && event->kind != ADDER_EVENT_STDERR)
     return;
   gint64 now = g_get_monotonic_time ();
-  gsize taken = MIN (event->length, 2 * TEXT_MOST);
+  gsize taken = MIN (event->length, 2 * TEXT_MAX);
   g_string_append_len (watched->unsent, (const char *)event->data + event->length - taken, (gssize)taken);
-  if (watched->unsent->len > 4 * TEXT_MOST)
-    g_string_erase (watched->unsent, 0, (gssize)watched->unsent->len - 2 * TEXT_MOST);
+  if (watched->unsent->len > 4 * TEXT_MAX)
+    g_string_erase (watched->unsent, 0, (gssize)watched->unsent->len - 2 * TEXT_MAX);
   if (!is_allowed (watched, now))
     return;
   g_autofree char *text = take_text (watched->unsent);

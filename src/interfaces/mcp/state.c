@@ -16,10 +16,10 @@
 #include "common/error.h"
 #include "common/json.h"
 
-#define MAC_BYTES      32
-#define KEY_FILE_LEAST 32
-#define KEY_FILE_MOST  4096
-#define PURPOSE        "adder mcp request state 1"
+#define MAC_BYTES    32
+#define KEY_FILE_MIN 32
+#define KEY_FILE_MAX 4096
+#define PURPOSE      "adder mcp request state 1"
 
 /* ---- the key ---- */
 
@@ -34,24 +34,24 @@ check_key_file (int fd, const char *file, GError **error)
                  "%s holds a key: it has to be a file that its owner alone may read (chmod 600)", file);
     return FALSE;
   }
-  if (facts.st_size >= KEY_FILE_LEAST && facts.st_size <= KEY_FILE_MOST)
+  if (facts.st_size >= KEY_FILE_MIN && facts.st_size <= KEY_FILE_MAX)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s holds a key: it has to have %d to %d bytes", file,
-               KEY_FILE_LEAST, KEY_FILE_MOST);
+               KEY_FILE_MIN, KEY_FILE_MAX);
   return FALSE;
 }
 
 static gboolean
 read_key_file (const char *file, struct mcp_state_key *ret_key, GError **error)
 {
-  guint8 content[KEY_FILE_MOST];
+  guint8 content[KEY_FILE_MAX];
   autoclose int fd = open (file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return error_from_errno (error, errno, "cannot open %s", file);
   if (!check_key_file (fd, file, error))
     return FALSE;
   ssize_t length = read (fd, content, sizeof content);
-  if (length < KEY_FILE_LEAST)
+  if (length < KEY_FILE_MIN)
     return error_from_errno (error, length < 0 ? errno : EIO, "cannot read %s", file);
   gsize size = sizeof ret_key->bytes;
   GHmac *hmac = g_hmac_new (G_CHECKSUM_SHA256, content, (gsize)length);
@@ -129,10 +129,10 @@ mcp_state_seal (const struct mcp_state_key *key, const struct mcp_state_bond *bo
   sign (key, bond, body, strlen (body), mac);
   g_autofree char *first = g_base64_encode ((const guchar *)body, strlen (body));
   g_autofree char *second = g_base64_encode (mac, sizeof mac);
-  if (strlen (first) + 1 + strlen (second) <= MCP_STATE_MOST)
+  if (strlen (first) + 1 + strlen (second) <= MCP_STATE_MAX)
     return g_strconcat (first, ".", second, NULL);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "what was answered so far is too long to be carried: %d characters at most", MCP_STATE_MOST);
+               "what was answered so far is too long to be carried: %d characters at most", MCP_STATE_MAX);
   return NULL;
 }
 
@@ -162,7 +162,7 @@ verify (const struct mcp_state_key *key, const struct mcp_state_bond *bond, cons
 {
   guint8 mac[MAC_BYTES];
   gsize length = 0, mac_length = 0;
-  const char *dot = strlen (state) <= MCP_STATE_MOST ? strchr (state, '.') : NULL;
+  const char *dot = strlen (state) <= MCP_STATE_MAX ? strchr (state, '.') : NULL;
   if (!dot)
     return NULL;
   g_autofree guchar *body = decode (state, (gsize)(dot - state), &length);

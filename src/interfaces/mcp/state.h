@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #define MCP_STATE_KEY_BYTES 32
-#define MCP_STATE_MOST      (128 * 1024) /* characters of one state */
+#define MCP_STATE_MAX       (128 * 1024) /* characters of one state */
 
 struct mcp_state_key {
   guint8 bytes[MCP_STATE_KEY_BYTES];
@@ -27,7 +27,7 @@ struct mcp_state_bond {
 };
 
 /* PAYLOAD (an object), signed, good for TTL_MS. The caller's. NULL with ADDER_ERROR_INVALID where it would be
- * longer than MCP_STATE_MOST. */
+ * longer than MCP_STATE_MAX. */
 char *mcp_state_seal (const struct mcp_state_key *key, const struct mcp_state_bond *bond,
                       const json_t *payload, guint64 ttl_ms, GError **error);
 

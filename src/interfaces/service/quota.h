@@ -8,7 +8,7 @@
 struct quota;
 struct reservation;
 
-/* All may reserve MOST, one owner OWNER_MOST. */
+/* All may reserve MOST, one owner OWNER_MAX. */
 struct quota *quota_new (guint64 most, guint64 owner_most);
 /* It lives on until the last of its reservations is given back. NULL is allowed. */
 void quota_unref (struct quota *quota);

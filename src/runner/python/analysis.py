@@ -11,12 +11,12 @@ from adder_runner import answers, checks, csv_read, csv_report, display, guarded
 
 MIME = "application/vnd.adder.analysis+json"
 SAMPLE_ROWS, PREVIEW_ROWS = 20, 10
-INNER_MOST = 100  # characters of the name of a sheet, or of a table of a database
+INNER_MAX = 100  # characters of the name of a sheet, or of a table of a database
 
 # Columns, characters of a cell and items of what is nested; less of all, until the report fits into one display.
 BOUNDS = ((1000, 200, 1000), (300, 200, 300), (100, 100, 100), (40, 60, 40), (20, 30, 10), (5, 20, 5))
-BYTES_MOST = 900 << 10
-VALUES_MOST = 100000  # the daemon takes twice as many
+BYTES_MAX = 900 << 10
+VALUES_MAX = 100000  # the daemon takes twice as many
 CPU_SHARE = 0.8  # of the processor time, up to which the whole result is written to a file
 
 
@@ -39,7 +39,7 @@ class Report:
         for columns, characters, items in BOUNDS:
             told = tracebacks.clean_values(self.made(answers.Bounds(columns, PREVIEW_ROWS if rows is None else rows, characters, items)))
             text = display.to_text(told)
-            if len(text.encode()) <= BYTES_MOST and text.count(",") + text.count(":") <= VALUES_MOST:
+            if len(text.encode()) <= BYTES_MAX and text.count(",") + text.count(":") <= VALUES_MAX:
                 break
         display.publish({MIME: told, "text/plain": self.line(told)})
 
@@ -137,4 +137,4 @@ def load(asked, report):
 
 def full_name(table, inner):
     """The name of TABLE, or of the table INNER of its several."""
-    return table["name"] if inner is None else f"{table['name']}.{csv_report.shown(inner, INNER_MOST)}"
+    return table["name"] if inner is None else f"{table['name']}.{csv_report.shown(inner, INNER_MAX)}"

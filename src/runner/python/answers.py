@@ -8,8 +8,8 @@ import sys
 
 from adder_runner import tables, tracebacks
 
-TEXT_MOST = 2000
-DEPTH_MOST = 8
+TEXT_MAX = 2000
+DEPTH_MAX = 8
 SCALARS = (("boolean", bool), ("number", (int, float)), ("text", str))
 
 
@@ -171,7 +171,7 @@ def plain(value, bounds, depth=0):
     """VALUE as JSON: of lists and mappings the first items."""
     value = settled(value)
     kind = kind_of(value)
-    if depth >= DEPTH_MOST and kind in ("table", "series", "list", "mapping"):
+    if depth >= DEPTH_MAX and kind in ("table", "series", "list", "mapping"):
         return "..."
     if kind == "table":
         frame = flat(value)
@@ -214,7 +214,7 @@ def rows_of(frame, bounds):
 
 def settled_cell(value):
     """Lists and their like within a cell are its text."""
-    return value if not isinstance(value, (list, tuple, dict, set, frozenset)) else str(value)[:TEXT_MOST]
+    return value if not isinstance(value, (list, tuple, dict, set, frozenset)) else str(value)[:TEXT_MAX]
 
 
 # ---- the whole ----
@@ -274,13 +274,13 @@ def describe_mapping(value, kind, bounds):
 def short(found):
     from adder_runner import display
 
-    return display.to_text(tracebacks.clean_values(found))[:TEXT_MOST]
+    return display.to_text(tracebacks.clean_values(found))[:TEXT_MAX]
 
 
 def describe_scalar(value, kind, bounds):
-    longer = Bounds(bounds.columns, bounds.rows, TEXT_MOST, bounds.items)
+    longer = Bounds(bounds.columns, bounds.rows, TEXT_MAX, bounds.items)
     if kind == "number" and isinstance(value, int):
-        return {"value": scalar(value, longer), "text": huge(value)[:TEXT_MOST]}
+        return {"value": scalar(value, longer), "text": huge(value)[:TEXT_MAX]}
     return {"value": scalar(value, longer) if kind != "other" else None, "text": text_of(value, longer)}
 
 

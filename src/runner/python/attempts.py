@@ -18,9 +18,9 @@ except ImportError:
 
 from adder_runner import _adder, guard
 
-PARSED_MOST = 16384  # characters of code; longer code is told apart by its lines
-LINES_MOST = 4000
-SKETCH_MOST = 48
+PARSED_MAX = 16384  # characters of code; longer code is told apart by its lines
+LINES_MAX = 4000
+SKETCH_MAX = 48
 NEARLY = 0.6  # of the sequences of both, that both have
 ADVICE = (
     "Change the approach: look at what the code works on (print it, its type, its columns), read the traceback, try a smaller part, "
@@ -56,14 +56,14 @@ def judge(attempt, attempts):
 def describe(code):
     code = code.removeprefix("\ufeff")
     try:
-        if len(code) > PARSED_MOST:
+        if len(code) > PARSED_MAX:
             raise ValueError
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exact, rough = nodes(ast.parse(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         exact = [line for line in map(str.strip, code.splitlines()) if line]
-        rough = exact[:LINES_MOST]
+        rough = exact[:LINES_MAX]
     digest = blake2b("\0".join(exact).encode("utf-8", "replace"), digest_size=16).hexdigest()
     return {"digest": digest, "near": sketch(rough)}
 
@@ -107,11 +107,11 @@ def sketch(texts):
     hashes = {zlib.crc32(text.encode("utf-8", "replace")) for text in texts}
     for three in zip(texts, texts[1:], texts[2:]):
         hashes.add(zlib.crc32("\0".join(three).encode("utf-8", "replace")))
-    return sorted(hashes)[:SKETCH_MOST]
+    return sorted(hashes)[:SKETCH_MAX]
 
 
 def likeness(left, right):
     """How much of what the sketches LEFT and RIGHT stand for is in both, from 0 to 1."""
     both = set(left) & set(right)
-    smallest = sorted({*left, *right})[:SKETCH_MOST]
+    smallest = sorted({*left, *right})[:SKETCH_MAX]
     return sum(value in both for value in smallest) / len(smallest) if smallest else 1.0

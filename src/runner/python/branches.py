@@ -29,8 +29,8 @@ IDLE_LIBRARIES = ("openblas", "libarrow", "libmkl_", "libiomp", "libgomp", "libo
 
 STANDARD = 4  # 0, 1, 2 and the session's socket are a branch's own by other means
 
-WARNINGS_MOST = 16
-WARNING_MOST = 400  # characters
+WARNINGS_MAX = 16
+WARNING_MAX = 400  # characters
 
 encode = json.JSONEncoder().encode
 
@@ -65,8 +65,8 @@ def failure(kind, message):
 
 def shown(warnings):
     """So many as the daemon takes, in few words: names may be long, and no text at all."""
-    more = [f"and {len(warnings) - WARNINGS_MOST + 1} more of the kind"] if len(warnings) > WARNINGS_MOST else []
-    return [tracebacks.clean(warning)[:WARNING_MOST] for warning in warnings[: WARNINGS_MOST - len(more)] + more]
+    more = [f"and {len(warnings) - WARNINGS_MAX + 1} more of the kind"] if len(warnings) > WARNINGS_MAX else []
+    return [tracebacks.clean(warning)[:WARNING_MAX] for warning in warnings[: WARNINGS_MAX - len(more)] + more]
 
 
 # ---- threads ----

@@ -12,9 +12,9 @@ import math
 from adder_runner import tracebacks
 
 MIME = "application/vnd.adder.chart+json"
-POINTS_MOST = 1000  # of one series
-SERIES_MOST = 50
-TEXT_MOST = 200
+POINTS_MAX = 1000  # of one series
+SERIES_MAX = 50
+TEXT_MAX = 200
 
 
 def extract(figure):
@@ -51,13 +51,13 @@ def charts_of(axes):
     charts = []
     for kind, series in found:
         if series:
-            left_out = max(len(series) - SERIES_MOST, 0)
-            charts.append({**frame, "kind": kind, "x_ticks": ticks, "series": series[:SERIES_MOST], "series_left_out": left_out})
+            left_out = max(len(series) - SERIES_MAX, 0)
+            charts.append({**frame, "kind": kind, "x_ticks": ticks, "series": series[:SERIES_MAX], "series_left_out": left_out})
     return charts
 
 
 def text(words):
-    return tracebacks.clean(str(words))[:TEXT_MOST] or None if words else None
+    return tracebacks.clean(str(words))[:TEXT_MAX] or None if words else None
 
 
 def number(value):
@@ -75,15 +75,15 @@ def categories(axis):
     """The labels of ticks that are no plain numbers, None where they are."""
     units = getattr(axis.units, "_mapping", None)  # of plots over words
     if units:
-        return [text(word) for word, _ in sorted(units.items(), key=lambda item: item[1])][:POINTS_MOST]
+        return [text(word) for word, _ in sorted(units.items(), key=lambda item: item[1])][:POINTS_MAX]
     labels = [text(tick.get_text()) for tick in axis.get_ticklabels()]
     formatter = type(axis.get_major_formatter()).__name__
-    return labels[:POINTS_MOST] if formatter in ("FixedFormatter", "FuncFormatter") and any(labels) else None
+    return labels[:POINTS_MAX] if formatter in ("FixedFormatter", "FuncFormatter") and any(labels) else None
 
 
 def points(values):
     """VALUES as numbers, evenly thinned out where there are too many."""
-    step = max(-(-len(values) // POINTS_MOST), 1)
+    step = max(-(-len(values) // POINTS_MAX), 1)
     return [number(value) for value in values[::step]]
 
 
@@ -120,7 +120,7 @@ def bars(axes):
         if not isinstance(container, BarContainer) or not container.patches:
             continue
         lying = getattr(container, "orientation", "vertical") == "horizontal"
-        patches = container.patches[:POINTS_MOST]
+        patches = container.patches[:POINTS_MAX]
         middles = [patch.get_y() + patch.get_height() / 2 if lying else patch.get_x() + patch.get_width() / 2 for patch in patches]
         values = [number(patch.get_width() if lying else patch.get_height()) for patch in patches]
         names = tick_names(axes.yaxis if lying else axes.xaxis, middles)
@@ -187,4 +187,4 @@ def box_plots(axes):
     if not boxes:
         return [], set()
     names = [text(tick.get_text()) for tick in axes.xaxis.get_ticklabels()][: len(boxes)]
-    return [{"label": None, "labels": names, "boxes": boxes[:POINTS_MOST], "points": len(boxes)}], used
+    return [{"label": None, "labels": names, "boxes": boxes[:POINTS_MAX], "points": len(boxes)}], used

@@ -8,7 +8,7 @@ import sys
 
 from adder_runner import answers, columns, tracebacks
 
-MESSAGE_MOST = 500
+MESSAGE_MAX = 500
 EXAMPLES = 3
 RELATIVE = 1e-9  # how far numbers may lie apart where no tolerance is given
 FREQUENCIES = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
@@ -34,7 +34,7 @@ def told(check, subject):
     except Exception as error:
         message, ok = f"it cannot be looked at: {type(error).__name__}: {tracebacks.message_of(error)}", False
     message = tracebacks.clean(message)
-    return {"check": check, "ok": ok, "message": message if len(message) <= MESSAGE_MOST else message[: MESSAGE_MOST - 1] + "…"}
+    return {"check": check, "ok": ok, "message": message if len(message) <= MESSAGE_MAX else message[: MESSAGE_MAX - 1] + "…"}
 
 
 class Subject:

@@ -15,16 +15,16 @@ import pyarrow.csv
 
 from adder_runner import csv_rows
 
-BLOCK, LEAST_BLOCK = 8 << 20, 1 << 16
+BLOCK, MIN_BLOCK = 8 << 20, 1 << 16
 SET_ASIDE = 1 << 28  # by all columns
 TEXT = pyarrow.large_string()
-MOST_BAD = 1 << 20
+MAX_BAD = 1 << 20
 LOOKED_AT = 1000  # rows of a block that may be none
 
 
 def block_for(form):
     """Arrow sets aside as much for each column as a block is long."""
-    return max(LEAST_BLOCK, BLOCK * 16 // max(16, form.width))
+    return max(MIN_BLOCK, BLOCK * 16 // max(16, form.width))
 
 
 class Misread(Exception):
@@ -43,7 +43,7 @@ class BadRows:
 
     def add(self, row):
         self.count += 1
-        if len(self.numbers) < MOST_BAD:
+        if len(self.numbers) < MAX_BAD:
             self.numbers.append(row.number - 1)
         if len(self.examples) < csv_rows.BadLines.EXAMPLES:
             self.examples.append(row.text[: csv_rows.BadLines.LENGTH])
@@ -130,8 +130,8 @@ def is_doubtful(texts, form):
 
 def has_swallowed(values):
     """Whether a quote that nobody closes made one of VALUES of what are many lines."""
-    long = values.filter(compute.greater(compute.binary_length(values), csv_rows.MOST_LINES))
-    return len(long) > 0 and compute.max(compute.count_substring(long, "\n")).as_py() >= csv_rows.MOST_LINES
+    long = values.filter(compute.greater(compute.binary_length(values), csv_rows.MAX_LINES))
+    return len(long) > 0 and compute.max(compute.count_substring(long, "\n")).as_py() >= csv_rows.MAX_LINES
 
 
 def batches(stream, form, bad, wanted, block, is_first=None):

@@ -7,7 +7,7 @@ import re
 from adder_runner import csv_rows
 from adder_runner.csv_kinds import NO_VALUE, is_typed
 
-MOST_ABOVE = 20  # records that may be titles
+MAX_ABOVE = 20  # records that may be titles
 YEAR = re.compile(r"(1[89]|20|21)\d\d$")
 
 
@@ -96,7 +96,7 @@ def is_unlike(fields, before, first):
 
 def first_of(rows, width):
     """(the index of the first of ROWS that is the table's, a header or not; whether it names groups of columns and the next them)"""
-    start, last = 0, min(len(rows) - 1, MOST_ABOVE)
+    start, last = 0, min(len(rows) - 1, MAX_ABOVE)
     while start < last and rows[start].is_comment and not is_commented_header(rows[start].fields, [row.fields for row in rows[start + 1 : start + 50]]):
         start += 1
     used = used_columns([row.fields for row in rows[start:] if len(row.fields) == width])

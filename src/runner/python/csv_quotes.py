@@ -3,14 +3,14 @@
 them as possible taken for text, has as many fields as the table has columns."""
 
 LONGEST = 1 << 14  # characters of a line that is looked at so
-MOST_QUOTES = 32
-MOST_LINES = 2000  # of a file: no hostile one takes long
+MAX_QUOTES = 32
+MAX_LINES = 2000  # of a file: no hostile one takes long
 
 
 def repair(line, form, width):
     """The fields of LINE, of which there are WIDTH, or None where the line has no such reading or several."""
     line, quote = line.rstrip("\r\n"), form.quote
-    if not quote or len(line) > LONGEST or line.count(quote) > MOST_QUOTES or line.count(form.delimiter) < width - 1:
+    if not quote or len(line) > LONGEST or line.count(quote) > MAX_QUOTES or line.count(form.delimiter) < width - 1:
         return None
     starts = [0, *(at + 1 for at, character in enumerate(line) if character == form.delimiter)]
     # From each place that a field may begin at: by the number of fields up to the end, (quotes that are text, the readings).

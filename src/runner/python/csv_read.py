@@ -12,7 +12,7 @@ OPTIONS = {"delimiter": str, "quote": str, "encoding": str, "header": bool, "dec
 SAMPLE_ROWS = 20
 # The numbers of lines of larger files are found by reading so much of them again.
 COUNTED = 1 << 28
-MOST_BELOW = 10  # lines that are a total or notes
+MAX_BELOW = 10  # lines that are a total or notes
 
 
 class CannotRead(ValueError):
@@ -228,7 +228,7 @@ class Source:
 
     def without_end(self, first):
         """FIRST without the last rows that are none: a total of the others, and notes."""
-        for _ in range(MOST_BELOW):
+        for _ in range(MAX_BELOW):
             if not first or len(first[-1][1][0]) < 2:
                 break
             lines, columns = first[-1]

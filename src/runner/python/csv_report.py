@@ -7,8 +7,8 @@ import os
 
 from adder_runner import csv_form
 
-MOST_COLUMNS = 2000
-MOST_ASSUMED = 40
+MAX_COLUMNS = 2000
+MAX_ASSUMED = 40
 SENTENCE = 500
 CELL = 200
 SAMPLE = 1 << 17  # characters in all
@@ -48,8 +48,8 @@ def said_of_bad_lines(told):
 
 def common(source, columns, frame, sample_rows, assumed):
     """Of any table; the rest is as it is where a file says itself how it is written."""
-    if len(columns) > MOST_COLUMNS:
-        assumed = [f"Of {len(columns)} columns the first {MOST_COLUMNS} are listed.", *assumed]
+    if len(columns) > MAX_COLUMNS:
+        assumed = [f"Of {len(columns)} columns the first {MAX_COLUMNS} are listed.", *assumed]
     return {
         "name": None,
         "file": shown(os.path.basename(source.path)),
@@ -62,17 +62,17 @@ def common(source, columns, frame, sample_rows, assumed):
         "decimal": ".",
         "thousands": None,
         "bad_lines": {"count": 0, "lines": [], "examples": []},
-        "columns": [described(column, dtype) for column, dtype in zip(columns[:MOST_COLUMNS], frame.dtypes)],
-        "columns_hidden": max(0, len(columns) - MOST_COLUMNS),
-        "sample": sample(columns[:MOST_COLUMNS], min(sample_rows, len(frame))),
+        "columns": [described(column, dtype) for column, dtype in zip(columns[:MAX_COLUMNS], frame.dtypes)],
+        "columns_hidden": max(0, len(columns) - MAX_COLUMNS),
+        "sample": sample(columns[:MAX_COLUMNS], min(sample_rows, len(frame))),
         "assumed": [shown(each, SENTENCE) for each in limited(assumed)],
     }
 
 
 def limited(sentences):
-    if len(sentences) <= MOST_ASSUMED:
+    if len(sentences) <= MAX_ASSUMED:
         return sentences
-    return [*sentences[: MOST_ASSUMED - 1], f"{len(sentences) - MOST_ASSUMED + 1} more of the kind are not shown."]
+    return [*sentences[: MAX_ASSUMED - 1], f"{len(sentences) - MAX_ASSUMED + 1} more of the kind are not shown."]
 
 
 def described(column, dtype):

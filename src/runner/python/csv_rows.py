@@ -10,7 +10,7 @@ import re
 from adder_runner import csv_quotes
 
 # A field in quotes may have so many lines; more, and its quote was a mistake.
-MOST_LINES = 1000
+MAX_LINES = 1000
 ROWS = 1 << 16
 CELLS = 1 << 20
 COMMENT = re.compile(r"\s*(#|%|//|;;)")
@@ -83,7 +83,7 @@ class Records:
                 self.is_over = True
                 return
             self.used.append(line)
-            if len(self.used) > MOST_LINES:
+            if len(self.used) > MAX_LINES:
                 raise OpenQuote
             line = unwrapped(line) if self.form.unwraps else line
             yield line.strip(" ") if strip else line
@@ -99,7 +99,7 @@ class Records:
                     self.line += len(self.used)
                     self.used.clear()
             except (OpenQuote, csv.Error):
-                if self.is_over and self.is_cut and len(self.used) <= MOST_LINES:
+                if self.is_over and self.is_cut and len(self.used) <= MAX_LINES:
                     return
                 self.form.is_irregular = True
                 fields, text = self.failed(self.line, self.used[0]), self.used[0]
@@ -137,7 +137,7 @@ def rows(lines, form, first, bad, is_cut=False):
     """(line, fields) of the records that have as many fields as they should. Others, and those that are no rows, go to BAD."""
 
     def repair(line, text):
-        fields = csv_quotes.repair(text, form, form.width) if bad.repaired.count < csv_quotes.MOST_LINES else None
+        fields = csv_quotes.repair(text, form, form.width) if bad.repaired.count < csv_quotes.MAX_LINES else None
         if fields and form.fits_types(fields):
             bad.repaired.add(line)
             return fields

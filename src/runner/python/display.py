@@ -12,10 +12,10 @@ import sys
 
 from adder_runner import places, tables, tracebacks
 
-TEXT_MOST = 1 << 20  # bytes of one representation in a display
-PICTURE_MOST = 4 << 20
+TEXT_MAX = 1 << 20  # bytes of one representation in a display
+PICTURE_MAX = 4 << 20
 PREVIEW = 800  # pixels on a side
-WARNINGS_MOST = 50
+WARNINGS_MAX = 50
 
 # Methods of objects, in the order in which representations are listed.
 METHODS = (
@@ -83,7 +83,7 @@ def keep(value):
 
 def warn(text):
     text = tracebacks.clean(text)[:500]
-    if len(warnings) < WARNINGS_MOST and text not in warnings:
+    if len(warnings) < WARNINGS_MAX and text not in warnings:
         warnings.append(text)
 
 
@@ -195,13 +195,13 @@ def carried(data):
                 value = base64.b64encode(value).decode() if not mime.startswith("text/") else value.decode("utf-8", "replace")
             if isinstance(value, str):
                 value = tracebacks.clean(value)
-                most = picture_most() if mime in PICTURES else TEXT_MOST
+                most = picture_most() if mime in PICTURES else TEXT_MAX
                 if len(value) > most or len(value.encode()) > most or (pictures and is_wide(mime, value)):
                     value = filed(mime, value, kept, most)
             elif mime.endswith("json"):
                 value = tracebacks.clean_values(value)
-                if len(to_text(value)) > TEXT_MOST:
-                    value = filed(mime, to_text(value), kept, TEXT_MOST)
+                if len(to_text(value)) > TEXT_MAX:
+                    value = filed(mime, to_text(value), kept, TEXT_MAX)
             else:
                 value = tracebacks.clean(str(value))
             if value is not None:
@@ -216,7 +216,7 @@ def carried(data):
 
 def picture_most():
     """Bytes of a picture in base64."""
-    return min((pictures and pictures["bytes"]) or PICTURE_MOST, PICTURE_MOST)
+    return min((pictures and pictures["bytes"]) or PICTURE_MAX, PICTURE_MAX)
 
 
 def is_wide(mime, text):

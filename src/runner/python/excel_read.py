@@ -11,10 +11,10 @@ import zipfile
 from adder_runner import csv_form, csv_place, csv_read, typed_columns
 
 LOOKED_AT = 200  # rows among which the header is
-SHEETS_MOST = 32
+SHEETS_MAX = 32
 # A sheet has room for 17 thousand million cells, most of which a file does not have to hold.
-COLUMNS_MOST, ROWS_MOST, CELLS_MOST = 16384, 1 << 20, 100_000_000
-UNPACKED_MOST, FILES_MOST = 1 << 30, 10_000
+COLUMNS_MAX, ROWS_MAX, CELLS_MAX = 16384, 1 << 20, 100_000_000
+UNPACKED_MAX, FILES_MAX = 1 << 30, 10_000
 PROLOGUE = 1 << 16
 
 
@@ -42,8 +42,8 @@ class Source(typed_columns.Source):
         with zipfile.ZipFile(self.path) as archive:
             files = archive.infolist()
             parts = [file for file in files if file.filename.endswith((".xml", ".rels"))]
-            if len(files) > FILES_MOST or sum(part.file_size for part in parts) > UNPACKED_MOST:
-                raise self.cannot(f"it unpacks to more than {UNPACKED_MOST >> 20} MiB or {FILES_MOST} files")
+            if len(files) > FILES_MAX or sum(part.file_size for part in parts) > UNPACKED_MAX:
+                raise self.cannot(f"it unpacks to more than {UNPACKED_MAX >> 20} MiB or {FILES_MAX} files")
             for part in parts:
                 with archive.open(part) as file:
                     begin = file.read(PROLOGUE)
@@ -60,11 +60,11 @@ class Source(typed_columns.Source):
 
     def with_data(self, book, sample_rows, is_scan):
         sheets = {sheet.title: sheet for sheet in book.worksheets}
-        self.left = CELLS_MOST
+        self.left = CELLS_MAX
         if self.wanted is not None:
             sheets = {self.wanted: sheets[self.chosen(self.wanted, list(sheets))]}
-        if len(sheets) > SHEETS_MOST:
-            raise csv_read.CannotRead(f"{self.called} has {len(sheets)} sheets, and {SHEETS_MOST} are read at most: say which one with the option table ({typed_columns.listed(sheets)})")
+        if len(sheets) > SHEETS_MAX:
+            raise csv_read.CannotRead(f"{self.called} has {len(sheets)} sheets, and {SHEETS_MAX} are read at most: say which one with the option table ({typed_columns.listed(sheets)})")
         found = []
         for title, sheet in sheets.items():
             read = self.read(title, sheet, sample_rows, is_scan)
@@ -104,8 +104,8 @@ class Source(typed_columns.Source):
         sheet.reset_dimensions()  # which are what a file says, and often wrong
         for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
             self.left -= len(row)
-            if number > ROWS_MOST or len(row) > COLUMNS_MOST or self.left < 0:
-                raise self.cannot(f"the sheet {csv_form.brief(title, 40)!r} has more than {ROWS_MOST} rows, {COLUMNS_MOST} columns or {CELLS_MOST} cells")
+            if number > ROWS_MAX or len(row) > COLUMNS_MAX or self.left < 0:
+                raise self.cannot(f"the sheet {csv_form.brief(title, 40)!r} has more than {ROWS_MAX} rows, {COLUMNS_MAX} columns or {CELLS_MAX} cells")
             width = len(row)
             while width and (row[width - 1] is None or row[width - 1] == ""):
                 width -= 1

@@ -11,10 +11,10 @@ import io
 import re
 import tokenize
 
-DEPTH_MOST = 200  # of what is nested
-LINKS_MOST = 600  # of the tree as it is: Python's compiler walks it by calls, of which it has a thousand with those before it
-VIOLATIONS_MOST = 100
-TEXT_MOST = 120
+DEPTH_MAX = 200  # of what is nested
+LINKS_MAX = 600  # of the tree as it is: Python's compiler walks it by calls, of which it has a thousand with those before it
+VIOLATIONS_MAX = 100
+TEXT_MAX = 120
 NUMBER_BITS = 4096  # constants are worked out up to this size
 
 # Names of gates in the tree that is run. Code cannot say them: they are no identifiers.
@@ -131,7 +131,7 @@ class Rules:
         self.expression = given.get("mode") == "expression"
         self.nodes = frozenset(self.words("refused_nodes"))
         self.formats = given.get("format_attributes") != "allowed"
-        self.max_depth = given.get("max_depth", DEPTH_MOST)
+        self.max_depth = given.get("max_depth", DEPTH_MAX)
         self.tables = given.get("tables", False)
 
     def words(self, key):
@@ -185,7 +185,7 @@ def check(code, name, rules, known=()):
     if tree is not None:
         finding.walk(tree)
     if finding.violations:
-        raise Refused(sorted(finding.violations, key=lambda found: (found["line"], found["column"]))[:VIOLATIONS_MOST])
+        raise Refused(sorted(finding.violations, key=lambda found: (found["line"], found["column"]))[:VIOLATIONS_MAX])
     if rules.expression:
         tree = ast.Expression(tree.body[0].value)
     if finding.gates:
@@ -209,13 +209,13 @@ class Check:
     def add(self, rule, node, text, hint=None):
         line, column = (getattr(node, "lineno", 1), getattr(node, "col_offset", 0)) if node is not None else (1, 0)
         key = rule, line, column, text
-        if key in self.told or len(self.violations) > 10 * VIOLATIONS_MOST:
+        if key in self.told or len(self.violations) > 10 * VIOLATIONS_MAX:
             return
         self.told.add(key)
         if column:
             column = len(self.line(line).encode()[:column].decode(errors="ignore"))
         column += self.blanks if line == 1 else 0
-        text = text if len(text) <= TEXT_MOST else text[: TEXT_MOST - 3] + "..."
+        text = text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
         self.violations.append({"rule": rule, "line": line, "column": column, "text": text, "hint": hint})
 
     def line(self, number):
@@ -279,12 +279,12 @@ class Check:
         while waiting:
             node, depth, links = waiting.pop()
             kind = type(node)
-            if depth > deepest or links > LINKS_MOST:
+            if depth > deepest or links > LINKS_MAX:
                 place = node if hasattr(node, "lineno") else None
                 if depth > deepest:
                     self.add("nesting", place, f"more than {deepest} levels deep", NESTING)
                 else:
-                    self.add("nesting", place, f"a chain of more than {LINKS_MOST} links", CHAIN)
+                    self.add("nesting", place, f"a chain of more than {LINKS_MAX} links", CHAIN)
                 continue
             if nodes and kind.__name__ in nodes:
                 self.refuse_node(node, kind.__name__)
@@ -567,7 +567,7 @@ def dotted(node):
 
 def is_short(node):
     """Whether NODE can be written into a hint; and it is not nested deeper than its text is long."""
-    return node.lineno == node.end_lineno and node.end_col_offset - node.col_offset <= TEXT_MOST
+    return node.lineno == node.end_lineno and node.end_col_offset - node.col_offset <= TEXT_MAX
 
 
 def as_def(name, function):

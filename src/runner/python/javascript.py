@@ -89,7 +89,7 @@ def read(context, code):
     except _quickjs.JSException:
         if not expression or is_statements(context, code):
             text = expression.partition("\n")[0] or "there is no expression"
-            raise guard.Refused([{"rule": "expression", "line": 1, "column": 0, "text": text[: guard.TEXT_MOST], "hint": ONLY}]) from None
+            raise guard.Refused([{"rule": "expression", "line": 1, "column": 0, "text": text[: guard.TEXT_MAX], "hint": ONLY}]) from None
         raise
 
 

@@ -254,8 +254,8 @@ class Objects:
         for name in dict.fromkeys(name for row in rows for name in row):
             if name not in self.values:
                 self.values[name] = typed_columns.Values(self.count)
-        if len(self.values) > typed_columns.MOST_COLUMNS:
-            raise NotThis(f"has objects with more than {typed_columns.MOST_COLUMNS} different names")
+        if len(self.values) > typed_columns.MAX_COLUMNS:
+            raise NotThis(f"has objects with more than {typed_columns.MAX_COLUMNS} different names")
         for name, values in self.values.items():
             values.add([row.get(name) for row in rows])
         self.count += len(rows)

@@ -8,7 +8,7 @@ import os
 from adder_runner import csv_form, csv_kinds, csv_read, csv_report, csv_rows, progress, queries
 
 SHARE = 0.9  # of the run's memory that a frame may take, by what the head takes: more has never been read to its end
-LEAST_RATIO = 8  # a frame is no smaller than the file by more than that
+MIN_RATIO = 8  # a frame is no smaller than the file by more than that
 BLOCK = 1 << 19  # larger ones take as long and more memory
 MIB = 1 << 20
 
@@ -55,7 +55,7 @@ for operation in (
 def find(path, format, options, sample_rows, called):
     """[(None, a LargeTable, its TABLE)] where the CSV at PATH is one, else None. It is looked at by its head alone."""
     most = queries.memory_bytes
-    if format != "csv" or most is None or os.path.getsize(path) < most / LEAST_RATIO or not queries.is_there() or not csv_read.converter().HAS_ARROW:
+    if format != "csv" or most is None or os.path.getsize(path) < most / MIN_RATIO or not queries.is_there() or not csv_read.converter().HAS_ARROW:
         return None
     source = HeldFile(path, {name: value for name, value in options.items() if name != "table"})
     if source.form.until is not None:

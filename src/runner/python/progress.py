@@ -5,7 +5,7 @@ daemon between two parts, so that reading waits for nobody."""
 import struct
 import time
 
-LEAST = 1 << 26  # a smaller file is read before anybody wonders
+MIN_BYTES = 1 << 26  # a smaller file is read before anybody wonders
 APART = 0.25  # seconds
 
 noted = None  # (bytes that were read, bytes of the file)
@@ -18,7 +18,7 @@ def send(message):
 
 def note(done, of):
     global noted
-    if of >= LEAST:
+    if of >= MIN_BYTES:
         noted = (done, of)
 
 

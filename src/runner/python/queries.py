@@ -12,9 +12,9 @@ import re
 from adder_runner import csv_form, guard
 
 SHARE = 2  # of the run's memory DuckDB gets one part in so many: the tables and what comes out are beside it
-MESSAGE_MOST, NAMES_MOST, NAME_MOST = 500, 20, 60
+MESSAGE_MAX, NAMES_MAX, NAME_MAX = 500, 20, 60
 KIND = re.compile(r"^[A-Z][A-Za-z -]{0,30} Error: ")  # which DuckDB puts before what was wrong
-READINGS_MOST = 200  # of a file that is not what its first part looks like
+READINGS_MAX = 200  # of a file that is not what its first part looks like
 MEMORY = "the query needs more memory than it may take of the run's limit memory_bytes"
 ARROW_MEMORY = ": Out of memory: "  # what Arrow ran out of, in the words of DuckDB that reads from it
 INSTALL = "sql needs the package duckdb, which this environment does not have: make the environment science again, or add duckdb to your own"
@@ -60,7 +60,7 @@ def sql(query):
     (database, own), tables, text = open_database(), tables_of(variables), str.__str__(query)
     nodes = list(dicts(read(database, text)))
     used, wanted = look(nodes, tables, own), needed(nodes)
-    for _ in range(READINGS_MOST):
+    for _ in range(READINGS_MAX):
         large = [rows for rows in map(rows_of, used.values()) if rows is not None]
         for rows in large:
             rows.has_changed = False
@@ -117,7 +117,7 @@ def ask(question):
 def brief(text):
     """What DuckDB says, in one line: without its name for the kind of error, and without the place in the query."""
     text = " ".join(KIND.sub("", text.partition("\n\nLINE ")[0]).split())
-    return text if len(text) <= MESSAGE_MOST else text[: MESSAGE_MOST - 3] + "..."
+    return text if len(text) <= MESSAGE_MAX else text[: MESSAGE_MAX - 3] + "..."
 
 
 # ---- what a query may say ----
@@ -214,8 +214,8 @@ def named(node, known, made):
 
 
 def there_are(tables):
-    names = ", ".join(name if name.isidentifier() else f'"{csv_form.brief(name, NAME_MOST)}"' for name in list(tables)[:NAMES_MOST])
-    return f"there are {names or 'none'}{', ...' if len(tables) > NAMES_MOST else ''}"
+    names = ", ".join(name if name.isidentifier() else f'"{csv_form.brief(name, NAME_MAX)}"' for name in list(tables)[:NAMES_MAX])
+    return f"there are {names or 'none'}{', ...' if len(tables) > NAMES_MAX else ''}"
 
 
 # ---- tables, there and back ----

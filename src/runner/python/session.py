@@ -22,7 +22,7 @@ import _thread
 from adder_runner import _adder, attempts, blocked, branches, children, denials, display, execution, figures, guard, guarded, places, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
-NAMES_MOST = 20
+NAMES_MAX = 20
 # In place of a cell's number.
 QUESTION, WARM_UP = 0, -1
 # Who may not ask for these may not have IPython start programs either.
@@ -310,7 +310,7 @@ class Session:
             return []
         own = _thread.get_ident()
         names = [tracebacks.clean(str(thread.name))[:100] for thread in threads_of_python() if thread.ident != own and thread.is_alive()]
-        names = names[:NAMES_MOST] or ["(nameless)"]
+        names = names[:NAMES_MAX] or ["(nameless)"]
         if any(name not in self.threads for name in names):
             outcome.warnings.append(f"threads go on after the cell and use the session's budget: {', '.join(names)}")
         self.threads = names

@@ -9,7 +9,7 @@ import urllib.parse
 
 from adder_runner import csv_read, typed_columns
 
-TABLES_MOST = 32
+TABLES_MAX = 32
 LONGEST = 64 << 20  # bytes of a value
 CHECKED = 64 << 20  # bytes of a database that is looked through for damage
 # Of its head: the size of a page, how it is read, the number of changes, of pages, and of changes when those were counted.
@@ -67,8 +67,8 @@ class Source(typed_columns.Source):
                 self.assumed.append(f"{what}: {typed_columns.listed(names)}.")
         if not plain:
             raise csv_read.CannotRead(f"{self.called} is an SQLite database without a table")
-        if len(plain) > TABLES_MOST:
-            raise csv_read.CannotRead(f"{self.called} is an SQLite database with {len(plain)} tables, and {TABLES_MOST} are read at most: say which one with the option table ({typed_columns.listed(plain)})")
+        if len(plain) > TABLES_MAX:
+            raise csv_read.CannotRead(f"{self.called} is an SQLite database with {len(plain)} tables, and {TABLES_MAX} are read at most: say which one with the option table ({typed_columns.listed(plain)})")
         return plain
 
     def read(self, database, name, sample_rows, is_scan):

@@ -11,7 +11,7 @@ from adder_runner import csv_bytes, csv_form
 HEAD = 1 << 13
 CONTROLS = bytes({*range(1, 32), 127} - set(b"\n\v\f\r\x1b") - {ord(delimiter) for delimiter in csv_form.DELIMITERS})
 FEW_CONTROLS = 8
-MOST_CONTROLS, MOST_NULS = 0.02, 0.3  # shares of a text's bytes; NUL bytes are left out when a CSV is read
+MAX_CONTROLS, MAX_NULS = 0.02, 0.3  # shares of a text's bytes; NUL bytes are left out when a CSV is read
 DIRECTORY = 1 << 20  # bytes of an OLE file that are searched for the names of its streams
 
 # What each format is called in a sentence, and how the names of such files end.
@@ -156,7 +156,7 @@ def is_text(head):
     controls = len(head) - len(head.translate(None, CONTROLS))
     # A short text may have some by mistake; bytes of no encoding at that are no text.
     is_likely = controls <= FEW_CONTROLS and csv_bytes.is_mostly_utf8(head)
-    return (is_likely or controls <= MOST_CONTROLS * len(head)) and head.count(0) <= MOST_NULS * len(head)
+    return (is_likely or controls <= MAX_CONTROLS * len(head)) and head.count(0) <= MAX_NULS * len(head)
 
 
 def is_json(text):

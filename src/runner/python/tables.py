@@ -9,10 +9,10 @@ import sys
 from adder_runner import tracebacks
 
 EDGE = 10  # rows, and columns, that are shown from each end
-CELL_MOST = 100  # characters
-COLUMNS_MOST = 100  # of the data form
-STATISTICS_MOST = 5_000_000  # values that are looked at for statistics
-UNIQUE_MOST = 100_000  # rows
+CELL_MAX = 100  # characters
+COLUMNS_MAX = 100  # of the data form
+STATISTICS_MAX = 5_000_000  # values that are looked at for statistics
+UNIQUE_MAX = 100_000  # rows
 TABLE = "application/vnd.adder.table+json"
 
 
@@ -83,7 +83,7 @@ def label(name):
 
 def cut(text):
     text = tracebacks.clean(text)
-    return text if len(text) <= CELL_MOST else text[: CELL_MOST - 1] + "…"
+    return text if len(text) <= CELL_MAX else text[: CELL_MAX - 1] + "…"
 
 
 def cells(pandas, column):
@@ -131,10 +131,10 @@ def page(header, lines, note, levels):
 
 def data(pandas, value, frame):
     """What a program wants to know of FRAME: columns with their types and statistics, and the first rows."""
-    head = frame.iloc[: 2 * EDGE, :COLUMNS_MOST]
-    columns = [{"name": label(name), "dtype": str(kind)} for name, kind in zip(frame.columns[:COLUMNS_MOST], frame.dtypes.tolist())]
-    if frame.size <= STATISTICS_MOST:
-        add_statistics(frame.iloc[:, :COLUMNS_MOST], columns)
+    head = frame.iloc[: 2 * EDGE, :COLUMNS_MAX]
+    columns = [{"name": label(name), "dtype": str(kind)} for name, kind in zip(frame.columns[:COLUMNS_MAX], frame.dtypes.tolist())]
+    if frame.size <= STATISTICS_MAX:
+        add_statistics(frame.iloc[:, :COLUMNS_MAX], columns)
     return {
         "kind": "series" if value is not frame else "frame",
         "shape": list(value.shape),
@@ -142,7 +142,7 @@ def data(pandas, value, frame):
         "columns": columns,
         "head": [[scalar(item) for item in row] for row in zip(*(head.iloc[:, position].tolist() for position in range(head.shape[1])))],
         "head_index": [[scalar(part) for part in item] if isinstance(item, tuple) else scalar(item) for item in head.index.tolist()],
-        "columns_left_out": max(frame.shape[1] - COLUMNS_MOST, 0),
+        "columns_left_out": max(frame.shape[1] - COLUMNS_MAX, 0),
     }
 
 
@@ -173,7 +173,7 @@ def add_statistics(frame, columns):
         try:
             if kind == "b":
                 columns[position]["true"] = int(frame.iloc[:, position].sum())
-            elif kind == "O" and len(frame) <= UNIQUE_MOST:
+            elif kind == "O" and len(frame) <= UNIQUE_MAX:
                 columns[position]["unique"] = int(frame.iloc[:, position].nunique())
         except Exception:  # values that cannot be counted, such as lists
             pass

@@ -11,8 +11,8 @@ import os
 from adder_runner import csv_form, csv_kinds, csv_read, csv_report, table_format
 
 CELLS = 1 << 18  # that are turned into columns at once
-LEAST_ROWS = 64
-MOST_COLUMNS = 20_000
+MIN_ROWS = 64
+MAX_COLUMNS = 20_000
 SCANNED = 1000  # rows that a scan looks at
 ISO = "%Y-%m-%d"
 
@@ -68,7 +68,7 @@ class Rows:
         if len(row) > len(self.values):
             before = self.count - len(self.pending)
             self.values.extend(Values(before) for _ in range(len(row) - len(self.values)))
-        if len(self.pending) * len(self.values) >= CELLS and len(self.pending) >= LEAST_ROWS:
+        if len(self.pending) * len(self.values) >= CELLS and len(self.pending) >= MIN_ROWS:
             self.flush(1)
 
     def take_back(self):

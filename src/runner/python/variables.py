@@ -7,8 +7,8 @@ import types
 from adder_runner import tracebacks
 
 MOST = 1000
-NAME_MOST = 200  # characters
-DEEP_MOST = 200_000  # objects of one column that are measured one by one; of more, a sample
+NAME_MAX = 200  # characters
+DEEP_MAX = 200_000  # objects of one column that are measured one by one; of more, a sample
 
 measure = sys.getsizeof
 ModuleType = types.ModuleType
@@ -40,7 +40,7 @@ def describe(names, hidden, wanted, value_bytes):
 
 
 def row(name, value):
-    return {"name": tracebacks.clean(name)[:NAME_MOST], "type": tracebacks.clean(type(value).__name__)[:NAME_MOST], "shape": shape(value), "bytes": size(value)}
+    return {"name": tracebacks.clean(name)[:NAME_MAX], "type": tracebacks.clean(type(value).__name__)[:NAME_MAX], "shape": shape(value), "bytes": size(value)}
 
 
 def text_of(value):
@@ -79,6 +79,6 @@ def size(value):
 
 
 def column_bytes(column):
-    if column.dtype.kind != "O" or len(column) <= DEEP_MOST:
+    if column.dtype.kind != "O" or len(column) <= DEEP_MAX:
         return int(column.memory_usage(index=False, deep=True))
-    return int(column.iloc[:: len(column) // DEEP_MOST + 1].memory_usage(index=False, deep=True) * (len(column) // DEEP_MOST + 1))
+    return int(column.iloc[:: len(column) // DEEP_MAX + 1].memory_usage(index=False, deep=True) * (len(column) // DEEP_MAX + 1))

@@ -12,8 +12,8 @@
 
 #define LABEL_WIDTH    14
 #define WIDTH_STANDARD 80
-#define WIDTH_LEAST    40
-#define WIDTH_MOST     200
+#define WIDTH_MIN      40
+#define WIDTH_MAX      200
 #define TEXT_BYTES     1000 /* of one value that is shown beside the code */
 
 static const char *
@@ -53,7 +53,7 @@ static guint
 width_of (FILE *stream)
 {
   guint width = cli_width (stream);
-  return width == 0 ? WIDTH_STANDARD : CLAMP (width, WIDTH_LEAST, WIDTH_MOST);
+  return width == 0 ? WIDTH_STANDARD : CLAMP (width, WIDTH_MIN, WIDTH_MAX);
 }
 
 /* TEXT in rows that fit: what a terminal itself breaks begins at its left edge, where only our words stand.

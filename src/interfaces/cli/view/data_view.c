@@ -10,10 +10,10 @@
 #include "common/text.h"
 #include "interfaces/cli/view/text_table.h"
 
-#define CELL_BYTES   40 /* of a value in a table */
-#define COLUMNS_MOST 12 /* of a table; --json has all */
-#define NAMES_BYTES  400
-#define LABEL_WIDTH  10
+#define CELL_BYTES  40 /* of a value in a table */
+#define COLUMNS_MAX 12 /* of a table; --json has all */
+#define NAMES_BYTES 400
+#define LABEL_WIDTH 10
 
 static char *
 value_of (const json_t *value)
@@ -133,12 +133,12 @@ data_view_rows (const json_t *rows)
 {
   gsize i;
   json_t *row, *value;
-  const char *name, *names[COLUMNS_MOST];
-  g_auto (GStrv) heads = g_new0 (char *, COLUMNS_MOST + 1);
+  const char *name, *names[COLUMNS_MAX];
+  g_auto (GStrv) heads = g_new0 (char *, COLUMNS_MAX + 1);
   gsize columns = 0, all = json_object_size (json_array_get (rows, 0));
   json_object_foreach (json_array_get (rows, 0), name, value)
   {
-    if (columns < COLUMNS_MOST) {
+    if (columns < COLUMNS_MAX) {
       heads[columns] = text_one_line (name, CELL_BYTES);
       names[columns++] = name;
     }

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "common/error.h"
 
-#define NUMBER_MOST 100000
+#define NUMBER_MAX 100000
 
 static const struct {
   const char *mime, *kind, *extension;
@@ -41,7 +41,7 @@ picture_free (gpointer data)
 static int
 open_next (struct taking *taking, const char *extension, char **ret_name, GError **error)
 {
-  for (; taking->number < NUMBER_MOST; taking->number++) {
+  for (; taking->number < NUMBER_MAX; taking->number++) {
     g_autofree char *name = g_strdup_printf ("picture-%u.%s", taking->number, extension);
     int fd = openat (taking->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd >= 0) {
@@ -53,7 +53,7 @@ open_next (struct taking *taking, const char *extension, char **ret_name, GError
       return -1;
     }
   }
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the directory has %d pictures already", NUMBER_MOST);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the directory has %d pictures already", NUMBER_MAX);
   return -1;
 }
 

@@ -8,8 +8,8 @@
 
 #define TAB_COLUMNS   8
 #define GUTTER        7 /* "%4u | " and its like */
-#define WIDTH_LEAST   40
-#define MARKS_MOST    2 /* combining marks on one letter */
+#define WIDTH_MIN     40
+#define MARKS_MAX     2 /* combining marks on one letter */
 #define HEAD_OF_THREE 2 /* of rows that are not all shown, so many thirds are the first */
 
 /* ---- tokens ---- */
@@ -228,7 +228,7 @@ put_character (struct rows *rows, int look, gunichar c)
   char text[7] = {0};
   gboolean mark = g_unichar_ismark (c);
   rows->marks = mark ? rows->marks + 1 : 0;
-  if (is_strange (c) || rows->marks > MARKS_MOST || (mark && rows->column == 0)) {
+  if (is_strange (c) || rows->marks > MARKS_MAX || (mark && rows->column == 0)) {
     put_strange (rows, c);
     return;
   }
@@ -287,7 +287,7 @@ python_text_write (const char *code, const struct python_text *how, FILE *stream
   gsize length = strlen (code);
   /* The end of the last line is no line. */
   g_autofree char *text = g_strndup (code, length > 0 && code[length - 1] == '\n' ? length - 1 : length);
-  rows.room = MAX (how->width, WIDTH_LEAST) - GUTTER - 1;
+  rows.room = MAX (how->width, WIDTH_MIN) - GUTTER - 1;
   begin_row (&rows, rows.line);
   for (const char *at = text; python_next_token (&at, &token);)
     put_token (&rows, &token);

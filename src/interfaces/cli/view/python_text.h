@@ -36,7 +36,7 @@ struct python_text {
 };
 
 struct python_shown {
-  guint rows_hidden; /* those in the middle that MOST_LINES left out */
+  guint rows_hidden; /* those in the middle that MAX_LINES left out */
   guint strange;     /* characters that were written as <U+...> */
   guint foreign;     /* names with letters outside ASCII */
 };
