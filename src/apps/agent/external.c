@@ -17,13 +17,14 @@
 #include "apps/agent/steps.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/field.h"
 #include "common/json.h"
 #include "common/text.h"
 
-#define COMMAND_MAX       64 /* arguments */
-#define DESCRIPTION_BYTES (16 << 10)
-#define SHOWN_BYTES       400
-#define PART_BYTES        (64 << 10)
+#define COMMAND_MAX     64         /* arguments */
+#define DESCRIPTION_MAX (16 << 10) /* characters */
+#define SHOWN_BYTES     400
+#define PART_BYTES      (64 << 10)
 
 void
 external_free (struct external *external)
@@ -39,93 +40,56 @@ external_free (struct external *external)
 
 /* ---- the description ---- */
 
-static gboolean
-is_name (const json_t *value)
-{
-  const char *name = json_string_value (value);
-  gsize length = name ? strspn (name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-") : 0;
-  return length > 0 && length <= 64 && name[length] == '\0' && strcmp (name, STEPS_TOOL) != 0;
-}
-
-static gboolean
-is_description (const json_t *value)
-{
-  return json_is_string (value) && json_string_length (value) <= DESCRIPTION_BYTES;
-}
-
-static gboolean
-is_schema (const json_t *value)
-{
-  return json_is_object (value) && strcmp (json_member_text (value, "type"), "object") == 0;
-}
-
-static gboolean
-is_command (const json_t *value)
-{
-  gsize count = json_array_size (value);
-  for (gsize i = 0; i < count; i++)
-    if (!json_is_string (json_array_get (value, i)))
-      return FALSE;
-  return count > 0 && count <= COMMAND_MAX && json_string_length (json_array_get (value, 0)) > 0;
-}
-
-static gboolean
-is_timeout (const json_t *value)
-{
-  return !value || (json_is_integer (value) && json_integer_value (value) > 0 &&
-                    json_integer_value (value) <= EXTERNAL_TIMEOUT_MAX);
-}
-
-static const struct {
-  const char *name;
-  gboolean (*fits) (const json_t *value);
-  const char *words;
-} members[] = {
-    {"name", is_name, "letters, digits, _ and -, at most 64, and not " STEPS_TOOL},
-    {"description", is_description, "a text of at most 16 KiB that tells a model what the tool does"},
-    {"parameters", is_schema, "a JSON Schema of the type object"},
-    {"command", is_command, "the program and its arguments, a list of 1 to 64 texts"},
-    {"timeout", is_timeout, "a number of seconds, 1 to 3600, or left out (60)"},
+static const struct field description_fields[] = {
+    {.name = "name",
+     .types = FIELD_TEXT,
+     .pattern = "^[A-Za-z0-9_-]{1,64}$",
+     .pattern_words = "letters, digits, _ and -, at most 64"},
+    {.name = "description", .types = FIELD_TEXT, .maximum = DESCRIPTION_MAX},
+    {.name = "parameters", .types = FIELD_OBJECT},
+    {.name = "command", .types = FIELD_LIST, .items = FIELD_TEXT, .minimum = 1, .maximum = COMMAND_MAX},
+    {.name = "timeout",
+     .types = FIELD_INTEGER,
+     .optional = TRUE,
+     .standard = G_STRINGIFY (EXTERNAL_TIMEOUT),
+     .minimum = 1,
+     .maximum = EXTERNAL_TIMEOUT_MAX,
+     .unit = "s"},
+    {0},
 };
 
-static gboolean
+/* DESCRIPTION with what it leaves out. The caller's. */
+static json_t *
 check_description (const json_t *description, GError **error)
 {
-  const char *name;
-  json_t *value;
-  for (gsize i = 0; i < G_N_ELEMENTS (members); i++)
-    if (!members[i].fits (json_object_get (description, members[i].name))) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" has to be %s", members[i].name,
-                   members[i].words);
-      return FALSE;
-    }
-  json_object_foreach ((json_t *)(guintptr)description, name, value)
-  {
-    gboolean known = FALSE;
-    for (gsize i = 0; i < G_N_ELEMENTS (members); i++)
-      known = known || strcmp (name, members[i].name) == 0;
-    if (!known) {
-      g_autofree char *shown = text_one_line (name, 40);
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "it has the unknown member \"%s\"", shown);
-      return FALSE;
-    }
-  }
-  return TRUE;
+  const char *problem = NULL;
+  g_autoptr (json_t) checked = field_check (description_fields, NULL, description, error);
+  if (!checked)
+    return NULL;
+  if (strcmp (json_member_text (checked, "name"), STEPS_TOOL) == 0)
+    problem = "name must not be " STEPS_TOOL ", which is a tool of ours";
+  else if (strcmp (json_member_text (json_object_get (checked, "parameters"), "type"), "object") != 0)
+    problem = "parameters must be a JSON Schema of the type object";
+  else if (json_string_length (json_array_get (json_object_get (checked, "command"), 0)) == 0)
+    problem = "command must begin with a program";
+  if (!problem)
+    return g_steal_pointer (&checked);
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, problem);
+  return NULL;
 }
 
 static struct external *
 from_description (const json_t *description)
 {
   struct external *external = g_new0 (struct external, 1);
-  const json_t *command = json_object_get (description, "command"),
-               *timeout = json_object_get (description, "timeout");
+  const json_t *command = json_object_get (description, "command");
   external->name = g_strdup (json_member_text (description, "name"));
   external->description = g_strdup (json_member_text (description, "description"));
   external->parameters = json_incref (json_object_get (description, "parameters"));
   external->command = g_new0 (char *, json_array_size (command) + 1);
   for (gsize i = 0; i < json_array_size (command); i++)
     external->command[i] = g_strdup (json_string_value (json_array_get (command, i)));
-  external->timeout_ms = (guint64)(timeout ? json_integer_value (timeout) : EXTERNAL_TIMEOUT) * 1000;
+  external->timeout_ms = (guint64)json_integer_value (json_object_get (description, "timeout")) * 1000;
   return external;
 }
 
@@ -169,8 +133,9 @@ struct external *
 external_load (const char *file, GError **error)
 {
   g_autoptr (json_t) description = read_description (file, error);
-  if (description && check_description (description, error))
-    return from_description (description);
+  g_autoptr (json_t) checked = description ? check_description (description, error) : NULL;
+  if (checked)
+    return from_description (checked);
   g_autofree char *shown = text_one_line (file, SHOWN_BYTES);
   g_prefix_error (error, "the tool of %s: ", shown);
   return NULL;
