@@ -3,12 +3,30 @@
 #include <sys/epoll.h>
 
 #include "base/fd.h"
+#include "common/json.h"
 #include "common/text.h"
 #include "tools/call.h"
 
 #define APART_US 100000
 #define PARTS    100 /* of the whole; each more is told at once, for it may be the last for long */
 #define TEXT_MAX 300 /* bytes */
+
+json_t *
+tool_progress_to_json (const struct tool_progress *progress)
+{
+  return json_pack ("{s:s, s:I, s:I}", "text", progress->text, "done", (json_int_t)progress->done, "of",
+                    (json_int_t)progress->of);
+}
+
+struct tool_progress
+tool_progress_from_json (const json_t *value)
+{
+  return (struct tool_progress){
+      .text = json_member_text (value, "text"),
+      .done = json_integer_value (json_object_get (value, "done")),
+      .of = json_integer_value (json_object_get (value, "of")),
+  };
+}
 
 void
 call_progress (struct call *call, const char *text, gint64 done, gint64 of)

@@ -21,6 +21,10 @@ struct tool_progress {
   gint64 done, of;  /* of so many; of 0: nobody knows how many */
 };
 
+/* {"text", "done", "of"}, as every interface sends it: the caller's; and from it. The text is VALUE's. */
+json_t *tool_progress_to_json (const struct tool_progress *progress);
+struct tool_progress tool_progress_from_json (const json_t *value);
+
 struct tool_caller {
   const char *owner;        /* never NULL */
   const char *front_end;    /* by which they came, a word for the record; NULL: a library */

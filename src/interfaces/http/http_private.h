@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "common/guarded.h"
+#include "interfaces/http/http_problem.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/http/identify.h"
 #include "interfaces/http/wire.h"
@@ -143,12 +144,7 @@ char *http_decode (const char *text, gsize length, gboolean plus);
 const struct http_route *http_route_find (const struct http_route *const *tables, const char *method,
                                           const char *path, GHashTable **ret_parameters, char **ret_allow);
 
-/* http_problem.c */
-/* A problem document: the caller's. REQUEST may be NULL. */
-json_t *http_problem_document (int status, const char *code, const char *detail,
-                               struct http_request *request);
-int http_problem_status (const GError *problem);
-const char *http_status_words (int status);
+/* http_problem.c: a problem document with that status. */
 void http_reply_fault (struct http_request *request, int status, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 

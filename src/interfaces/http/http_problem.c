@@ -18,36 +18,38 @@ static const struct {
     {ADDER_ERROR_REFUSED, 403, "refused"},     {ADDER_ERROR_APPROVAL, 403, "approval_required"},
 };
 
-/* The statuses that are replied, and what stands for those that no error's code stands for. */
+/* The statuses that are replied, what stands for those that no error's code stands for, and what they are for
+ * who asked by another daemon. */
 static const struct {
   int status;
   const char *words, *code;
+  int error;
 } statuses[] = {
-    {400, "Bad Request", "invalid"},
-    {401, "Unauthorized", "unauthorized"},
-    {403, "Forbidden", "refused"},
-    {404, "Not Found", "not_found"},
-    {405, "Method Not Allowed", "method_not_allowed"},
-    {406, "Not Acceptable", "not_acceptable"},
-    {408, "Request Timeout", "request_timeout"},
-    {409, "Conflict", "conflict"},
-    {410, "Gone", "ended"},
-    {412, "Precondition Failed", "precondition_failed"},
-    {413, "Content Too Large", "too_large"},
-    {414, "URI Too Long", "too_large"},
-    {415, "Unsupported Media Type", "unsupported_media_type"},
-    {416, "Range Not Satisfiable", "range_not_satisfiable"},
-    {417, "Expectation Failed", "expectation_failed"},
-    {421, "Misdirected Request", "misdirected"},
-    {422, "Unprocessable Content", "unsupported"},
-    {429, "Too Many Requests", "busy"},
-    {431, "Request Header Fields Too Large", "too_large"},
-    {499, "Client Closed Request", "cancelled"},
-    {500, "Internal Server Error", "failed"},
-    {501, "Not Implemented", "unsupported"},
-    {503, "Service Unavailable", "unavailable"},
-    {504, "Gateway Timeout", "timeout"},
-    {505, "HTTP Version Not Supported", "unsupported"},
+    {400, "Bad Request", "invalid", ADDER_ERROR_INVALID},
+    {401, "Unauthorized", "unauthorized", ADDER_ERROR_REFUSED},
+    {403, "Forbidden", "refused", ADDER_ERROR_REFUSED},
+    {404, "Not Found", "not_found", ADDER_ERROR_NOT_FOUND},
+    {405, "Method Not Allowed", "method_not_allowed", ADDER_ERROR_FAILED},
+    {406, "Not Acceptable", "not_acceptable", ADDER_ERROR_FAILED},
+    {408, "Request Timeout", "request_timeout", ADDER_ERROR_FAILED},
+    {409, "Conflict", "conflict", ADDER_ERROR_FAILED},
+    {410, "Gone", "ended", ADDER_ERROR_ENDED},
+    {412, "Precondition Failed", "precondition_failed", ADDER_ERROR_FAILED},
+    {413, "Content Too Large", "too_large", ADDER_ERROR_INVALID},
+    {414, "URI Too Long", "too_large", ADDER_ERROR_FAILED},
+    {415, "Unsupported Media Type", "unsupported_media_type", ADDER_ERROR_FAILED},
+    {416, "Range Not Satisfiable", "range_not_satisfiable", ADDER_ERROR_FAILED},
+    {417, "Expectation Failed", "expectation_failed", ADDER_ERROR_FAILED},
+    {421, "Misdirected Request", "misdirected", ADDER_ERROR_FAILED},
+    {422, "Unprocessable Content", "unsupported", ADDER_ERROR_UNSUPPORTED},
+    {429, "Too Many Requests", "busy", ADDER_ERROR_BUSY},
+    {431, "Request Header Fields Too Large", "too_large", ADDER_ERROR_FAILED},
+    {499, "Client Closed Request", "cancelled", ADDER_ERROR_CANCELLED},
+    {500, "Internal Server Error", "failed", ADDER_ERROR_FAILED},
+    {501, "Not Implemented", "unsupported", ADDER_ERROR_FAILED},
+    {503, "Service Unavailable", "unavailable", ADDER_ERROR_BUSY},
+    {504, "Gateway Timeout", "timeout", ADDER_ERROR_TIMEOUT},
+    {505, "HTTP Version Not Supported", "unsupported", ADDER_ERROR_FAILED},
 };
 
 const char *
@@ -66,6 +68,18 @@ code_of_status (int status)
     if (statuses[i].status == status)
       return statuses[i].code;
   return "failed";
+}
+
+int
+http_problem_error (int status, const char *word)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (codes); i++)
+    if (codes[i].status == status && strcmp (codes[i].word, word) == 0)
+      return codes[i].code;
+  for (gsize i = 0; i < G_N_ELEMENTS (statuses); i++)
+    if (statuses[i].status == status)
+      return statuses[i].error;
+  return ADDER_ERROR_FAILED;
 }
 
 static gsize

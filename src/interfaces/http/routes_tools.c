@@ -172,10 +172,8 @@ static void
 progressed (gpointer data, const struct tool_progress *progress)
 {
   struct calling *calling = data;
-  calling->gone = calling->gone ||
-                  !run_events_tell (calling->stream, "progress",
-                                    json_pack ("{s:s, s:I, s:I}", "text", progress->text, "done",
-                                               (json_int_t)progress->done, "of", (json_int_t)progress->of));
+  calling->gone =
+      calling->gone || !run_events_tell (calling->stream, "progress", tool_progress_to_json (progress));
 }
 
 /* {"reply", "is_error", "exit_code"}: the caller's. *RET_AGAIN_S as the tool's reply has it. */

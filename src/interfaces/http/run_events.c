@@ -100,10 +100,10 @@ run_events_send (struct run_events *events, AdderRun *run, const AdderEvent *eve
     return send_output (events, ERRORS, event->data, event->length);
   case ADDER_EVENT_DISPLAY:
     return send_display (events, run, event);
-  case ADDER_EVENT_PROGRESS:
-    return run_events_tell (events->stream, "progress",
-                            json_pack ("{s:s, s:I, s:I}", "text", "bytes read", "done",
-                                       (json_int_t)event->done, "of", (json_int_t)event->of));
+  case ADDER_EVENT_PROGRESS: {
+    const struct tool_progress progress = {"bytes read", (gint64)event->done, (gint64)event->of};
+    return run_events_tell (events->stream, "progress", tool_progress_to_json (&progress));
+  }
   case ADDER_EVENT_RESULT:
   default:
     return TRUE;

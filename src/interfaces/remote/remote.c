@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "common/url.h"
+#include "interfaces/http/http_problem.h"
 
 #define CONNECT_MS   10000
 #define ANSWER_BYTES ((guint64)256 << 20) /* results hold pictures */
@@ -111,27 +112,6 @@ read_address (struct address *address, GError **error)
 
 /* ---- what it says ---- */
 
-/* The words for ADDER_ERROR codes are those of http_problem.c. */
-static int
-code_of (long status, const char *word)
-{
-  static const struct {
-    long status;
-    int code;
-  } codes[] = {
-      {400, ADDER_ERROR_INVALID},     {401, ADDER_ERROR_REFUSED}, {403, ADDER_ERROR_REFUSED},
-      {404, ADDER_ERROR_NOT_FOUND},   {410, ADDER_ERROR_ENDED},   {413, ADDER_ERROR_INVALID},
-      {422, ADDER_ERROR_UNSUPPORTED}, {429, ADDER_ERROR_BUSY},    {499, ADDER_ERROR_CANCELLED},
-      {503, ADDER_ERROR_BUSY},        {504, ADDER_ERROR_TIMEOUT},
-  };
-  if (strcmp (word, "approval_required") == 0)
-    return ADDER_ERROR_APPROVAL;
-  for (gsize i = 0; i < G_N_ELEMENTS (codes); i++)
-    if (codes[i].status == status)
-      return codes[i].code;
-  return ADDER_ERROR_FAILED;
-}
-
 static gboolean
 take_problem (const struct http_response *response, const struct address *address, GError **error)
 {
@@ -145,7 +125,7 @@ take_problem (const struct http_response *response, const struct address *addres
   else if (response->status == 401 && !address->token)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "%s wants a token: set ADDER_TOKEN", address->base);
   else
-    g_set_error_literal (error, ADDER_ERROR, code_of (response->status, word), detail);
+    g_set_error_literal (error, ADDER_ERROR, http_problem_error ((int)response->status, word), detail);
   if (response->status == 413)
     g_prefix_error (error, "too large to travel (adder file put keeps large files for @ID): ");
   error_make_printable (error);

@@ -27,11 +27,7 @@ take_event (gpointer data, const char *name, const char *text, gsize length)
 {
   struct calling *calling = data;
   g_autoptr (json_t) value = json_loadb (text, length, 0, NULL);
-  const struct tool_progress progress = {
-      .text = json_member_text (value, "text"),
-      .done = json_integer_value (json_object_get (value, "done")),
-      .of = json_integer_value (json_object_get (value, "of")),
-  };
+  const struct tool_progress progress = tool_progress_from_json (value);
   if (strcmp (name, "progress") == 0)
     calling->saw (calling->data, &progress);
   else if (strcmp (name, "reply") == 0 && !calling->reply)

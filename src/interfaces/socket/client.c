@@ -436,11 +436,7 @@ static void
 take_progress (const struct client *client, const struct protocol_message *message)
 {
   g_autoptr (json_t) told = json_parse_object (message->data, message->length, "the daemon's progress", NULL);
-  const struct tool_progress progress = {
-      .text = json_member_text (told, "text"),
-      .done = json_integer_value (json_object_get (told, "done")),
-      .of = json_integer_value (json_object_get (told, "of")),
-  };
+  const struct tool_progress progress = tool_progress_from_json (told);
   if (told && client->progressed)
     client->progressed (client->progressed_data, &progress);
 }

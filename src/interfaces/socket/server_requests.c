@@ -30,19 +30,12 @@ static const enum protocol_kind output_kinds[] = {
     [ADDER_EVENT_DISPLAY] = PROTOCOL_DISPLAY,
 };
 
-static json_t *
-progress_to_json (const struct tool_progress *progress)
-{
-  return json_pack ("{s:s, s:I, s:I}", "text", progress->text, "done", (json_int_t)progress->done, "of",
-                    (json_int_t)progress->of);
-}
-
 static gboolean
 send_event (int fd, const AdderEvent *event, GError **error)
 {
   if (event->kind == ADDER_EVENT_PROGRESS) {
     const struct tool_progress progress = {"", (gint64)event->done, (gint64)event->of};
-    g_autoptr (json_t) told = progress_to_json (&progress);
+    g_autoptr (json_t) told = tool_progress_to_json (&progress);
     return protocol_send_json (fd, PROTOCOL_PROGRESS, told, error);
   }
   enum protocol_kind kind = output_kinds[event->kind];
@@ -176,7 +169,7 @@ tell_progress (gpointer data, const struct tool_progress *progress)
   struct pollfd room = {.fd = connection->fd, .events = POLLOUT};
   if (poll (&room, 1, 0) != 1 || !(room.revents & POLLOUT))
     return;
-  g_autoptr (json_t) told = progress_to_json (progress);
+  g_autoptr (json_t) told = tool_progress_to_json (progress);
   /* Who is gone is seen by what watches the socket. */
   (void)protocol_send_json (connection->fd, PROTOCOL_PROGRESS, told, NULL);
 }

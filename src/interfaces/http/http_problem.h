@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors as HTTP has them: problem documents (RFC 9457), and what a status is as an error again. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+struct http_request;
+
+/* A problem document: the caller's. REQUEST may be NULL. */
+json_t *http_problem_document (int status, const char *code, const char *detail,
+                               struct http_request *request);
+int http_problem_status (const GError *problem);
+const char *http_status_words (int status);
+
+/* The ADDER_ERROR that was replied as STATUS with the code WORD, or that comes nearest. */
+int http_problem_error (int status, const char *word);
