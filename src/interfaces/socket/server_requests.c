@@ -278,7 +278,8 @@ handle_mcp (struct connection *connection, struct protocol_message *message, GEr
   return FALSE;
 }
 
-/* Without the one at WATCH_FD; with the lock held. */
+/* Without the one at WATCH_FD. */
+REQUIRES (server)
 static guint
 count_connections (struct server *server, int watch_fd)
 {
