@@ -54,7 +54,7 @@ check_profile (const char *file)
     check_refusal (error);
     return;
   }
-  FUZZ_REQUIRE (!error && profile->title && profile->min_isolation <= 3);
+  FUZZ_REQUIRE (!error && profile->title && profile->min_isolation <= 4);
   FUZZ_REQUIRE (profile->role <= ROLE_ADMIN);
   for (int i = 0; i < LIMIT_COUNT; i++)
     FUZZ_REQUIRE (profile->limits.value[i] >= limit_table[i].minimum &&

@@ -17,9 +17,6 @@
 /* More than an agent carries out of one answer (AGENT_CALLS): the agent has the word on how many it does. */
 #define CALLS_MAX 33
 
-/* Between two calls stand a line end or two. Some models go on with line ends for ever. */
-#define BLANKS_MAX 64
-
 enum item { ITEM_PROSE, ITEM_MARK, ITEM_CALL, ITEM_OPEN };
 
 struct pass {
@@ -324,7 +321,7 @@ skip_blanks (struct pass *pass)
   const char *from = pass->at;
   while (g_ascii_isspace (*pass->at))
     pass->at++;
-  pass->is_over = pass->in_row && pass->at - from > BLANKS_MAX;
+  pass->is_over = pass->in_row && pass->at - from > WRITTEN_BLANKS_MAX;
   return *pass->at && !pass->is_over;
 }
 
@@ -377,7 +374,7 @@ is_lost (const struct model_question *question, const char *text)
   gsize length = strlen (text), end = length;
   while (end > 0 && g_ascii_isspace (text[end - 1]))
     end--;
-  return question->tool && question->tool[0] && length - end > BLANKS_MAX;
+  return question->tool && question->tool[0] && length - end > WRITTEN_BLANKS_MAX;
 }
 
 gboolean

@@ -16,6 +16,9 @@
 
 #include "models/question.h"
 
+/* Between two calls stand a line end or two. Some models go on with line ends for ever. */
+#define WRITTEN_BLANKS_MAX 64
+
 /* MESSAGE, an assistant's answer to QUESTION, with call parts in place of the calls in its text and of all
  * text after the first; or NULL where there are none. The caller's. */
 json_t *written_message (const struct model_question *question, const json_t *message);
