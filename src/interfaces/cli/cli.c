@@ -82,7 +82,8 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
       travels = strchr (prefix, ' ') ? travels && !command->stays : command->travels;
       if (!observer && !check_machine ())
         return CLI_FAILED;
-      return command->function (argc - 1, argv + 1);
+      return command->function ? command->function (argc - 1, argv + 1)
+                               : operation_command (command->asks, argc - 1, argv + 1);
     }
   if (observer)
     return CLI_FAILED;

@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "interfaces/cli/operation_command.h"
 #include "interfaces/cli/view/cli_terminal.h"
 
 /* Adder's own exit codes; those of a run are in docs/results.md. */
@@ -15,10 +16,17 @@ struct cli_command {
   const char *name;
   const char *arguments;                   /* as the help shows them: "NAME [--json]" */
   const char *summary;                     /* one line */
-  int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+  int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code. NULL: */
+  const struct operation_command *asks;    /* one that is an operation */
   gboolean travels; /* of the program's own: it works with --url (interfaces/remote/), */
   gboolean stays;   /* of such a command's own: it does not */
 };
+
+#define ASKS(...)                                                                                            \
+  .asks = &(const struct operation_command)                                                                  \
+  {                                                                                                          \
+    __VA_ARGS__                                                                                              \
+  }
 
 /* Finds argv[1] in TABLE (which ends with a row without a name) and calls it. PREFIX is what a person
  * typed before it: "adder", "adder env". Prints help for --help and -h; an unknown command is CLI_FAILED,

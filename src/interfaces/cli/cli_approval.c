@@ -6,49 +6,10 @@
 #include "interfaces/cli/view/approval_view.h"
 #include "interfaces/socket/client.h"
 
-static int
-approval_list (int argc, char **argv)
+static void
+view_whole (const json_t *answer)
 {
-  gboolean json = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (json_t) answer = client_call (NULL, "approval.list", json_object (), &problem);
-  if (!answer && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
-    answer = json_pack ("{s:[]}", "approvals");
-  if (!answer)
-    return cli_fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else
-    approval_view_list (answer);
-  return 0;
-}
-
-static int
-approval_show (int argc, char **argv)
-{
-  gboolean json = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (json_t) answer =
-      client_call (NULL, "approval.show", json_pack ("{s:s}", "approval", argv[1]), &problem);
-  if (!answer)
-    return cli_fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else
-    (void)approval_view_one (answer, 0, stdout);
-  return 0;
+  (void)approval_view_one (answer, 0, stdout);
 }
 
 static int
@@ -105,8 +66,10 @@ approval_deny (int argc, char **argv)
 }
 
 static const struct cli_command approval_commands[] = {
-    {"list", "", "list what waits for an approval, and what was decided lately", approval_list},
-    {"show", "ID", "show the code that waits, and all else that a yes would be for", approval_show},
+    {"list", "", "list what waits for an approval, and what was decided lately",
+     ASKS ("approval.list", {NULL}, 0, approval_view_list, .empty = "approvals")},
+    {"show", "ID", "show the code that waits, and all else that a yes would be for",
+     ASKS ("approval.show", {"approval"}, 1, view_whole)},
     {"approve", "ID", "say yes: it may run once", approval_approve},
     {"deny", "ID", "say no, with a reason", approval_deny},
     {0},

@@ -8,60 +8,28 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"
-#include "engine/request/outcome.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/view/review_view.h"
 #include "interfaces/socket/client.h"
 
-static int
-fail (const GError *problem)
+static void
+view_list (const json_t *answer)
 {
-  int code = cli_fail (problem);
-  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? outcome_exit_code (ADDER_OUTCOME_BUSY)
-                                                                  : code;
+  review_view_list (json_object_get (answer, "reviews"));
 }
 
-static gboolean
-parse (int *argc, char ***argv, int arguments, gboolean *json, GError **error)
+static void
+view_changes (const json_t *answer)
 {
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, json, "Print the answer as one JSON object", NULL}, {NULL}};
-  return cli_parse (entries, arguments, arguments, argc, argv, error);
+  review_view_changes (stdout, json_object_get (answer, "changes"));
 }
 
-static int
-review_list (int argc, char **argv)
+static void
+view_settled (const json_t *answer)
 {
-  gboolean json = FALSE;
-  g_autoptr (GError) problem = NULL;
-  if (!parse (&argc, &argv, 0, &json, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (json_t) answer = client_call (NULL, "review.list", json_object (), &problem);
-  if (!answer)
-    return fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else
-    review_view_list (json_object_get (answer, "reviews"));
-  return 0;
-}
-
-static int
-review_show (int argc, char **argv)
-{
-  gboolean json = FALSE;
-  g_autoptr (GError) problem = NULL;
-  if (!parse (&argc, &argv, 1, &json, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (json_t) answer =
-      client_call (NULL, "review.show", json_pack ("{s:s}", "review", argv[1]), &problem);
-  if (!answer)
-    return fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else
-    review_view_changes (stdout, json_object_get (answer, "changes"));
-  return 0;
+  json_int_t files = json_integer_value (json_object_get (answer, "files"));
+  printf ("%s: %" JSON_INTEGER_FORMAT " file%s\n", json_string_value (json_object_get (answer, "state")),
+          files, files == 1 ? "" : "s");
 }
 
 /* The directory of the review, opened by us: the daemon opens nothing in our name. */
@@ -79,54 +47,43 @@ open_directory (const char *id, GError **error)
 }
 
 static int
-settle (const char *operation, gboolean opens, int argc, char **argv)
+settle_here (const char *operation, int argc, char **argv)
 {
   gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
   g_autoptr (GError) problem = NULL;
-  if (!parse (&argc, &argv, 1, &json, &problem))
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  autoclose int directory_fd = opens ? open_directory (argv[1], &problem) : -1;
+  autoclose int directory_fd = open_directory (argv[1], &problem);
   g_autoptr (json_t) answer = problem
                                   ? NULL
                                   : client_call_with (NULL, operation, json_pack ("{s:s}", "review", argv[1]),
                                                       directory_fd, NULL, &problem);
-  if (!answer)
-    return fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else {
-    json_int_t files = json_integer_value (json_object_get (answer, "files"));
-    printf ("%s: %" JSON_INTEGER_FORMAT " file%s\n", json_string_value (json_object_get (answer, "state")),
-            files, files == 1 ? "" : "s");
-  }
-  return 0;
+  return operation_command_print (answer, problem, json, view_settled);
 }
 
 static int
 review_commit (int argc, char **argv)
 {
-  return settle ("review.commit", TRUE, argc, argv);
+  return settle_here ("review.commit", argc, argv);
 }
 
 static int
 review_undo (int argc, char **argv)
 {
-  return settle ("review.undo", TRUE, argc, argv);
-}
-
-static int
-review_drop (int argc, char **argv)
-{
-  return settle ("review.drop", FALSE, argc, argv);
+  return settle_here ("review.undo", argc, argv);
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--json]", "show what waits for a yes", review_list},
-    {"show", "ID [--json]", "show what would be changed", review_show},
+    {"list", "[--json]", "show what waits for a yes", ASKS ("review.list", {NULL}, 0, view_list)},
+    {"show", "ID [--json]", "show what would be changed", ASKS ("review.show", {"review"}, 1, view_changes)},
     {"commit", "ID [--json]", "make the changes", review_commit},
     {"finish", "ID [--json]", "go on where making them was broken off", review_commit},
     {"undo", "ID [--json]", "take back what was made before it was broken off", review_undo},
-    {"drop", "ID [--json]", "say no", review_drop},
+    {"drop", "ID [--json]", "say no", ASKS ("review.drop", {"review"}, 1, view_settled)},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -5,7 +5,6 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "engine/request/outcome.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/run_options.h"
 #include "interfaces/cli/view/session_view.h"
@@ -15,16 +14,6 @@
 
 #define ENDED_MAX     1024
 #define ARGUMENTS_MAX 101 /* a session and names of variables: session_variables_params */
-
-/* ---- asking ---- */
-
-static int
-fail (const GError *problem)
-{
-  int code = cli_fail (problem);
-  return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? outcome_exit_code (ADDER_OUTCOME_BUSY)
-                                                                  : code;
-}
 
 /* ---- new ---- */
 
@@ -60,6 +49,12 @@ make (const struct run_options *options, json_t **ret_session, GError **error)
   return *ret_session != NULL;
 }
 
+static void
+view_id (const json_t *session)
+{
+  printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+}
+
 static int
 session_new (int argc, char **argv)
 {
@@ -70,12 +65,10 @@ session_new (int argc, char **argv)
   int code = 0;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
-  else if (!make (&options, &session, &problem))
-    code = fail (problem);
-  else if (options.json)
-    cli_print_json (session);
-  else
-    printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+  else {
+    (void)make (&options, &session, &problem);
+    code = operation_command_print (session, problem, options.json, view_id);
+  }
   run_options_clear (&options);
   return code;
 }
@@ -97,75 +90,10 @@ session_list (int argc, char **argv)
   g_autoptr (json_t) answer = client_call (NULL, "session.list", json_object (), &problem);
   if (!answer && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
     answer = json_pack ("{s:[]}", "sessions");
-  if (!answer)
-    return fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else if (names)
-    session_view_names (answer);
-  else
-    session_view_list (answer);
-  return 0;
+  return operation_command_print (answer, problem, json, names ? session_view_names : session_view_list);
 }
 
 /* ---- about one session ---- */
-
-/* Prints ANSWER, as JSON or with VIEW (NULL: it says nothing to people), or PROBLEM where there is none. */
-static int
-tell (const json_t *answer, const GError *problem, gboolean json, void (*view) (const json_t *answer))
-{
-  if (!answer)
-    return fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else if (view)
-    view (answer);
-  return 0;
-}
-
-/* What most commands about one session have: SESSION and --json, and where FIELD of OPERATION is named
- * another argument for it, which must be there when LEAST is 2. */
-static int
-about (int argc, char **argv, const char *operation, const char *field, int least,
-       void (*view) (const json_t *answer))
-{
-  gboolean json = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, least, field ? 2 : 1, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  json_t *params =
-      json_pack ("{s:s, s:s*}", "session", argv[1], field ? field : "", argc > 2 ? argv[2] : NULL);
-  g_autoptr (json_t) answer = client_call (NULL, operation, params, &problem);
-  return tell (answer, problem, json, view);
-}
-
-static int
-session_show (int argc, char **argv)
-{
-  return about (argc, argv, "session.show", NULL, 1, session_view_one);
-}
-
-static int
-session_history (int argc, char **argv)
-{
-  return about (argc, argv, "session.history", NULL, 1, session_view_history);
-}
-
-static int
-session_reset (int argc, char **argv)
-{
-  return about (argc, argv, "session.reset", NULL, 1, NULL);
-}
-
-static int
-session_interrupt (int argc, char **argv)
-{
-  return about (argc, argv, "session.interrupt", NULL, 1, NULL);
-}
 
 /* Says which of the names after SESSION the answer does not have. Returns how the command ends. */
 static int
@@ -209,7 +137,7 @@ session_vars (int argc, char **argv)
   }
   g_autoptr (json_t) answer = client_call (NULL, "session.variables", params, &problem);
   if (!answer)
-    return fail (problem);
+    return operation_command_print (NULL, problem, json, NULL);
   if (json)
     cli_print_json (answer);
   else if (argc == 2 || json_array_size (json_object_get (answer, "variables")) > 0)
@@ -241,26 +169,7 @@ view_branches (const json_t *answer)
 {
   gsize index;
   json_t *one;
-  json_array_foreach (json_object_get (answer, "sessions"), index, one)
-      printf ("%s\n", json_string_value (json_object_get (one, "session_id")));
-}
-
-static int
-session_checkpoint (int argc, char **argv)
-{
-  return about (argc, argv, "session.checkpoint", "name", 1, view_checkpoint);
-}
-
-static int
-session_rollback (int argc, char **argv)
-{
-  return about (argc, argv, "session.rollback", "checkpoint", 2, NULL);
-}
-
-static int
-session_forget (int argc, char **argv)
-{
-  return about (argc, argv, "session.forget", "checkpoint", 2, NULL);
+  json_array_foreach (json_object_get (answer, "sessions"), index, one) view_id (one);
 }
 
 static int
@@ -281,7 +190,7 @@ session_branch (int argc, char **argv)
     return cli_fail_usage (problem);
   json_t *params = json_pack ("{s:s, s:s*, s:i}", "session", argv[1], "checkpoint", from, "count", count);
   g_autoptr (json_t) answer = client_call (NULL, "session.branch", params, &problem);
-  return tell (answer, problem, json, view_branches);
+  return operation_command_print (answer, problem, json, view_branches);
 }
 
 /* ---- end ---- */
@@ -305,7 +214,7 @@ session_end (int argc, char **argv)
     if (answer)
       json_array_append_new (ended, answer);
     else
-      code = fail (problem);
+      code = operation_command_print (NULL, problem, json, NULL);
   }
   if (json)
     cli_print_json (ended);
@@ -317,16 +226,20 @@ session_end (int argc, char **argv)
 static const struct cli_command commands[] = {
     {"new", "", "make a session and print its id", session_new},
     {"list", "", "show the sessions that live, and those that ended lately", session_list},
-    {"show", "SESSION", "show a session", session_show},
+    {"show", "SESSION", "show a session", ASKS ("session.show", {"session"}, 1, session_view_one)},
     {"vars", "SESSION [NAME...]", "show its variables; those that are named with their values", session_vars},
-    {"history", "SESSION", "show its cells and how they ended", session_history},
-    {"reset", "SESSION", "forget its variables; files stay", session_reset},
-    {"interrupt", "SESSION", "interrupt the cell that runs; variables stay", session_interrupt},
+    {"history", "SESSION", "show its cells and how they ended",
+     ASKS ("session.history", {"session"}, 1, session_view_history)},
+    {"reset", "SESSION", "forget its variables; files stay", ASKS ("session.reset", {"session"}, 1)},
+    {"interrupt", "SESSION", "interrupt the cell that runs; variables stay",
+     ASKS ("session.interrupt", {"session"}, 1)},
     {"replay", "SESSION", "run its cells again, in a fresh session", cli_session_replay},
     {"checkpoint", "SESSION [NAME]", "make a checkpoint to roll back to and print its id",
-     session_checkpoint},
-    {"rollback", "SESSION CHECKPOINT", "put a session back to a checkpoint", session_rollback},
-    {"forget", "SESSION CHECKPOINT", "drop a checkpoint", session_forget},
+     ASKS ("session.checkpoint", {"session", "name"}, 1, view_checkpoint)},
+    {"rollback", "SESSION CHECKPOINT", "put a session back to a checkpoint",
+     ASKS ("session.rollback", {"session", "checkpoint"}, 2)},
+    {"forget", "SESSION CHECKPOINT", "drop a checkpoint",
+     ASKS ("session.forget", {"session", "checkpoint"}, 2)},
     {"branch", "SESSION", "make sessions that go on from it, each its own way", session_branch},
     {"end", "SESSION...", "end sessions", session_end},
     {0},

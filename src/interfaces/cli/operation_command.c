@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interfaces/cli/operation_command.h"
+
+#include "adder.h"
+#include "common/json.h"
+#include "engine/request/outcome.h"
+#include "interfaces/cli/cli.h"
+#include "interfaces/socket/client.h"
+
+int
+operation_command_print (const json_t *answer, const GError *problem, gboolean json,
+                         void (*view) (const json_t *answer))
+{
+  if (!answer) {
+    int code = cli_fail (problem);
+    return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY) ? outcome_exit_code (ADDER_OUTCOME_BUSY)
+                                                                    : code;
+  }
+  if (json)
+    cli_print_json (answer);
+  else if (view)
+    view (answer);
+  return 0;
+}
+
+int
+operation_command (const struct operation_command *command, int argc, char **argv)
+{
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  int most = (int)g_strv_length ((GStrv)(guintptr)command->parameters);
+  if (!cli_parse (entries, command->least, most, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  json_t *params = json_object ();
+  for (int i = 1; i < argc; i++)
+    if (json_object_set_new (params, command->parameters[i - 1], json_string (argv[i])) < 0)
+      g_clear_pointer (&params, json_decref);
+  g_autoptr (json_t) answer = client_call (NULL, command->operation, params, &problem);
+  if (command->empty && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
+    g_clear_error (&problem);
+    answer = json_pack ("{s:[]}", command->empty);
+  }
+  return operation_command_print (answer, problem, json, command->view);
+}
