@@ -11,8 +11,12 @@ _adder() {
     case $line in
       :files) compopt -o default ;;
       :directories) compopt -o dirnames ;;
-      "$cur"*) COMPREPLY+=("$line") && [[ $line == *= ]] && compopt -o nospace ;;
+      "$cur"*)
+        [[ $line == *= ]] && compopt -o nospace
+        printf -v line %q "$line" # a daemon elsewhere may have chosen the word
+        COMPREPLY+=("$line")
+        ;;
     esac
-  done < <("${words[0]}" complete "${words[@]:1}" 2>/dev/null)
+  done < <(command adder complete "${words[@]:1}" 2>/dev/null)
 }
 complete -F _adder adder

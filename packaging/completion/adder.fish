@@ -3,7 +3,7 @@
 function __adder_complete
     set -l typed (commandline -opc) (commandline -ct)
     set -l joined (string match -r -- '^--[^=]*=' $typed[-1]; or echo '')
-    for line in ($typed[1] complete $typed[2..] 2>/dev/null)
+    for line in (command adder complete $typed[2..] 2>/dev/null)
         switch $line
             case :files
                 __fish_complete_path (string replace -- "$joined" '' $typed[-1])

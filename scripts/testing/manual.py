@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds docs/adder.1 against the program: its synopsis is what `adder manual synopsis` prints, and the section of
-each command names each of its options, and none that there is not. --write puts the synopsis in."""
+each command names each of its options, and none that no command has. --write puts the synopsis in."""
 import pathlib
 import re
 import subprocess

@@ -54,7 +54,10 @@ void library_set_review (AdderEngine *engine, struct run_request *resolved);
  * wrong with it is in its `invalid`. */
 struct run_request *library_resolve (AdderEngine *engine, const AdderRequest *request);
 
-/* The same, where what REQUEST does not say is as LIKE has it, and not the profile's. */
+/* Whether PROFILE fits one of PATTERNS (NULL: any does); else ADDER_ERROR_REFUSED names those that would. */
+gboolean library_allows_profile (const char *const *patterns, const char *profile, GError **error);
+
+/* The same as library_resolve, where what REQUEST does not say is as LIKE has it, and not the profile's. */
 struct run_request *library_resolve_like (AdderEngine *engine, const AdderRequest *request,
                                           const struct run_request *like);
 

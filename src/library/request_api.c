@@ -410,21 +410,21 @@ adder_request_set_accept_all (AdderRequest *request, gboolean accept_all)
 
 /* ---- the profile ---- */
 
-static gboolean
-is_allowed (const AdderRequest *request, const char *profile, GError **error)
+gboolean
+library_allows_profile (const char *const *patterns, const char *profile, GError **error)
 {
-  if (!request->profiles)
+  if (!patterns)
     return TRUE;
-  for (GStrv pattern = request->profiles; *pattern; pattern++)
+  for (const char *const *pattern = patterns; *pattern; pattern++)
     if (g_pattern_match_simple (*pattern, profile))
       return TRUE;
-  if (!request->profiles[0]) {
+  if (!patterns[0]) {
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_REFUSED,
         "this caller may run code by the tools of their toolset alone: no profile is allowed to them");
     return FALSE;
   }
-  g_autofree char *allowed = g_strjoinv (" ", request->profiles);
+  g_autofree char *allowed = g_strjoinv (" ", (GStrv)(guintptr)patterns);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
                "the profile %s is not among those that this caller may use: %s", profile, allowed);
   return FALSE;
@@ -437,7 +437,7 @@ may_use (AdderEngine *engine, const AdderRequest *request, const char *profile, 
   enum role role = role_default (config);
   return (!request->asked.origin.role || role_parse (request->asked.origin.role, &role, error)) &&
          role_may_use_profile (config, role, profile, (enum role)needed, error) &&
-         is_allowed (request, profile, error);
+         library_allows_profile ((const char *const *)request->profiles, profile, error);
 }
 
 static void

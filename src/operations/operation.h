@@ -25,12 +25,13 @@ enum operation_flag {
 
 /* Who asks, and what came along. All of it is the caller's. */
 struct operation_caller {
-  AdderEngine *engine; /* NULL: OPERATION_OWN_FILES without one */
-  const char *owner;   /* NULL: nobody in particular, whose are also everybody's records and files */
-  enum role role;      /* an admin may ask for another's */
-  int watch_fd;        /* a socket: what waits is given up when its peer hangs up; -1: none */
-  int fd;              /* as the operation's flags say; -1: none */
-  int *ret_fd;         /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
+  AdderEngine *engine;         /* NULL: OPERATION_OWN_FILES without one */
+  const char *owner;           /* NULL: nobody in particular, whose are also everybody's records and files */
+  enum role role;              /* an admin may ask for another's */
+  const char *const *profiles; /* patterns of those that they may use, beside what the role says; NULL: any */
+  int watch_fd;                /* a socket: what waits is given up when its peer hangs up; -1: none */
+  int fd;                      /* as the operation's flags say; -1: none */
+  int *ret_fd; /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
 };
 
 /* One with nothing but these. */

@@ -11,10 +11,11 @@
 /* ---- the functions ---- */
 
 static gboolean
-profile_is_for (const struct profile *profile, const struct operation_caller *caller)
+profile_is_for (const struct profile *profile, const struct operation_caller *caller, GError **error)
 {
-  return !caller->engine || role_may_use_profile (caller->engine->engine->host->config, caller->role,
-                                                  profile->name, (enum role)profile->role, NULL);
+  return !caller->engine || (role_may_use_profile (caller->engine->engine->host->config, caller->role,
+                                                   profile->name, (enum role)profile->role, error) &&
+                             library_allows_profile (caller->profiles, profile->name, error));
 }
 
 /* Files that are no profiles are an admin's business. */
@@ -26,7 +27,7 @@ profile_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   for (gsize i = 0; names[i]; i++) {
     g_autoptr (GError) problem = NULL;
     struct profile *profile = profile_load (names[i], &problem);
-    if (profile && profile_is_for (profile, call->caller))
+    if (profile && profile_is_for (profile, call->caller, NULL))
       json_array_append_new (profiles, json_pack ("{s:s, s:s, s:o}", "name", profile->name, "role",
                                                   role_name ((enum role)profile->role), "title",
                                                   json_text_or_null (profile->title)));
@@ -37,11 +38,23 @@ profile_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   return json_pack ("{s:o, s:o}", "profiles", profiles, "broken", broken);
 }
 
+/* Where it stands and where its secrets are is an admin's business. */
+static void
+hide_places (json_t *profile)
+{
+  static const char *const secrets[] = {"secret_file", "secret_variable"};
+  json_object_set_new (profile, "file", json_null ());
+  for (gsize i = 0; i < G_N_ELEMENTS (secrets); i++)
+    json_object_set_new (json_object_get (profile, "network"), secrets[i], json_null ());
+}
+
 static json_t *
 profile_show (const struct operation_call *call, GError **error)
 {
   struct profile *profile = profile_load (operation_text (call, "profile"), error);
-  json_t *value = profile ? profile_to_json (profile) : NULL;
+  json_t *value = profile && profile_is_for (profile, call->caller, error) ? profile_to_json (profile) : NULL;
+  if (value && call->caller->role < ROLE_ADMIN)
+    hide_places (value);
   profile_free (profile);
   return value;
 }
@@ -68,7 +81,7 @@ static const struct field list_fields[] = {
 /* The keys are those of profiles: docs/profile-keys.md. */
 static const struct field profile_fields[] = {
     TEXT ("name", "By which a run asks for it."),
-    TEXT_0 ("file", "Where it stands on the daemon's machine."),
+    TEXT_0 ("file", "Where it stands on the daemon's machine; for admins."),
     TEXT_0 ("title", "A few words."),
     TEXT_0 ("environment", "Of a run that names none."),
     WHOLE ("min_isolation", "The lowest level at which it may be used."),
@@ -88,7 +101,7 @@ static const struct field profile_fields[] = {
     MAP ("blocked", FIELD_ANY, "The keys of [blocked]."),
     MAP ("guard", FIELD_ANY, "The keys of [guard]."),
     MAP ("workdir", FIELD_ANY, "The keys of [workdir]."),
-    MAP ("network", FIELD_ANY, "The keys of [network]; a secret is a file or a variable, and not shown."),
+    MAP ("network", FIELD_ANY, "The keys of [network]; where a secret is kept, for admins."),
     {0},
 };
 
@@ -112,7 +125,7 @@ const struct operation profile_operations[] = {
     {
         .name = "profile.list",
         .title = "List the profiles",
-        .text = "Those that the caller's role may use.",
+        .text = "Those that the caller may use.",
         .flags = OPERATION_OWN_FILES,
         .params = no_params,
         .replies = list_replies,
@@ -122,8 +135,7 @@ const struct operation profile_operations[] = {
     {
         .name = "profile.show",
         .title = "Show a profile",
-        .text = "All its keys, and the maxima of its limits.",
-        .role = ROLE_ADMIN,
+        .text = "All its keys, and the maxima of its limits. Those that the caller may use.",
         .flags = OPERATION_OWN_FILES,
         .params = show_params,
         .replies = show_replies,

@@ -25,8 +25,8 @@ gboolean tool_format_parse (const char *text, enum tool_format *ret_format, GErr
 /* One tool of a JSON format, with DESCRIPTION (installed.h). The caller's. */
 json_t *tool_describe (const struct tool *tool, enum tool_format format, const char *description);
 
-/* The format of a line of LIST: toolset, name, role, title. */
-#define TOOL_LINE "%-14s %-20s %-6s %s\n"
+/* A line of LIST: toolset, name, role, title. */
+#define TOOL_LINE "%-14s %-20s %-6s %s"
 
 /* Appends TOOLSET in the format LIST or MARKDOWN to TEXT. */
 void tool_write (GString *text, const struct toolset *toolset, enum tool_format format, tool_filter filter,

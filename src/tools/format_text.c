@@ -12,7 +12,8 @@
 static void
 write_line (GString *text, const struct toolset *toolset, const struct tool *tool)
 {
-  g_string_append_printf (text, TOOL_LINE, toolset->name, tool->name, role_name (tool->role), tool->title);
+  g_string_append_printf (text, TOOL_LINE "\n", toolset->name, tool->name, role_name (tool->role),
+                          tool->title);
 }
 
 /* ---- Markdown ---- */

@@ -5,6 +5,8 @@ import pty
 import re
 import select
 import shutil
+import signal
+import socket
 import subprocess
 import time
 
@@ -69,24 +71,52 @@ def test_names(adder):
 @pytest.mark.quick
 @pytest.mark.parametrize(
     "words",
-    [[], ["nonsense", ""], ["run", "--nonsense", ""], ["stop", ""], ["--help", ""], ["run", "--", ""], ["env", "no", ""]],
+    [[], ["nonsense", ""], ["run", "--nonsense", ""], ["stop", ""], ["--help", ""], ["help", ""], ["session", "help", ""],
+     ["run", "--", ""], ["env", "no", ""], ["env", "list", ""], ["token", "list", ""], ["search", "--providers", ""]],
+    ids=" ".join,
 )
 def test_whatever_is_typed(adder, words):
-    """Nothing is carried out, and standard error stays empty."""
-    complete(adder, *words)
+    """Only words are offered, standard error stays empty, and no daemon is started for it."""
+    before = adder.daemon()
+    ended = adder.call("complete", *words)
+    assert (ended.returncode, ended.stderr) == (0, "") and all(" " not in line for line in ended.stdout.splitlines())
+    assert adder.daemon() == before
+    if words[1:] == ["list", ""] or words == ["session", "help", ""]:
+        assert ended.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "words, offered",
+    [
+        (["--url", "http://127.0.0.1:9", "run", "--iso"], "--isolation"),
+        (["--url=http://127.0.0.1:9", "run", "--iso"], "--isolation"),
+        (["--url", "''", "run", "-p", ""], "standard"),
+        (["run", "--url", '""', "-p", ""], "standard"),
+        (["run", "s.py", "--", "--iso"], ":files"),
+    ],
+)
+def test_where_a_daemon_is_named(adder, words, offered):
+    assert offered in complete(adder, *words)
+
+
+def test_nobody_waits_for_a_daemon_that_says_nothing(adder):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        variables = {**adder.process_environment(), "ADDER_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"}
+        ended = adder.call("complete", "run", "-p", "st", env=variables)
+        assert ended.returncode == -signal.SIGALRM and ended.stdout == ""
 
 
 class Terminal:
     """A shell that believes a person sits before it."""
 
-    def __init__(self, adder, name):
+    def __init__(self, adder, name, before="/usr/bin"):
         path = shutil.which(name)
         if not path:
             pytest.skip(f"{name} is not installed")
         arguments, setup = SHELLS[name]
         prefix = adder.installation.prefix
         variables = {**adder.process_environment(), "TERM": "dumb"}
-        variables["PATH"] = f"{prefix}/bin:{variables['PATH']}"
+        variables["PATH"] = f"{before}:{prefix}/bin:{variables['PATH']}"
         self.master, slave = pty.openpty()
         self.process = subprocess.Popen(
             [*adder.user.prefix, "setsid", "--ctty", "--wait", path, *arguments],
@@ -114,6 +144,26 @@ class Terminal:
     def close(self):
         os.close(self.master)  # the shell's terminal hangs up
         self.process.wait(harness.DEADLINE)
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_what_is_offered_is_text(adder, name):
+    """Whatever a daemon elsewhere calls its things; and the program of the current directory is not run for a tab."""
+    hostile = "x;touch${IFS}harmed;#"
+    adder.file(f"{name}/adder", f"""#!/bin/sh
+if [ "$1" = complete ]; then echo '{hostile}'; else printf '%s' "$3" >"{adder.scratch}/{name}/given"; fi
+""").chmod(0o755)
+    adder.file("adder", "#!/bin/sh\ntouch harmed\n").chmod(0o755)
+    terminal = Terminal(adder, name, before=adder.scratch / name)
+    try:
+        terminal.type(b"./adder session show x\t" + SHOW)
+        terminal.wait_for(rb"LINE:.*?:END")
+        terminal.type(b"adder session show x\t\n")
+        given = adder.scratch / name / "given"
+        harness.wait_until(lambda: given.exists() and given.read_text() == hostile, "the word to arrive as it is")
+        assert not (adder.scratch / "harmed").exists()
+    finally:
+        terminal.close()
 
 
 @pytest.mark.parametrize("name", SHELLS)

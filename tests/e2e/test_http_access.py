@@ -90,7 +90,7 @@ def test_roles_looking_and_deciding(served):
 
 
 def test_what_there_is_for_each_role(served):
-    """Names are for everybody who may use them; where files are, and what profiles say, is for admins."""
+    """Profiles are for everybody who may use them; where files are, and the state of the daemon, is for admins."""
     torn = served.adder.config / "profiles/torn.conf"
     torn.parent.mkdir(exist_ok=True)
     torn.write_text("[limits\n")
@@ -102,9 +102,17 @@ def test_what_there_is_for_each_role(served):
         assert bool(listed["broken"]) == (role == "admin"), role
         for environment in served.get("/v1/environments", secret=secret).json()["environments"]:
             assert bool(environment["python"]) == (role == "admin"), role
-        for path in ("/v1/profiles/standard", "/v1/status", "/v1/store"):
+        shown = served.get("/v1/profiles/standard", secret=secret).json()
+        assert bool(shown["file"]) == (role == "admin") and shown["limits"]["pids"] > 0, role
+        assert served.get("/v1/profiles/workbench", secret=secret).status == (403 if role == "guest" else 200), role
+        for path in ("/v1/status", "/v1/store"):
             assert served.get(path, secret=secret).status == (200 if role == "admin" else 403), (role, path)
     torn.unlink()
+    for options, names in ((["--profiles", "comp*"], {"compute"}), (["--toolset", "compute"], set())):
+        secret = served.token("few" + options[0].strip("-"), *options)
+        listed = served.get("/v1/profiles", secret=secret).json()["profiles"]
+        assert {profile["name"] for profile in listed} == names
+        assert served.get("/v1/profiles/standard", secret=secret).status == 403
     assert set(seen["guest"].values()) == {"guest"} and "standard" in seen["guest"]
     assert set(seen["guest"]) < set(seen["admin"]) and set(seen["user"]) <= set(seen["admin"])
 

@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from harness import status_bytes, wait_until
+from harness import DEADLINE, status_bytes, wait_until
 
 pytestmark = pytest.mark.both_users
 
@@ -717,3 +717,21 @@ def test_who_cannot_speak_mcp(unharmed, name):
         assert b"-32700" in client.connection.recv(4096)
         client.connection.shutdown(socket.SHUT_WR)
         assert client.connection.recv(4096) == b""
+
+
+def test_status_of_a_daemon_that_says_nothing(make_adder):
+    """It is what somebody asks who wonders why nothing answers, so it ends."""
+    adder = make_adder()
+    hello = {"protocol": PROTOCOL, "version": "0.1.0", "built": 1 << 40, "pid": os.getpid()}
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(adder.runtime / "adder.sock"))
+        os.chmod(adder.runtime / "adder.sock", 0o666)
+        silent.listen()
+        with adder.popen("status") as process:
+            connection, _ = silent.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(frame(HELLO, json.dumps(hello).encode()))
+                _, err = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 125 and err.count(b"\n") == 1, err
+    (adder.runtime / "adder.sock").unlink()

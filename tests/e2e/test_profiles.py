@@ -116,6 +116,12 @@ PROBLEMS = [
 
 
 @pytest.mark.quick
+def test_show_has_variables_of_any_name(adder, profile):
+    name = profile("[variables]\nname = alice\nfile = x.csv\nhome = /h\n")
+    shown = adder.call("profile", "show", name).stdout
+    assert "\n[variables]\n" in shown and all(f"\n{line}\n" in shown for line in ("name = alice", "file = x.csv", "home = /h"))
+
+
 def test_check_tells_all_problems_at_once(adder):
     file = adder.file("bad.conf", BAD)
     ended = adder.call("profile", "check", file)

@@ -251,7 +251,8 @@ def test_what_cannot_travel(remote):
         ("env", "show", "system"): "works with the daemon of this machine alone",
         ("profile", "check", folder): "works with the daemon of this machine alone",
         ("tools", "disable", "run_python"): "tools are switched on the daemon's machine",
-        ("tools", "--prompt"): "leave out --prompt",
+        ("tools", "--prompt"): "--prompt is about the tools of this program",
+        ("tools", "--format", "markdown"): "that format is about the tools of this program",
         ("token", "list"): "works with the daemon of this machine alone",
         ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "works with the daemon of this machine alone",
         ("run", "--workdir", folder, "-c", "1"): "--workdir and --review are about a directory of this machine",
@@ -434,6 +435,32 @@ def test_an_answer_that_is_none_is_refused(asking, stranger, status, body):
     ):  # fmt: skip
         ended = asking.call(*command)
         assert ended.returncode == 125 and "(null)" not in ended.stdout + ended.stderr, (command, ended)
+
+
+EVIL = "\x1b]0;owned\x07\nadder: all is well\u202e"
+LISTS = {
+    ("profile", "list"): {"profiles": [{"name": EVIL, "role": EVIL, "title": EVIL}], "broken": [{"name": EVIL, "problem": EVIL}]},
+    ("profile", "list", "--names"): {"profiles": [{"name": EVIL, "role": EVIL, "title": EVIL}], "broken": []},
+    ("env", "list"): {"environments": [{"name": EVIL, "version": EVIL, "python": EVIL, "directory": None, "modules": []}]},
+    ("status",): {"daemon": True, "version": EVIL, "engine": {EVIL: {EVIL: EVIL}}},
+    ("tools",): {"toolset": EVIL, "toolsets": [EVIL], "tools": [{"name": EVIL, "title": EVIL, "_meta": {"adder/role": EVIL}}]},
+}
+
+
+@pytest.mark.parametrize("arguments", LISTS, ids=" ".join)
+def test_what_another_machine_wrote_drives_no_terminal(asking, stranger, arguments):
+    stranger.says("GET", 200, json.dumps(LISTS[arguments]).encode())
+    ended = asking.call(*arguments)
+    said = ended.stdout + ended.stderr
+    assert ended.returncode in (0, 125) and "owned" in said and not set("\x1b\x07\u202e") & set(said), ended
+    assert not any(line.startswith("adder: all is well") for line in said.splitlines()), ended
+
+
+@pytest.mark.parametrize("toolsets", ["[null]", "[{}]", "[1]", "5", "null"])
+def test_toolsets_that_are_none(asking, stranger, toolsets):
+    stranger.says("GET", 200, f'{{"toolset": "a", "tools": [], "toolsets": {toolsets}}}'.encode())
+    ended = asking.call("tools")
+    assert ended.returncode == 125 and "answered otherwise" in ended.stderr, ended
 
 
 def test_the_token_goes_to_no_proxy(asking, stranger):

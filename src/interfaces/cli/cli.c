@@ -70,7 +70,7 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
     print_help (stderr, prefix, summary, table);
     return CLI_FAILED;
   }
-  if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0) {
+  if (!observer && (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0)) {
     print_help (stdout, prefix, summary, table);
     return 0;
   }
@@ -183,6 +183,17 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is one argument too many", shown);
   }
   return given >= least && given <= most;
+}
+
+void
+cli_print_line (const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  g_autofree char *line = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_autofree char *shown = text_one_line (line, -1);
+  printf ("%s\n", shown);
 }
 
 void

@@ -17,10 +17,10 @@ print_list (const json_t *environments, gboolean names_only)
   {
     const char *name = json_member_text (environment, "name");
     if (names_only)
-      printf ("%s\n", name);
+      cli_print_line ("%s", name);
     else
-      printf ("%-16s %-8s %s\n", name, json_member_text (environment, "version"),
-              json_member_text (environment, "python"));
+      cli_print_line ("%-16s %-8s %s", name, json_member_text (environment, "version"),
+                      json_member_text (environment, "python"));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "interfaces/cli/cli.h"
@@ -37,14 +38,13 @@ print_group (const char *group, const json_t *keys)
   gboolean began = FALSE;
   json_object_foreach ((json_t *)(guintptr)keys, name, value)
   {
-    if (json_is_null (value) || json_is_object (value) || strcmp (name, "name") == 0 ||
-        strcmp (name, "file") == 0)
+    if (json_is_null (value) || json_is_object (value))
       continue;
     if (!began)
       printf ("\n[%s]\n", group);
     began = TRUE;
     g_autofree char *text = value_text (value);
-    printf ("%s = %s\n", name, text);
+    cli_print_line ("%s = %s", name, text);
   }
 }
 
@@ -71,12 +71,16 @@ print_limits (const json_t *profile)
 static void
 print_profile (const json_t *profile)
 {
-  printf ("%s: %s\n%s\n", json_member_text (profile, "name"), json_member_text (profile, "title"),
-          json_member_text (profile, "file"));
+  /* Its own keys are those of the first group, but for what the head tells. */
+  g_autoptr (json_t) own = json_copy ((json_t *)(guintptr)profile);
+  json_object_del (own, "name");
+  json_object_del (own, "file");
+  cli_print_line ("%s: %s", json_member_text (profile, "name"), json_member_text (profile, "title"));
+  cli_print_line ("%s", json_member_text (profile, "file"));
   for (const struct profile_group *group = profile_groups; group->name; group++)
-    /* The two of limits are one table, which ends the page; the keys of the first are the profile's own. */
+    /* The two of limits are one table, which ends the page. */
     if (strcmp (group->name, "limits") != 0 && strcmp (group->name, "maxima") != 0)
-      print_group (group->name, group == profile_groups ? profile : json_object_get (profile, group->name));
+      print_group (group->name, group == profile_groups ? own : json_object_get (profile, group->name));
   print_limits (profile);
 }
 
@@ -245,10 +249,10 @@ print_list (const json_t *profiles, gboolean names_only)
   json_array_foreach (profiles, i, profile)
   {
     if (names_only)
-      printf ("%s\n", json_member_text (profile, "name"));
+      cli_print_line ("%s", json_member_text (profile, "name"));
     else
-      printf ("%-16s %-6s %s\n", json_member_text (profile, "name"), json_member_text (profile, "role"),
-              json_member_text (profile, "title"));
+      cli_print_line ("%-16s %-6s %s", json_member_text (profile, "name"), json_member_text (profile, "role"),
+                      json_member_text (profile, "title"));
   }
 }
 
@@ -261,6 +265,7 @@ say_broken (const json_t *broken)
   {
     g_autoptr (GError) problem =
         g_error_new_literal (ADDER_ERROR, ADDER_ERROR_INVALID, json_member_text (profile, "problem"));
+    error_make_printable (&problem);
     cli_fail (problem);
   }
   return json_array_size (broken) > 0;

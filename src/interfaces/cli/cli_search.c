@@ -106,7 +106,7 @@ print_names (const json_t *providers)
 {
   gsize i;
   json_t *provider;
-  json_array_foreach (providers, i, provider) printf ("%s\n", json_member_text (provider, "name"));
+  json_array_foreach (providers, i, provider) cli_print_line ("%s", json_member_text (provider, "name"));
 }
 
 static int

@@ -54,7 +54,7 @@ print_value (const char *name, const json_t *value, int depth)
   g_strdelimit (label, "_", ' ');
   if (json_is_object (value)) {
     if (json_object_size (value) > 0) {
-      printf ("%*s%s:\n", depth * 2, "", label);
+      cli_print_line ("%*s%s:", depth * 2, "", label);
       print_members (value, depth + 1);
     }
   } else if (json_is_array (value)) {
@@ -69,14 +69,14 @@ print_value (const char *name, const json_t *value, int depth)
     }
   } else if (json_is_integer (value)) {
     g_autofree char *text = number_text (name, json_integer_value (value));
-    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, text);
+    cli_print_line ("%*s%-*s %s", depth * 2, "", LABEL_WIDTH - depth * 2, label, text);
   } else if (json_is_string (value))
-    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_string_value (value));
+    cli_print_line ("%*s%-*s %s", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_string_value (value));
   else if (json_is_real (value))
-    printf ("%*s%-*s %.1f\n", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_real_value (value));
+    cli_print_line ("%*s%-*s %.1f", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_real_value (value));
   else if (json_is_boolean (value))
-    printf ("%*s%-*s %s\n", depth * 2, "", LABEL_WIDTH - depth * 2, label,
-            json_is_true (value) ? "yes" : "no");
+    cli_print_line ("%*s%-*s %s", depth * 2, "", LABEL_WIDTH - depth * 2, label,
+                    json_is_true (value) ? "yes" : "no");
 }
 
 static void

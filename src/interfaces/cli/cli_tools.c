@@ -5,8 +5,8 @@
 
 #include "adder.h"
 #include "common/config.h"
+#include "common/field_rows.h"
 #include "common/json.h"
-#include "common/text.h"
 #include "interfaces/cli/caller_context.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/remote/remote.h"
@@ -144,13 +144,25 @@ switch_tool (const struct tools_options *options, const char *word, const char *
 
 /* ---- those of a daemon elsewhere ---- */
 
+static const struct field tool_fields[] = {{0}};
+static const struct field list_fields[] = {
+    TEXT ("toolset", "Whose tools these are."),
+    TEXTS ("toolsets", "Those that the caller may use."),
+    LIST ("tools", tool_fields, "In the format that was asked for."),
+    {0},
+};
+static const struct field *const list_replies[] = {list_fields, NULL};
+
 /* {"toolset", "toolsets", "tools"}: TOOLSET may be NULL. The caller's. */
 static json_t *
 ask_tools (const char *toolset, const char *format, GError **error)
 {
   g_autofree char *named = toolset ? g_uri_escape_string (toolset, NULL, FALSE) : NULL;
   g_autofree char *path = g_strconcat ("/v1/tools?format=", format, named ? "&toolset=" : NULL, named, NULL);
-  return remote_ask ("GET", path, NULL, -1, error);
+  json_t *answer = remote_ask ("GET", path, NULL, -1, error);
+  if (answer && !remote_check (answer, list_replies, error))
+    g_clear_pointer (&answer, json_decref);
+  return answer;
 }
 
 static void
@@ -160,13 +172,9 @@ print_rows (const json_t *answer)
   json_t *tool;
   json_array_foreach (json_object_get (answer, "tools"), i, tool)
   {
-    const char *texts[] = {json_member_text (answer, "toolset"), json_member_text (tool, "name"),
-                           json_member_text (json_object_get (tool, "_meta"), "adder/role"),
-                           json_member_text (tool, "title")};
-    g_autofree char *line = g_strdup_printf (TOOL_LINE, texts[0], texts[1], texts[2], texts[3]);
-    g_strchomp (line);
-    g_autofree char *shown = text_one_line (line, -1); /* another machine wrote it */
-    printf ("%s\n", shown);
+    const char *role = json_member_text (json_object_get (tool, "_meta"), "adder/role");
+    cli_print_line (TOOL_LINE, json_member_text (answer, "toolset"), json_member_text (tool, "name"), role,
+                    json_member_text (tool, "title"));
   }
 }
 
@@ -196,12 +204,14 @@ print_remote (const struct tools_options *options, GError **error)
   if (options->format && !tool_format_parse (options->format, &format, error))
     return FALSE;
   gboolean lists = format == TOOL_FORMAT_LIST;
-  if (options->prompt || options->role || options->read_only || format == TOOL_FORMAT_MARKDOWN ||
-      format == TOOL_FORMAT_OPERATIONS) {
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-        "of a daemon elsewhere there is the list that the token may call, for people or for a model: "
-        "leave out --prompt, --role and --read-only");
+  const char *only_here = options->prompt                                                      ? "--prompt"
+                          : options->role                                                      ? "--role"
+                          : options->read_only                                                 ? "--read-only"
+                          : format == TOOL_FORMAT_MARKDOWN || format == TOOL_FORMAT_OPERATIONS ? "that format"
+                                                                                               : NULL;
+  if (only_here) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "%s is about the tools of this program: leave it out, or look here (--url '')", only_here);
     return FALSE;
   }
   g_autoptr (json_t) answer = ask_tools (options->toolset, lists ? "mcp" : options->format, error);

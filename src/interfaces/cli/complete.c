@@ -4,6 +4,7 @@
  * is a word, or with a colon before it what the shell itself offers: ":files", ":directories". */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "interfaces/cli/cli.h"
@@ -12,6 +13,8 @@
 #include "policy/profile.h"
 #include "sandbox/isolation.h"
 #include "tools/table.h"
+
+#define PATIENCE_S 3 /* nobody waits longer for a tab; what a daemon does not say by then is not offered */
 
 /* ---- what a value may be ---- */
 
@@ -118,7 +121,7 @@ static const struct value option_values[] = {
     {NULL, "output", FILES},
     {NULL, "profile", NULL, NULL, "profile list --names"},
     {NULL, "provider", "openai anthropic ollama llama.cpp vllm"},
-    {NULL, "providers", NULL, NULL, "search providers --names"},
+    {NULL, "providers", NULL, NULL, "search providers --names --no-daemon"},
     {NULL, "python", FILES},
     {NULL, "requirements", FILES},
     {NULL, "role", NULL, print_roles},
@@ -152,8 +155,6 @@ static const struct value argument_values[] = {
     {"profile check", NULL, FILES},
     {"profile", NULL, NULL, NULL, "profile list --names"},
     {"run", NULL, FILES},
-    {"session list", NULL, NOTHING},
-    {"session new", NULL, NOTHING},
     {"session", NULL, NULL, NULL, "session list --names"},
     {"token create", NULL, NOTHING},
     {"token", NULL, NULL, NULL, "token list --names"},
@@ -170,6 +171,7 @@ struct line {
   const struct cli_command *table; /* the program's */
   const char *command;             /* "session new" */
   const struct cli_command *sub;   /* commands that can follow; NULL: there are none */
+  gboolean is_full;                /* the command takes no argument */
   GArray *options;                 /* of GOptionEntry, of which names, kinds and flags are good */
 };
 
@@ -191,13 +193,26 @@ line_take_options (gpointer data, const GOptionEntry *entries)
   }
 }
 
-/* Asks the command that WORDS name what it has. Its second word may be a command of its own, or none. */
+/* Asks the command that WORDS name, one or two, what it has. */
 static void
 line_observe (struct line *line, int count, char *const *words)
 {
   const struct cli_observer observer = {line_take_commands, line_take_options, line};
-  char *argv[] = {(char *)"adder", words[0], words[1], NULL};
-  cli_observe (&observer, line->table, MIN (count, 2) + 1, argv);
+  char *argv[] = {(char *)"adder", words[0], NULL, NULL};
+  cli_observe (&observer, line->table, 2, argv);
+  const struct cli_command *row = line->sub;
+  if (count < 2 || !row)
+    return;
+  /* The second word is a command of its own, or an argument of one that has options as well. */
+  while (row->name && strcmp (row->name, words[1]) != 0)
+    row++;
+  line->sub = NULL;
+  line->is_full = !row->name || row->arguments[0] == '\0';
+  if (!row->name)
+    return;
+  g_array_set_size (line->options, 0);
+  argv[2] = words[1];
+  cli_observe (&observer, line->table, 3, argv);
 }
 
 /* WORD as an option of the line: "-e", "--env" or the beginning of "--env=x". NULL: it is none. */
@@ -295,33 +310,66 @@ line_print (const struct line *line, const char *previous, const char *last)
     line_print_options (line);
   else if (line->sub)
     print_commands (line->sub);
-  else
+  else if (!line->is_full)
     line_print_values (line, argument_values, NULL);
+}
+
+/* WORD without the quotes around it, which bash leaves there. The caller's. */
+static char *
+unquote (const char *word)
+{
+  gsize length = strlen (word);
+  gboolean is_quoted = length >= 2 && (*word == '"' || *word == '\'') && word[length - 1] == *word;
+  return is_quoted ? g_strndup (word + 1, length - 2) : g_strdup (word);
+}
+
+/* WORDS without --url, wherever it stands, which is heeded; *RET_CODE: they go on behind --, which is not
+ * ours. The caller's, and so are the words. */
+static GPtrArray *
+take_words (int count, char *const *words, gboolean *ret_code)
+{
+  GPtrArray *taken = g_ptr_array_new_with_free_func (g_free);
+  for (int i = 0; i < count; i++) {
+    g_autofree char *word = unquote (words[i]);
+    gboolean is_last = i == count - 1;
+    *ret_code = *ret_code || (!is_last && strcmp (word, "--") == 0);
+    if (!is_last && g_str_has_prefix (word, "--url="))
+      remote_set_url (word + strlen ("--url="));
+    else if (i < count - 2 && strcmp (word, "--url") == 0) {
+      g_autofree char *url = unquote (words[++i]);
+      remote_set_url (url);
+    } else
+      g_ptr_array_add (taken, g_steal_pointer (&word));
+  }
+  return taken;
 }
 
 int
 cli_complete (const struct cli_command *table, int count, char *const *words)
 {
-  /* It may stand before the command, too. */
-  if (count > 2 && strcmp (words[0], "--url") == 0) {
-    remote_set_url (words[1]);
-    words += 2;
-    count -= 2;
-  }
-  if (count <= 1) {
+  gboolean is_code = FALSE;
+  alarm (PATIENCE_S);
+  g_autoptr (GPtrArray) taken = take_words (count, words, &is_code);
+  char *const *typed = (char *const *)taken->pdata;
+  if (taken->len <= 1) {
     print_commands (table);
     print_words ("--help --version --url");
     return 0;
   }
-  gboolean has_second = count > 2 && *words[1] != '-' && *words[1];
-  g_autofree char *command = has_second ? g_strconcat (words[0], " ", words[1], NULL) : g_strdup (words[0]);
+  if (is_code) {
+    print_words (FILES);
+    return 0;
+  }
+  guint last = taken->len - 1;
+  gboolean has_second = last > 1 && *typed[1] != '-' && *typed[1];
+  g_autofree char *command = has_second ? g_strconcat (typed[0], " ", typed[1], NULL) : g_strdup (typed[0]);
   struct line line = {
       .table = table,
       .command = command,
       .options = g_array_new (FALSE, FALSE, sizeof (GOptionEntry)),
   };
-  line_observe (&line, has_second ? 2 : 1, words);
-  line_print (&line, words[count - 2], words[count - 1]);
+  line_observe (&line, has_second ? 2 : 1, typed);
+  line_print (&line, typed[last - 1], typed[last]);
   g_array_unref (line.options);
   return 0;
 }

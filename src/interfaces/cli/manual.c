@@ -64,9 +64,9 @@ print_arguments (const char *arguments)
 {
   g_auto (GStrv) parts = g_strsplit (arguments, "\"", -1);
   g_autofree char *quoted = g_strjoinv ("\\(dq", parts);
+  printf (".Op Ar OPTION ...\n");
   if (*arguments)
     printf (".Ar \"%s\"\n", quoted);
-  printf (".Op Ar OPTION ...\n");
 }
 
 /* A line or two for each command. One that has commands of its own and does something itself has both. */

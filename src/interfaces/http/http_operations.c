@@ -53,6 +53,7 @@ handle_operation (struct http_request *request)
         .engine = service->engine,
         .owner = http_who (request)->owner,
         .role = http_who (request)->role,
+        .profiles = principal_run_profiles (http_who (request)),
         .watch_fd = http_watch_fd (request),
         .fd = directory_fd,
     };

@@ -445,7 +445,8 @@ take_progress (const struct client *client, const struct protocol_message *messa
 static gboolean
 receive_answer (const struct client *client, struct protocol_message *ret_message, GError **error)
 {
-  while (protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, -1, ret_message, error)) {
+  int most_ms = client->answer_ms > 0 ? client->answer_ms : -1;
+  while (protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, most_ms, ret_message, error)) {
     if (ret_message->kind != PROTOCOL_PROGRESS)
       return TRUE;
     take_progress (client, ret_message);
@@ -545,6 +546,8 @@ client_call_with (const char *socket, const char *operation, json_t *params, int
   }
   if (!connect_for (socket ? socket : usual, operation, &client, error))
     return NULL;
+  /* Whoever asks for the status may ask because nothing answers. */
+  client.answer_ms = strcmp (operation, "status.show") == 0 ? PROTOCOL_FRAME_MS : 0;
   json_t *answer = client_ask_for (&client, PROTOCOL_OPERATION, question, &fd, fd >= 0 ? 1 : 0,
                                    ret_fd ? ret_fd : &unwanted_fd, error);
   client_close (&client);

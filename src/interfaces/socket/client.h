@@ -14,6 +14,7 @@ struct client {
   /* Told how far a call is, where its question asks for it; or NULL. */
   void (*progressed) (gpointer data, const struct tool_progress *progress);
   gpointer progressed_data;
+  int answer_ms; /* an answer may take so long; 0: as long as it takes */
 };
 
 /* Connects to the daemon at SOCKET and greets it. Without one: ADDER_ERROR_NOT_FOUND. */

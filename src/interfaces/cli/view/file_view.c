@@ -167,8 +167,8 @@ file_view_check (const json_t *found)
   say_count (found, "lost_count", CLI_RED, "file is lost:", "files are lost:");
   json_array_foreach (json_object_get (found, "lost"), i, one)
   {
-    g_autofree char *name = plain (one, "name");
-    printf ("  %s  %s  %s\n", json_member_text (one, "file_id"), name, json_member_text (one, "why"));
+    g_autofree char *id = plain (one, "file_id"), *name = plain (one, "name"), *why = plain (one, "why");
+    printf ("  %s  %s  %s\n", id, name, why);
   }
   say_count (found, "forgotten", CLI_YELLOW, "of them was forgotten", "of them were forgotten");
   if (json_is_true (json_object_get (found, "healthy")))

@@ -114,8 +114,9 @@ session_view_names (const json_t *answer)
   json_array_foreach (json_object_get (answer, "sessions"), i, session)
   {
     const char *name = json_member_text (session, "name");
+    g_autofree char *shown = text_one_line (name[0] ? name : json_member_text (session, "session_id"), -1);
     if (!has_ended (session))
-      printf ("%s\n", name[0] ? name : json_member_text (session, "session_id"));
+      printf ("%s\n", shown);
   }
 }
 
