@@ -260,7 +260,10 @@ line_print_listed (const struct line *line, const char *command)
 {
   g_autofree char *whole = g_strconcat ("adder ", command, NULL);
   g_auto (GStrv) argv = g_strsplit (whole, " ", -1);
-  (void)cli_dispatch ("adder", "", line->table, (int)g_strv_length (argv), argv);
+  int argc = (int)g_strv_length (argv);
+  /* Options are taken out of what is parsed, and stay in ours. */
+  g_autofree char **parsed = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
+  (void)cli_dispatch ("adder", "", line->table, argc, parsed);
 }
 
 /* The values of OPTION (NULL: of an argument), from ROWS. */
