@@ -82,6 +82,15 @@ sys_clone (unsigned long flags, int *ret_pidfd)
   return (pid_t)syscall (SYS_clone, flags | CLONE_PIDFD, NULL, ret_pidfd, NULL, NULL);
 }
 
+/* The end of such a child, which has copies of locks that other threads held: _exit() of a sanitizer takes
+ * one of its own, and waits for ever. */
+_Noreturn static inline void
+sys_exit (int code)
+{
+  for (;;)
+    syscall (SYS_exit_group, code);
+}
+
 static inline int
 sys_pivot_root (const char *new_root, const char *put_old)
 {

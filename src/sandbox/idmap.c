@@ -63,7 +63,7 @@ idmap_make (const struct idmap *map, int *ret_fd, struct fault *fault)
     char end;
     fd_close (&gate_write);
     (void)fd_read_all (gate_read, &end, 1);
-    _exit (0);
+    sys_exit (0);
   }
   int r = write_maps (pid, map, ret_fd, fault);
   fd_close (&gate_write);

@@ -136,9 +136,7 @@ try_namespaces (void)
   pid_t pid = sys_clone (CLONE_NEWUSER | CLONE_NEWPID, &pidfd_number);
   if (pid == 0) {
     trial = try_in_child (proc_fd, uid, gid);
-    if (write (pipe_fds[1], &trial, sizeof trial) < 0)
-      _exit (1);
-    _exit (0);
+    sys_exit (write (pipe_fds[1], &trial, sizeof trial) < 0);
   }
   if (pid < 0)
     trial.err = errno;
