@@ -23,7 +23,7 @@ static const struct field status_fields[] = {
     SOME (.name = "uptime_ms", .types = FIELD_INTEGER, .text = "For how long."),
     SOME (.name = "idle_exit_ms", .types = FIELD_INTEGER,
           .text = "It ends after so long without a connection; 0: never."),
-    SOME (.name = "connections", .types = FIELD_INTEGER, .text = "At the socket, without that of who asks."),
+    SOME (.name = "connections", .types = FIELD_INTEGER, .text = "At the socket, not counting the caller's."),
     SOME (.name = "running", .types = FIELD_INTEGER, .text = "Runs, calls and other work."),
     SOME (.name = "runs", .types = FIELD_INTEGER, .text = "How many there were."),
     SOME (.name = "http", .types = FIELD_LIST, .items = FIELD_TEXT,

@@ -161,8 +161,9 @@ tool_write_operations (GString *text)
   g_string_append (text, operations_head);
   for (gsize noun = 0; operations[noun]; noun++) {
     const char *name = operations[noun]->name;
-    g_string_append_printf (text, "## %c%.*ss\n\n", g_ascii_toupper (name[0]), (int)strcspn (name, ".") - 1,
-                            name + 1);
+    gsize length = strcspn (name, ".");
+    g_string_append_printf (text, "## %c%.*s%s\n\n", g_ascii_toupper (name[0]), (int)length - 1, name + 1,
+                            name[length - 1] == 's' ? "" : "s");
     for (const struct operation *row = operations[noun]; row->name; row++)
       write_operation (text, row);
   }

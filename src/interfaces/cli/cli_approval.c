@@ -15,13 +15,9 @@ view_whole (const json_t *answer)
 static int
 tell (const json_t *answer, const GError *problem, gboolean json, const char *sentence)
 {
-  if (!answer)
-    return cli_fail (problem);
-  if (json)
-    cli_print_json (answer);
-  else
+  if (answer && !json)
     printf ("%s\n", sentence);
-  return 0;
+  return operation_command_print (answer, problem, json, NULL);
 }
 
 static int
