@@ -24,10 +24,7 @@ ask_new (const struct submission *request, const char *name, GError **error)
     g_autoptr (json_t) body = remote_body (request, error);
     if (body && name)
       json_object_set_new (body, "name", json_text_or_null (name));
-    json_t *made = body ? remote_ask ("POST", "/v1/sessions", body, -1, error) : NULL;
-    if (made && !remote_check (made, session_replies, error))
-      g_clear_pointer (&made, json_decref);
-    return made;
+    return body ? remote_ask ("POST", "/v1/sessions", body, session_replies, -1, error) : NULL;
   }
   g_autofree char *socket = client_socket (error);
   g_autoptr (json_t) question =

@@ -159,10 +159,7 @@ ask_tools (const char *toolset, const char *format, GError **error)
 {
   g_autofree char *named = toolset ? g_uri_escape_string (toolset, NULL, FALSE) : NULL;
   g_autofree char *path = g_strconcat ("/v1/tools?format=", format, named ? "&toolset=" : NULL, named, NULL);
-  json_t *answer = remote_ask ("GET", path, NULL, -1, error);
-  if (answer && !remote_check (answer, list_replies, error))
-    g_clear_pointer (&answer, json_decref);
-  return answer;
+  return remote_ask ("GET", path, NULL, list_replies, -1, error);
 }
 
 static void

@@ -201,9 +201,13 @@ ask_until (const char *method, const char *path, const json_t *body, int cancel_
 }
 
 json_t *
-remote_ask (const char *method, const char *path, const json_t *body, int cancel_fd, GError **error)
+remote_ask (const char *method, const char *path, const json_t *body, const struct field *const *replies,
+            int cancel_fd, GError **error)
 {
-  return ask_until (method, path, body, cancel_fd, 0, error);
+  json_t *answer = ask_until (method, path, body, cancel_fd, 0, error);
+  if (answer && replies && !remote_check (answer, replies, error))
+    g_clear_pointer (&answer, json_decref);
+  return answer;
 }
 
 gboolean

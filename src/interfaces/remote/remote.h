@@ -23,14 +23,16 @@ gboolean remote_is_set (void);
 gboolean remote_request (const struct http_client_request *asked, const char *type, int cancel_fd,
                          struct http_response *ret_response, GError **error);
 
-/* BODY, or nothing where it is NULL, by METHOD to PATH; the answer, an object, is the caller's. */
-json_t *remote_ask (const char *method, const char *path, const json_t *body, int cancel_fd, GError **error);
+/* BODY, or nothing where it is NULL, by METHOD to PATH; the answer, one of REPLIES as remote_check has them
+ * (NULL: any object), is the caller's. */
+struct field;
+json_t *remote_ask (const char *method, const char *path, const json_t *body,
+                    const struct field *const *replies, int cancel_fd, GError **error);
 
 /* The same, where its answer is not waited for longer than seconds. Whether it came. */
 gboolean remote_ask_soon (const char *method, const char *path, const json_t *body);
 
 /* Whether ANSWER is one of REPLIES (field_fits; ends with NULL); what is not is ADDER_ERROR_FAILED. */
-struct field;
 gboolean remote_check (const json_t *answer, const struct field *const *replies, GError **error);
 
 /* POSTs BODY to PATH, and tells EVENT what comes. TRUE: all of it came. */

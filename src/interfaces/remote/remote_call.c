@@ -99,10 +99,8 @@ call_row (const struct operation *operation, const json_t *params, GError **erro
   gboolean has_body = strcmp (operation->http.method, "POST") == 0;
   if (!has_body)
     path = add_query (g_steal_pointer (&path), said);
-  json_t *answer = remote_ask (operation->http.method, path, has_body ? said : NULL, -1, error);
-  if (answer && operation->http.status != 204 && !remote_check (answer, operation->replies, error))
-    g_clear_pointer (&answer, json_decref);
-  return answer;
+  return remote_ask (operation->http.method, path, has_body ? said : NULL,
+                     operation->http.status == 204 ? NULL : operation->replies, -1, error);
 }
 
 /* ---- streams ---- */

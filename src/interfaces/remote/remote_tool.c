@@ -41,9 +41,11 @@ call_streamed (const char *path, json_t *body, struct calling *calling, int canc
   g_autoptr (GError) problem = NULL;
   json_object_set_new (body, "stream", json_true ());
   gboolean ok = remote_stream (path, body, cancel_fd, take_event, calling, &problem);
-  if (calling->reply)
+  if (calling->reply && !remote_check (calling->reply, replies, error))
+    g_clear_pointer (&calling->reply, json_decref);
+  else if (calling->reply)
     return calling->reply;
-  if (ok)
+  else if (ok)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the daemon went away during the call");
   else
     g_propagate_error (error, g_steal_pointer (&problem));
@@ -76,9 +78,6 @@ remote_tool (const json_t *question, void (*saw) (gpointer data, const struct to
   }
   g_autofree char *name = g_uri_escape_string (tool, NULL, FALSE);
   g_autofree char *path = g_strconcat ("/v1/tools/", name, NULL);
-  json_t *answer = saw ? call_streamed (path, body, &calling, cancel_fd, error)
-                       : remote_ask ("POST", path, body, cancel_fd, error);
-  if (answer && !remote_check (answer, replies, error))
-    g_clear_pointer (&answer, json_decref);
-  return answer;
+  return saw ? call_streamed (path, body, &calling, cancel_fd, error)
+             : remote_ask ("POST", path, body, replies, cancel_fd, error);
 }
