@@ -186,17 +186,6 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
 }
 
 void
-cli_print_line (const char *format, ...)
-{
-  va_list arguments;
-  va_start (arguments, format);
-  g_autofree char *line = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_autofree char *shown = text_one_line (line, -1);
-  printf ("%s\n", shown);
-}
-
-void
 cli_print_json (const json_t *value)
 {
   g_autofree char *text = json_to_text (value);

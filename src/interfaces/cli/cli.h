@@ -60,9 +60,6 @@ void cli_observe (const struct cli_observer *told, const struct cli_command *tab
 int cli_fail (const GError *error);
 int cli_fail_usage (const GError *error);
 
-/* A line on standard output, in which nothing that a daemon elsewhere wrote can drive the terminal. */
-void cli_print_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
-
 /* What --json prints: VALUE on one line. */
 void cli_print_json (const json_t *value);
 

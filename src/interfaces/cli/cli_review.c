@@ -28,8 +28,8 @@ static void
 view_settled (const json_t *answer)
 {
   json_int_t files = json_integer_value (json_object_get (answer, "files"));
-  printf ("%s: %" JSON_INTEGER_FORMAT " file%s\n", json_string_value (json_object_get (answer, "state")),
-          files, files == 1 ? "" : "s");
+  cli_print_line ("%s: %" JSON_INTEGER_FORMAT " file%s", json_member_text (answer, "state"), files,
+                  files == 1 ? "" : "s");
 }
 
 /* The directory of the review, opened by us: the daemon opens nothing in our name. */

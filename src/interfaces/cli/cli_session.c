@@ -5,6 +5,7 @@
 
 #include "adder.h"
 #include "common/json.h"
+#include "common/text.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/run_options.h"
 #include "interfaces/cli/view/session_view.h"
@@ -49,7 +50,7 @@ make (const struct run_options *options, json_t **ret_session, GError **error)
 static void
 view_id (const json_t *session)
 {
-  printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+  cli_print_line ("%s", json_member_text (session, "session_id"));
 }
 
 static int
@@ -151,14 +152,17 @@ say_warnings (const json_t *answer)
   gsize index;
   json_t *warning;
   json_array_foreach (json_object_get (answer, "warnings"), index, warning)
-      fprintf (stderr, "adder: %s\n", json_string_value (warning));
+  {
+    g_autofree char *shown = text_one_line (json_string_value (warning), -1);
+    fprintf (stderr, "adder: %s\n", shown);
+  }
 }
 
 static void
 view_checkpoint (const json_t *answer)
 {
   say_warnings (answer);
-  printf ("%s\n", json_string_value (json_object_get (answer, "checkpoint_id")));
+  cli_print_line ("%s", json_member_text (answer, "checkpoint_id"));
 }
 
 static void

@@ -42,8 +42,8 @@ approval_view_list (const json_t *answer)
         python_text_plain (member (approval, "profile") ? member (approval, "profile") : "");
     g_autofree char *left = duration_format (
         (guint64)json_integer_value (json_object_get (approval, "expires_in_ms")) / 1000 * 1000);
-    printf ("%s  %-8s  %-10s  %s left  %s\n", member (approval, "approval_id"), member (approval, "state"),
-            profile, left, what);
+    cli_print_line ("%s  %-8s  %-10s  %s left  %s", member (approval, "approval_id"),
+                    member (approval, "state"), profile, left, what);
   }
 }
 

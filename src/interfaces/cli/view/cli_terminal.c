@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/text.h"
+
 const char *
 cli_colour (FILE *stream, enum cli_colour colour)
 {
@@ -28,4 +30,15 @@ cli_width (FILE *stream)
 {
   struct winsize size = {0};
   return isatty (fileno (stream)) && ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+void
+cli_print_line (const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  g_autofree char *line = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_autofree char *shown = text_one_line (line, -1);
+  printf ("%s\n", shown);
 }

@@ -15,3 +15,6 @@ gboolean cli_is_screen (FILE *stream);
 
 /* How many columns the terminal STREAM has; 0: it is none, or does not say. */
 guint cli_width (FILE *stream);
+
+/* A line on standard output, in which nothing that a daemon elsewhere wrote can drive the terminal. */
+void cli_print_line (const char *format, ...) G_GNUC_PRINTF (1, 2);

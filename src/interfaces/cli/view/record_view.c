@@ -113,9 +113,10 @@ record_view_list (const json_t *records)
 static void
 show (const char *label, const char *text)
 {
-  if (text[0] != '\0')
-    printf ("%s%-*s%s %s\n", cli_colour (stdout, CLI_DIM), LABEL_WIDTH, label, cli_colour (stdout, CLI_PLAIN),
-            text);
+  if (text[0] == '\0')
+    return;
+  printf ("%s%-*s%s ", cli_colour (stdout, CLI_DIM), LABEL_WIDTH, label, cli_colour (stdout, CLI_PLAIN));
+  cli_print_line ("%s", text);
 }
 
 static void

@@ -11,6 +11,7 @@
 #include "common/size.h"
 #include "common/text.h"
 #include "interfaces/cli/view/cli_terminal.h"
+#include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/cli/view/text_table.h"
 
 #define CELL_BYTES 60 /* of a name or type in a table */
@@ -127,9 +128,9 @@ print_checkpoint (const json_t *checkpoint)
 {
   g_autofree char *name = plain (checkpoint, "name");
   g_autofree char *size = number (checkpoint, "memory_bytes", size_format);
-  printf ("%-14s %s%s%s, after cell %" JSON_INTEGER_FORMAT ", %s\n", "checkpoint",
-          json_member_text (checkpoint, "checkpoint_id"), name[0] ? " " : "", name,
-          json_integer_value (json_object_get (checkpoint, "cell")), size);
+  cli_print_line ("%-14s %s%s%s, after cell %" JSON_INTEGER_FORMAT ", %s", "checkpoint",
+                  json_member_text (checkpoint, "checkpoint_id"), name[0] ? " " : "", name,
+                  json_integer_value (json_object_get (checkpoint, "cell")), size);
 }
 
 static void
@@ -210,7 +211,9 @@ session_view_variables (const json_t *answer)
     const char *value = value_text (variable);
     if (value) {
       g_autofree char *name = plain (variable, "name");
-      printf ("%s =%c%s\n", name, strchr (value, '\n') ? '\n' : ' ', value);
+      printf ("%s =%c", name, strchr (value, '\n') ? '\n' : ' ');
+      terminal_text_write (value, -1, stdout);
+      putchar ('\n');
       continue;
     }
     listed++;
@@ -234,8 +237,11 @@ print_code (const char *code)
   gsize count = g_strv_length (lines);
   while (count > 0 && lines[count - 1][0] == '\0')
     count--;
-  for (gsize i = 0; i < count; i++)
-    printf ("%s%s\n", lines[i][0] ? "    " : "", lines[i]);
+  for (gsize i = 0; i < count; i++) {
+    printf ("%s", lines[i][0] ? "    " : "");
+    terminal_text_write (lines[i], -1, stdout);
+    putchar ('\n');
+  }
 }
 
 void

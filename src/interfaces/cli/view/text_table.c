@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
+
 #define CUT "..." /* at the end of a line that is longer than the terminal is wide */
 #define GAP 2     /* between two columns */
 
@@ -31,7 +33,8 @@ text_table_init (struct text_table *table, const char *const *heads, gsize colum
 void
 text_table_add_coloured (struct text_table *table, char *text, enum cli_colour colour)
 {
-  const struct cell cell = {text, colour};
+  const struct cell cell = {text_one_line (text, -1), colour};
+  g_free (text);
   g_array_append_val (table->cells, cell);
 }
 
