@@ -85,6 +85,14 @@ json_join (const json_t *list, const char *separator)
   return g_string_free (text, FALSE);
 }
 
+char *
+json_plain (const json_t *value, const char *separator)
+{
+  if (json_is_string (value))
+    return g_strdup (json_string_value (value));
+  return json_is_array (value) ? json_join (value, separator) : json_to_text (value);
+}
+
 json_t *
 json_of_names (const GPtrArray *names)
 {

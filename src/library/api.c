@@ -10,6 +10,7 @@
 #include "engine/request/result.h"
 #include "engine/run/run.h"
 #include "library/library.h"
+#include "library/runs.h"
 
 const char *
 adder_version (void)
@@ -40,6 +41,7 @@ adder_engine_new (const char *config_file, GError **error)
   public->recorder = recorder_new (store, engine->notifications);
   public->approvals = approvals_new (engine->host->config);
   public->loops = loops_new (engine->host->config);
+  public->runs = runs_new (engine->host->config);
   profile_cache_init (&public->profiles);
   public->reviews = reviews_new (engine->host->config);
   library_join_reviews (public);
@@ -86,6 +88,7 @@ adder_engine_free (AdderEngine *engine)
   reviews_close (engine->reviews);
   reviews_unref (engine->reviews);
   loops_unref (engine->loops);
+  runs_free (engine->runs);
   g_free (engine);
 }
 

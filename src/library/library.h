@@ -42,6 +42,7 @@ struct adder_engine {
   struct store *store;
   struct recorder *recorder;
   struct loops *loops;
+  struct runs *runs; /* under way, and what came of those that nobody waited for */
 };
 
 /* Has a yes to the changes of a review make them. */

@@ -10,17 +10,13 @@
 #define SHOWN_BYTES 60
 
 const struct operation *const operations[] = {
-    approval_operations,
-    environment_operations,
-    file_operations,
-    profile_operations,
-    record_operations,
-    result_operations,
-    review_operations,
-    session_operations,
-    status_operations,
-    store_operations,
-    NULL,
+    approval_operations, environment_operations,
+    file_operations,     model_operations,
+    profile_operations,  record_operations,
+    result_operations,   review_operations,
+    run_operations,      session_operations,
+    status_operations,   store_operations,
+    token_operations,    NULL,
 };
 
 const struct operation *
@@ -117,6 +113,16 @@ operation_call (const struct operation_caller *caller, const char *name, json_t 
   const struct operation *operation = operation_find (name, error);
   g_autoptr (json_t) checked = operation ? field_check (operation->params, NULL, owned, error) : NULL;
   return checked ? operation_run (operation, caller, checked, error) : NULL;
+}
+
+gboolean
+operation_has_directory (const struct operation_caller *caller, const json_t *params, GError **error)
+{
+  if (caller->fd >= 0 || !json_is_object (json_object_get (params, "workdir")))
+    return TRUE;
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                       "a directory is named by a root over HTTP alone: here a descriptor comes along");
+  return FALSE;
 }
 
 const char *

@@ -18,9 +18,9 @@ enum operation_flag {
   OPERATION_DIRECTORY = 1 << 2, /* may be given the descriptor of the directory that it works in */
   OPERATION_FILE = 1 << 3,      /* must be given the descriptor of a file that it reads, or writes to */
   OPERATION_OPENS = 1 << 4,     /* gives a descriptor, beside its value */
+  OPERATION_RUNS = 1 << 5,      /* runs code: a daemon that does is not idle, and one that ends begins none */
   OPERATION_OWN_FILES = 1 << 6, /* is about configuration of who asks: on their machine the command line does
                                    it itself, without an engine */
-  OPERATION_RUNS = 1 << 5,      /* runs code: a daemon that does is not idle, and one that ends begins none */
 };
 
 /* Who asks, and what came along. All of it is the caller's. */
@@ -29,6 +29,7 @@ struct operation_caller {
   const char *owner;           /* NULL: nobody in particular, whose are also everybody's records and files */
   enum role role;              /* an admin may ask for another's */
   const char *const *profiles; /* patterns of those that they may use, beside what the role says; NULL: any */
+  const char *front_end;       /* by which way they came, for records: "http"; may be NULL */
   int watch_fd;                /* a socket: what waits is given up when its peer hangs up; -1: none */
   int fd;                      /* as the operation's flags say; -1: none */
   int *ret_fd; /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
@@ -53,6 +54,8 @@ struct operation_route {
                        * others of the query (GET, DELETE) or of the body */
   const char *id;     /* the operationId of OpenAPI: "makeCheckpoint" */
   int status;         /* of what is well; 204: the value is not sent */
+  const char *made;   /* the member of the value that is the id of what was made, whose place is the path and
+                       * that; NULL: none */
 };
 
 struct operation {
@@ -93,6 +96,11 @@ gboolean operation_resolve_owner (const char *owner, enum role role, const char 
  * caller's. */
 json_t *operation_filters (const json_t *params);
 
+/* Whether the directory that PARAMS name by `workdir`, where they do, came along as CALLER's descriptor: only
+ * HTTP has roots. ADDER_ERROR_UNSUPPORTED. */
+gboolean operation_has_directory (const struct operation_caller *caller, const json_t *params,
+                                  GError **error);
+
 /* Parameters; NULL, 0 or FALSE where they are null. */
 const char *operation_text (const struct operation_call *call, const char *name);
 guint64 operation_number (const struct operation_call *call, const char *name);
@@ -100,5 +108,5 @@ gboolean operation_flag (const struct operation_call *call, const char *name);
 
 /* The tables, one file each. */
 extern const struct operation approval_operations[], environment_operations[], file_operations[],
-    profile_operations[], record_operations[], result_operations[], review_operations[], session_operations[],
-    status_operations[], store_operations[];
+    model_operations[], profile_operations[], record_operations[], result_operations[], review_operations[],
+    run_operations[], session_operations[], status_operations[], store_operations[], token_operations[];

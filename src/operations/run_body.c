@@ -104,11 +104,11 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
 #define MEMBERS_OF_CODE \
     FIELD_CODE ("The Python code. The value of its last expression comes back as well."), \
     MEMBERS_OF_RUN, \
-    ASK_TEXT ("stdin", TEXT_MAX, "Standard input; empty where it is left out."), \
-    ASK_FLAG ("stream", "Whether the reply is a stream of events."), \
-    ASK_FLAG ("background", "Whether it goes on without the client.")
+    ASK_TEXT ("stdin", TEXT_MAX, "Standard input; empty where it is left out.")
 
-const struct field run_fields[] = {
+#define OF_SESSION FIELD_NAME ("session", FALSE, "The session's name or id.")
+
+const struct field run_new_params[] = {
     MEMBERS_OF_CODE,
     FIELD_NAME ("session", TRUE, "Go on in this session, where its variables are."),
     MEMBERS_OF_PLACE,
@@ -118,22 +118,24 @@ const struct field run_fields[] = {
     {0},
 };
 
-const struct field cell_request_fields[] = {MEMBERS_OF_CODE, MEMBERS_OF_ALL (LIMITS, file_fields), {0}};
+const struct field session_cell_params[] = {
+    OF_SESSION, MEMBERS_OF_CODE, MEMBERS_OF_ALL (LIMITS, file_fields), {0},
+};
 
-const struct field session_request_fields[] = {
+const struct field session_new_params[] = {
     FIELD_NAME ("name", TRUE, "A name for it; without one it has an id alone."),
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (LIMITS, file_fields),
     {0},
 };
 
-const struct field replay_request_fields[] = {
+const struct field session_replay_params[] = {
+    OF_SESSION,
     FIELD_NAME ("name", TRUE, "A name for the new session."),
     {.name = "from", .types = FIELD_INTEGER, .optional = TRUE, .standard = "0", .maximum = G_MAXINT32,
      .text = "The first cell to run; 0: all that there are."},
     {.name = "keep_going", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "true",
      .text = "Whether it goes on when a cell does not end as ok; else nothing changes then."},
-    ASK_FLAG ("stream", "Whether the reply is a stream of events."),
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (LIMITS, file_fields),
     {0},

@@ -6,9 +6,9 @@
 #include "adder.h"
 #include "common/field.h"
 
-/* Bodies over HTTP: of a run, a cell, a new session and a replay. */
-extern const struct field run_fields[], cell_request_fields[], session_request_fields[],
-    replay_request_fields[];
+/* Parameters of operations: of a run, a cell, a new session and a replay. */
+extern const struct field run_new_params[], session_cell_params[], session_new_params[],
+    session_replay_params[];
 
 /* What a run, a session or a replay is asked for with by a program on this machine, whose code comes beside
  * it. A file may be a descriptor ("descriptor": true), and so may standard input (true). The work directory

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on existing sessions. Making one, and running its cells, are runs (include/adder.h). */
+/* Operations on sessions. Replays are in replay.c. */
 #include "operations/session_fields.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "common/json.h"
 #include "engine/session/sessions.h"
 #include "library/library.h"
-#include "operations/operation.h"
+#include "operations/run.h"
+#include "operations/run_body.h"
 
 /* Of a variable: longer ones are not typed. */
 #define NAME_BYTES 255
@@ -19,6 +20,21 @@ session_of (const struct operation_call *call, GError **error)
 {
   return sessions_find (call->caller->engine->engine->sessions, call->owner, operation_text (call, "session"),
                         error);
+}
+
+static json_t *
+session_make (const struct operation_call *call, GError **error)
+{
+  g_autoptr (AdderRequest) options = run_options_read (call->caller, call->params, error);
+  return options ? library_session_new (call->caller->engine, options, operation_text (call, "name"), error)
+                 : NULL;
+}
+
+/* A cell is a run whose parameters name a session. */
+static json_t *
+session_run_cell (const struct operation_call *call, GError **error)
+{
+  return operation_call (call->caller, "run.new", json_incref ((json_t *)(guintptr)call->params), error);
 }
 
 static json_t *
@@ -155,12 +171,49 @@ session_forget (const struct operation_call *call, GError **error)
       session, session && session_forget_checkpoint (session, operation_text (call, "checkpoint"), error));
 }
 
+static const struct field *const cell_replies[] = {result_fields, NULL};
+static const struct field *const replay_replies[] = {replay_fields, NULL};
+
 /* ---- the table ---- */
 
 #define SESSIONS   "/v1/sessions"
 #define OF_SESSION SESSIONS "/{session}"
 
 const struct operation session_operations[] = {
+    {
+        .name = "session.new",
+        .title = "Make a session",
+        .text = "Makes an interpreter that stays between requests, with variables, imports and files. It "
+                "ends when nobody uses it for a while.",
+        .flags = OPERATION_RUNS,
+        .params = session_new_params,
+        .replies = session_replies,
+        .run = session_make,
+        .http = {"POST", SESSIONS, "newSession", 201, .made = "session_id"},
+    },
+    {
+        .name = "session.cell",
+        .title = "Run a cell",
+        .text = "Runs code where the last cell left off. One cell runs at a time; the next waits for its "
+                "turn.",
+        .flags = OPERATION_RUNS,
+        .params = session_cell_params,
+        .replies = cell_replies,
+        .run = session_run_cell,
+        .http = {"POST", OF_SESSION "/cells", "runCell", 200},
+    },
+    {
+        .name = "session.replay",
+        .title = "Replay a session",
+        .text =
+            "Runs the recorded cells of a session, which may have ended, again in a new one, which is "
+            "there once all of them ran; else nothing changes. A cell that fails is followed by the next.",
+        .flags = OPERATION_RUNS,
+        .params = session_replay_params,
+        .replies = replay_replies,
+        .run = session_replay,
+        .http = {"POST", OF_SESSION "/replay", "replaySession", 200},
+    },
     {
         .name = "session.list",
         .title = "List the sessions",

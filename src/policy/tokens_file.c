@@ -318,11 +318,14 @@ tokens_file_read (const char *path, struct stat *ret_status, GError **error)
 }
 
 struct token *
-tokens_by_name (const GPtrArray *tokens, const char *name)
+tokens_find_name (const GPtrArray *tokens, const char *name, GError **error)
 {
   for (guint i = 0; i < tokens->len; i++)
     if (strcmp (((struct token *)tokens->pdata[i])->name, name) == 0)
       return tokens->pdata[i];
+  g_autofree char *shown = text_one_line (name, TOKEN_NAME_MAX);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no token \"%s\" (see adder token list)",
+               shown);
   return NULL;
 }
 

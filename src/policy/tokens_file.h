@@ -59,5 +59,5 @@ gboolean tokens_file_change (const char *path,
                              gboolean (*change) (GPtrArray *tokens, gpointer data, GError **error),
                              gpointer data, GError **error);
 
-/* The token called NAME, TOKENS'; NULL: there is none. */
-struct token *tokens_by_name (const GPtrArray *tokens, const char *name);
+/* The token called NAME, TOKENS'; NULL: there is none, with ADDER_ERROR_NOT_FOUND. */
+struct token *tokens_find_name (const GPtrArray *tokens, const char *name, GError **error);

@@ -132,11 +132,11 @@ write_tool (GString *text, const struct tool *tool)
 static const char operations_head[] =
     "<!-- Made by `adder tools --format operations`; a check compares the two. Change src/operations/. -->\n"
     "# Operations\n\n"
-    "All operations on sessions, approvals, reviews, records, files, results and the store, generated\n"
-    "from the table in `src/operations/`. The command line, the local socket, HTTP, tools and C programs\n"
-    "(`adder_call` in `include/adder.h`) call the same functions with the same parameters. Over HTTP,\n"
-    "parameters that are not in the path go into the query string (GET, DELETE; list items separated by\n"
-    "commas) or the JSON body (POST). Where an operation has several replies, the answer is one of them.\n\n";
+    "All operations, generated from the table in `src/operations/`. The command line, the local socket,\n"
+    "HTTP, tools and C programs (`adder_call` in `include/adder.h`) call the same functions with the same\n"
+    "parameters. Over HTTP, parameters that are not in the path go into the query string (GET, DELETE; list\n"
+    "items separated by commas) or the JSON body (POST), and runs, cells and replays can be streamed\n"
+    "([http.md](http.md#events)). Where an operation has several replies, the answer is one of them.\n\n";
 
 static void
 write_operation (GString *text, const struct operation *operation)

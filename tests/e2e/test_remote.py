@@ -184,11 +184,29 @@ def test_what_the_daemon_has(remote):
     for arguments in (["tools"], ["tools", "--toolset", "compute"], ["tools", "--format", "openai"],
                       ["tools", "--format", "mcp", "--toolset", "workbench"]):
         remote.same(*arguments)
+    path = remote.here.config / "models.conf"
+    path.write_text("[models]\ndefault = local\n\n[local]\nbase_url = http://127.0.0.1:1/v1\nmodel = tiny\ninput_price = 0.15\n")
+    path.chmod(0o600)
+    remote.here.own(path)
+    for arguments in (["model", "list"], ["model", "list", "--names"], ["model", "show", "local"], ["model", "show", "local", "--json"]):
+        remote.same(*arguments)
     assert "there is no profile" in remote.same("profile", "show", "no", status=125)[1]
     here, away = (harness.strict_json(adder.call("status", "--json").stdout) for adder in (remote.here, remote.away))
     assert list(here) == list(away) and here["pid"] == away["pid"] and here["http"] == away["http"]
     assert here["connections"] == away["connections"] == 0, "without who asks"
     assert "engine:" in remote.away.call("status").stdout
+
+
+def test_tokens_are_taken_back_from_elsewhere(remote):
+    for name in ("one", "two"):
+        assert remote.here.call("token", "create", name, "--profiles", "compute", "--expires", "1d").returncode == 0
+    for arguments in (["token", "list"], ["token", "list", "--json"], ["token", "list", "--names"], ["token", "show", "one"]):
+        remote.same(*arguments)
+    told = remote.away.call("token", "revoke", "one", "three")
+    assert told.returncode == 125 and 'there is no token "three"' in told.stderr
+    assert remote.here.call("token", "show", "one").returncode == 0, "none ends unless all are there"
+    assert remote.away.call("token", "revoke", "one", "two").returncode == 0
+    assert "one" not in remote.same("token", "list", "--names")[0].split()
 
 
 @pytest.fixture
@@ -253,7 +271,8 @@ def test_what_cannot_travel(remote):
         ("tools", "disable", "run_python"): "tools are switched on the daemon's machine",
         ("tools", "--prompt"): "--prompt is about the tools of this program",
         ("tools", "--format", "markdown"): "that format is about the tools of this program",
-        ("token", "list"): "works with the daemon of this machine alone",
+        ("token", "create", "x"): "works with the daemon of this machine alone",
+        ("model", "remove", "x"): "works with the daemon of this machine alone",
         ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "works with the daemon of this machine alone",
         ("run", "--workdir", folder, "-c", "1"): "--workdir and --review are about a directory of this machine",
         ("run", "--review", "-c", "1"): "--workdir and --review are about a directory of this machine",
@@ -454,6 +473,51 @@ def test_what_another_machine_wrote_drives_no_terminal(asking, stranger, argumen
     said = ended.stdout + ended.stderr
     assert ended.returncode in (0, 125) and "owned" in said and not set("\x1b\x07\u202e") & set(said), ended
     assert not any(line.startswith("adder: all is well") for line in said.splitlines()), ended
+
+
+def evil(schema):
+    """An answer that fits SCHEMA, with texts that would drive a terminal."""
+    if "anyOf" in schema:
+        return evil(schema["anyOf"][0])
+    kinds = schema.get("type", "string")
+    kind = kinds if isinstance(kinds, str) else kinds[0]
+    if kind == "object":
+        made = {name: evil(each) for name, each in schema.get("properties", {}).items()}
+        return made or {EVIL: evil(schema["additionalProperties"])} if "additionalProperties" in schema else made
+    if kind == "array":
+        return [evil(schema.get("items", {}))]
+    return {"string": EVIL, "integer": 1, "number": 1.5, "boolean": True, "null": None}[kind]
+
+
+ID = "01a20000-0000-7000-8000-000000000000"
+# Each command that shows an answer, and the operation that it asks for. `result peek` writes what code wrote, as it is.
+SHOWN = {
+    "session list": "listSessions", "session show s": "showSession", "session vars s": "listVariables",
+    "session history s": "showHistory", "session checkpoint s": "makeCheckpoint", "session branch s": "branchSession",
+    "record list": "listRecords", f"record show {ID}": "showRecord", "record stats": "countRecords", "record verify": "verifyRecords",
+    "file list": "listFiles", f"file show {ID}": "showFile", "approval list": "listApprovals", f"approval show {ID}": "showApproval",
+    "review list": "listReviews", f"review show {ID}": "showReview",
+    "store show": "showStore", "store check": "checkStore", "token list": "listTokens", "token list --names": "listTokens",
+    "token show t": "showToken", "model list": "listModels", "model show m": "showModel", "profile show standard": "showProfile",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def described(remote):
+    document = remote.bed.get("/openapi.json").json()
+    return {each["operationId"]: (method, each) for path in document["paths"].values() for method, each in path.items()}
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_no_answer_drives_a_terminal(asking, stranger, described, command):
+    method, operation = described[SHOWN[command]]
+    status, answer = next((int(code), each) for code, each in operation["responses"].items() if code.startswith("2"))
+    stranger.says(method.upper(), status, json.dumps(evil(answer["content"]["application/json"]["schema"])).encode())
+    ended = asking.call(*command.split())
+    said = ended.stdout + ended.stderr
+    assert "answered otherwise" not in said and not set("\x1b\x07\u202e") & set(said), ended
+    if command != "session vars s":  # the lines of a value stay lines
+        assert not any(line.startswith("adder: all is well") for line in said.splitlines()), ended
 
 
 @pytest.mark.parametrize("toolsets", ["[null]", "[{}]", "[1]", "5", "null"])

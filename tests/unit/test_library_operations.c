@@ -225,12 +225,69 @@ test_descriptors (void)
   g_assert_cmpint (json_integer_value (json_object_get (told, "bytes")), ==, lseek (records, 0, SEEK_END));
 }
 
+/* What CALLER's cell of the session "one" prints. The caller's. */
+static char *
+cell_output (const AdderCaller *caller, const char *params)
+{
+  g_autoptr (json_t) ran = read_answer (call (caller, "session.cell", params));
+  g_assert_cmpstr (json_member_text (ran, "outcome"), ==, "ok");
+  return g_strdup (json_member_text (ran, "stdout"));
+}
+
+/* A run, a session, its cells and their replay. */
+static void
+test_runs (void)
+{
+  const AdderCaller fred = {"fred", NULL, -1, -1, NULL};
+  g_autoptr (json_t) ran =
+      read_answer (call (&fred, "run.new", "{\"code\": \"print(n * 7)\", \"values\": {\"n\": 6}}"));
+  g_assert_cmpstr (json_member_text (ran, "stdout"), ==, "42\n");
+  g_autofree char *params = g_strdup_printf ("{\"run\": \"%s\"}", json_member_text (ran, "run_id"));
+  g_autoptr (json_t) shown = read_answer (call (&fred, "run.show", params));
+  g_assert_cmpstr (json_member_text (shown, "state"), ==, "ended");
+  g_autoptr (json_t) list = read_answer (call (&fred, "run.list", NULL));
+  g_assert_cmpuint (json_array_size (json_object_get (list, "runs")), ==, 0);
+
+  g_autoptr (json_t) made = read_answer (call (&fred, "session.new", "{\"name\": \"one\"}"));
+  g_assert_cmpstr (json_member_text (made, "owner"), ==, "fred");
+  g_autofree char *nothing = cell_output (&fred, "{\"session\": \"one\", \"code\": \"n = 20\"}");
+  g_autofree char *sum = cell_output (&fred, "{\"session\": \"one\", \"code\": \"print(n + 1)\"}");
+  g_assert_cmpstr (nothing, ==, "");
+  g_assert_cmpstr (sum, ==, "21\n");
+  g_autoptr (json_t) replayed =
+      read_answer (call (&fred, "session.replay", "{\"session\": \"one\", \"name\": \"two\"}"));
+  const json_t *cells = json_object_get (replayed, "cells");
+  g_assert_cmpuint (json_array_size (cells), ==, 2);
+  g_assert_cmpstr (json_member_text (json_object_get (json_array_get (cells, 1), "result"), "stdout"), ==,
+                   "21\n");
+  g_assert_cmpstr (json_member_text (json_object_get (replayed, "session"), "name"), ==, "two");
+}
+
+static void
+test_runs_refused (void)
+{
+  CALLER_OF ("gina", ROLE_USER);
+  fails (&caller, "run.new", json_object (), ADDER_ERROR_INVALID, "code");
+  fails (&caller, "run.new", json_pack ("{s:s, s:s}", "code", "1", "isolation", "none"), ADDER_ERROR_REFUSED,
+         "admins");
+  fails (&caller, "run.new", json_pack ("{s:s, s:{s:s}}", "code", "1", "workdir", "root", "data"),
+         ADDER_ERROR_UNSUPPORTED, "root");
+  fails (&caller, "session.cell", json_pack ("{s:s, s:s}", "code", "1", "session", "none"),
+         ADDER_ERROR_NOT_FOUND, "none");
+  g_autoptr (GError) error = NULL;
+  json_decref (operation_call (&caller, "session.new", json_pack ("{s:s}", "name", "gone"), &error));
+  json_decref (operation_call (&caller, "session.end", json_pack ("{s:s}", "session", "gone"), &error));
+  g_assert_no_error (error);
+  fails (&caller, "session.cell", json_pack ("{s:s, s:s}", "code", "1", "session", "gone"), ADDER_ERROR_ENDED,
+         "was told to");
+}
+
 UNIT_SUITE (library_operations)
 {
   g_test_init (&argc, &argv, NULL);
   if (!support_begin ())
     return 0;
-  engine = new_engine ("[pool]\nparked = 1\n");
+  engine = new_engine ("[pool]\nparked = 1\n[environment]\ndefault = system\n");
   g_test_add_func ("/operations/rows", test_rows);
   g_test_add_func ("/operations/nouns", test_nouns);
   g_test_add_func ("/operations/bad-calls", test_bad_calls);
@@ -238,6 +295,8 @@ UNIT_SUITE (library_operations)
   g_test_add_func ("/operations/tools", test_tools);
   g_test_add_func ("/operations/callers", test_callers);
   g_test_add_func ("/operations/descriptors", test_descriptors);
+  g_test_add_func ("/operations/runs", test_runs);
+  g_test_add_func ("/operations/runs-refused", test_runs_refused);
   int r = g_test_run ();
   adder_engine_free (engine);
   support_end ();

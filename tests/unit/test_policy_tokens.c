@@ -71,7 +71,7 @@ static gboolean
 drop (GPtrArray *tokens, gpointer data, GError **error)
 {
   (void)error;
-  g_ptr_array_remove (tokens, tokens_by_name (tokens, data));
+  g_ptr_array_remove (tokens, tokens_find_name (tokens, data, NULL));
   return TRUE;
 }
 

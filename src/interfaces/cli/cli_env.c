@@ -4,47 +4,19 @@
 #include "common/json.h"
 #include "engine/host/environment.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/socket/client.h"
 
 /* ---- list ---- */
 
 static void
-print_list (const json_t *environments, gboolean names_only)
+print_list (const json_t *environments)
 {
   gsize i;
   json_t *environment;
   json_array_foreach (environments, i, environment)
   {
-    const char *name = json_member_text (environment, "name");
-    if (names_only)
-      cli_print_line ("%s", name);
-    else
-      cli_print_line ("%-16s %-8s %s", name, json_member_text (environment, "version"),
-                      json_member_text (environment, "python"));
+    cli_print_line ("%-16s %-8s %s", json_member_text (environment, "name"),
+                    json_member_text (environment, "version"), json_member_text (environment, "python"));
   }
-}
-
-static int
-env_list (int argc, char **argv)
-{
-  gboolean json = FALSE, names_only = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
-      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print the names only", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (json_t) answer = client_call (NULL, "environment.list", json_object (), &problem);
-  const json_t *environments = json_object_get (answer, "environments");
-  if (!answer)
-    return cli_fail (problem);
-  if (json)
-    cli_print_json (environments);
-  else
-    print_list (environments, names_only);
-  return 0;
 }
 
 /* ---- show ---- */
@@ -150,7 +122,8 @@ env_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "", "list the environments", env_list},
+    {"list", "", "list the environments",
+     ASKS ("environment.list", .list = "environments", .view = print_list)},
     {"show", "NAME", "show an environment with its packages", env_show, .stays = TRUE},
     {"create", "NAME", "make an environment", env_create, .stays = TRUE},
     {"remove", "NAME", "remove an environment", env_remove, .stays = TRUE},

@@ -13,101 +13,39 @@
 #include "models/models_file.h"
 #include "models/replay.h"
 
-/* As the commands print it. The caller's. */
-static json_t *
-shown_json (const struct model_settings *settings, const char *standard)
-{
-  json_t *value = model_settings_json (settings);
-  g_autofree char *key = keys_describe (settings);
-  json_object_set_new (value, "key_is", json_string (key));
-  json_object_set_new (value, "is_default", json_boolean (g_strcmp0 (standard, settings->name) == 0));
-  return value;
-}
-
 static void
-print_table (const GPtrArray *models, const char *standard)
+print_table (const json_t *models)
 {
   static const char *const heads[] = {"NAME", "MODEL", "API", "AT", "KEY"};
   struct text_table table;
+  gsize i;
+  json_t *model;
   text_table_init (&table, heads, G_N_ELEMENTS (heads));
-  for (guint i = 0; i < models->len; i++) {
-    const struct model_settings *settings = models->pdata[i];
-    gboolean is_default = g_strcmp0 (standard, settings->name) == 0;
-    text_table_add (&table, g_strconcat (settings->name, is_default ? " *" : "", NULL));
-    text_table_add (&table, g_strdup (settings->model));
-    text_table_add (&table, g_strdup (model_dialect_names[settings->dialect]));
-    text_table_add (&table, g_strdup (settings->unix_socket ? settings->unix_socket : settings->base_url));
-    text_table_add (&table, keys_describe (settings));
+  json_array_foreach (models, i, model)
+  {
+    gboolean is_default = json_is_true (json_object_get (model, "is_default"));
+    const char *at = json_string_value (json_object_get (model, "unix_socket"));
+    text_table_add (&table, g_strconcat (json_member_text (model, "name"), is_default ? " *" : "", NULL));
+    text_table_add (&table, g_strdup (json_member_text (model, "model")));
+    text_table_add (&table, g_strdup (json_member_text (model, "dialect")));
+    text_table_add (&table, g_strdup (at ? at : json_member_text (model, "base_url")));
+    text_table_add (&table, g_strdup (json_member_text (model, "key_is")));
   }
   text_table_print (&table);
 }
 
-static int
-model_list (int argc, char **argv)
-{
-  gboolean json = FALSE, names_only = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
-      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print the names only", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  g_autofree char *standard = NULL;
-  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (GPtrArray) models = models_file_read (&standard, &problem);
-  if (!models)
-    return cli_fail (problem);
-  if (json) {
-    g_autoptr (json_t) all = json_array ();
-    for (guint i = 0; i < models->len; i++)
-      json_array_append_new (all, shown_json (models->pdata[i], standard));
-    cli_print_json (all);
-  } else if (names_only)
-    for (guint i = 0; i < models->len; i++)
-      printf ("%s\n", ((struct model_settings *)models->pdata[i])->name);
-  else if (models->len > 0)
-    print_table (models, standard);
-  else
-    fprintf (stderr, "adder: there are no models; adder model add NAME adds one\n");
-  return 0;
-}
-
 static void
-print_settings (const struct model_settings *settings, gboolean is_default)
+print_model (const json_t *model)
 {
-  printf ("%-15s %s%s\n", "name", settings->name, is_default ? ", the default" : "");
+  gboolean is_default = json_is_true (json_object_get (model, "is_default"));
+  cli_print_line ("%-15s %s%s", "name", json_member_text (model, "name"), is_default ? ", the default" : "");
   for (const struct model_setting *row = model_setting_table; row->key; row++) {
-    g_autofree char *text = model_settings_text (settings, row);
-    if (text)
-      printf ("%-15s %s\n", row->key, text);
+    const json_t *value = json_object_get (model, row->key);
+    g_autofree char *text = json_plain (value, " ");
+    if (value && !json_is_null (value))
+      cli_print_line ("%-15s %s", row->key, text);
   }
-  g_autofree char *key = keys_describe (settings);
-  printf ("%-15s %s\n", "key", key);
-}
-
-static int
-model_show (int argc, char **argv)
-{
-  gboolean json = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  g_autofree char *standard = NULL;
-  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (GPtrArray) models = models_file_read (&standard, &problem);
-  g_autoptr (model_settings_auto) settings = models ? models_file_find (argv[1], &problem) : NULL;
-  if (!settings)
-    return cli_fail (problem);
-  if (json) {
-    g_autoptr (json_t) value = shown_json (settings, standard);
-    cli_print_json (value);
-  } else
-    print_settings (settings, g_strcmp0 (standard, settings->name) == 0);
-  return 0;
+  cli_print_line ("%-15s %s", "key", json_member_text (model, "key_is"));
 }
 
 /* ---- changes ---- */
@@ -175,14 +113,17 @@ model_default_command (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"add", "NAME", "add a language model to those that can be asked", cli_model_add},
-    {"list", "", "list the models", model_list},
-    {"show", "NAME", "show what is set for a model", model_show},
-    {"check", "[NAME]", "ask a model a question and have it call a tool, and say what works",
-     cli_model_check},
-    {"remove", "NAME...", "remove models, with the keys that Adder keeps for them", model_remove},
+    {"add", "NAME", "add a language model to those that can be asked", cli_model_add, .stays = TRUE},
+    {"list", "", "list the models",
+     ASKS ("model.list", .list = "models", .view = print_table,
+           .none = "there are no models; adder model add NAME adds one")},
+    {"show", "NAME", "show what is set for a model", ASKS ("model.show", {"model"}, 1, print_model)},
+    {"check", "[NAME]", "ask a model a question and have it call a tool, and say what works", cli_model_check,
+     .stays = TRUE},
+    {"remove", "NAME...", "remove models, with the keys that Adder keeps for them", model_remove,
+     .stays = TRUE},
     {"default", "[NAME]", "choose the model that is asked when none is named, or print it",
-     model_default_command},
+     model_default_command, .stays = TRUE},
     {0},
 };
 

@@ -14,21 +14,6 @@
 
 /* ---- show ---- */
 
-/* VALUE as it may stand in a profile. The caller's. */
-static char *
-value_text (const json_t *value)
-{
-  if (json_is_string (value))
-    return g_strdup (json_string_value (value));
-  if (!json_is_array (value)) {
-    char *text = json_dumps (value, JSON_ENCODE_ANY);
-    char *copy = g_strdup (text);
-    free (text);
-    return copy;
-  }
-  return json_join (value, " ");
-}
-
 /* What was said of GROUP in KEYS; what was not said is not shown. */
 static void
 print_group (const char *group, const json_t *keys)
@@ -43,7 +28,7 @@ print_group (const char *group, const json_t *keys)
     if (!began)
       printf ("\n[%s]\n", group);
     began = TRUE;
-    g_autofree char *text = value_text (value);
+    g_autofree char *text = json_plain (value, " ");
     cli_print_line ("%s = %s", name, text);
   }
 }

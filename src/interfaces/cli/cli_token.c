@@ -13,6 +13,7 @@
 #include "common/text.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/view/text_table.h"
+#include "interfaces/socket/client.h"
 #include "policy/profile.h"
 #include "policy/profile_list.h"
 #include "policy/roots.h"
@@ -146,34 +147,12 @@ static gboolean
 add (GPtrArray *tokens, gpointer data, GError **error)
 {
   struct token **token = data;
-  if (tokens_by_name (tokens, (*token)->name)) {
+  if (tokens_find_name (tokens, (*token)->name, NULL)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "there is a token %s already: adder token rotate gives it a new secret", (*token)->name);
     return FALSE;
   }
   g_ptr_array_add (tokens, g_steal_pointer (token));
-  return TRUE;
-}
-
-static gboolean
-no_such_token (const char *name, GError **error)
-{
-  g_autofree char *shown = text_one_line (name, TOKEN_NAME_MAX);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no token \"%s\" (see adder token list)",
-               shown);
-  return FALSE;
-}
-
-/* DATA: the names, all of which must be there. */
-static gboolean
-drop (GPtrArray *tokens, gpointer data, GError **error)
-{
-  for (char **name = data; *name; name++) {
-    struct token *token = tokens_by_name (tokens, *name);
-    if (!token)
-      return no_such_token (*name, error);
-    g_ptr_array_remove (tokens, token);
-  }
   return TRUE;
 }
 
@@ -188,9 +167,9 @@ static gboolean
 exchange (GPtrArray *tokens, gpointer data, GError **error)
 {
   struct rotation *rotation = data;
-  struct token *token = tokens_by_name (tokens, rotation->name);
+  struct token *token = tokens_find_name (tokens, rotation->name, error);
   if (!token)
-    return no_such_token (rotation->name, error);
+    return FALSE;
   g_free (token->digest);
   token->digest = g_steal_pointer (&rotation->digest);
   if (rotation->expires_ms > 0)
@@ -316,143 +295,6 @@ token_create (int argc, char **argv)
   return code;
 }
 
-static GPtrArray *
-read_all (GError **error)
-{
-  struct config *config = NULL;
-  g_autofree char *path = locate (&config, error);
-  config_free (config);
-  return path ? tokens_file_read (path, NULL, error) : NULL;
-}
-
-static char *
-words_text (char *const *words, const char *none)
-{
-  return words ? g_strjoinv (" ", (GStrv)(guintptr)words) : g_strdup (none);
-}
-
-static char *
-expiry_text (const struct token *token)
-{
-  g_autofree char *moment = token->expires_ms ? text_time (token->expires_ms * 1000) : g_strdup ("never");
-  if (token->expires_ms)
-    moment[strlen ("2026-11-22")] = '\0';
-  return token_has_expired (token) ? g_strdup_printf ("%s, is over", moment) : g_steal_pointer (&moment);
-}
-
-static const char *
-rights_text (const struct token *token)
-{
-  if (token->read_only)
-    return token->may_decide ? "looks, decides" : "looks";
-  return token->may_decide ? "acts, decides" : "acts";
-}
-
-static void
-print_table (const GPtrArray *tokens)
-{
-  static const char *const heads[] = {"NAME", "ROLE", "TOOLSET", "PROFILES", "ROOTS", "RIGHTS", "EXPIRES"};
-  struct text_table table;
-  text_table_init (&table, heads, G_N_ELEMENTS (heads));
-  for (guint i = 0; i < tokens->len; i++) {
-    const struct token *token = tokens->pdata[i];
-    text_table_add (&table, g_strdup (token->name));
-    text_table_add (&table, g_strdup (role_name (token->role)));
-    text_table_add (&table, g_strdup (token->toolset ? token->toolset : "any"));
-    text_table_add (&table, words_text (token->profiles, "any"));
-    text_table_add (&table, words_text (token->roots, "none"));
-    text_table_add (&table, g_strdup (rights_text (token)));
-    text_table_add (&table, expiry_text (token));
-  }
-  text_table_print (&table);
-}
-
-static int
-token_list (int argc, char **argv)
-{
-  gboolean json = FALSE, names_only = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
-      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print the names only", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (GPtrArray) tokens = read_all (&problem);
-  if (!tokens)
-    return cli_fail (problem);
-  if (json) {
-    g_autoptr (json_t) all = json_array ();
-    for (guint i = 0; i < tokens->len; i++)
-      json_array_append_new (all, token_to_json (tokens->pdata[i]));
-    cli_print_json (all);
-  } else if (names_only)
-    for (guint i = 0; i < tokens->len; i++)
-      printf ("%s\n", ((struct token *)tokens->pdata[i])->name);
-  else if (tokens->len > 0)
-    print_table (tokens);
-  else
-    fprintf (stderr, "adder: there are no tokens; adder token create NAME makes one\n");
-  return 0;
-}
-
-static void
-print_token (const struct token *token)
-{
-  g_autofree char *profiles = words_text (token->profiles, "any that the role may use");
-  g_autofree char *roots = words_text (token->roots, "none");
-  g_autofree char *created = text_time (token->created_ms * 1000), *expires = expiry_text (token);
-  printf ("name         %s\nrole         %s\ntoolset      %s\nprofiles     %s\nroots        %s\n"
-          "rights       %s\n",
-          token->name, role_name (token->role), token->toolset ? token->toolset : "any", profiles, roots,
-          rights_text (token));
-  if (token->rate)
-    printf ("rate         %" G_GUINT64_FORMAT " a minute\n", token->rate);
-  if (token->concurrent)
-    printf ("concurrent   %" G_GUINT64_FORMAT "\n", token->concurrent);
-  printf ("created      %s\nexpires      %s\n", created, expires);
-}
-
-static int
-token_show (int argc, char **argv)
-{
-  gboolean json = FALSE;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-      {NULL},
-  };
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (GPtrArray) tokens = read_all (&problem);
-  const struct token *token = tokens ? tokens_by_name (tokens, argv[1]) : NULL;
-  if (!token) {
-    if (tokens)
-      no_such_token (argv[1], &problem);
-    return cli_fail (problem);
-  }
-  if (json) {
-    g_autoptr (json_t) value = token_to_json (token);
-    cli_print_json (value);
-  } else
-    print_token (token);
-  return 0;
-}
-
-static int
-token_revoke (int argc, char **argv)
-{
-  const GOptionEntry entries[] = {{NULL}};
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 1, G_MAXINT, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  struct config *config = NULL;
-  g_autofree char *path = locate (&config, &problem);
-  config_free (config);
-  return path && tokens_file_change (path, drop, argv + 1, &problem) ? 0 : cli_fail (problem);
-}
-
 static gboolean
 rotate (struct rotation *rotation, char **ret_secret, GError **error)
 {
@@ -493,12 +335,121 @@ token_rotate (int argc, char **argv)
                                                : cli_fail (problem);
 }
 
+/* ---- what there is ---- */
+
+/* The texts of the list MEMBER of TOKEN, or NONE where it is null. The caller's. */
+static char *
+list_text (const json_t *token, const char *member, const char *none)
+{
+  const json_t *list = json_object_get (token, member);
+  return json_is_array (list) ? json_join (list, " ") : g_strdup (none);
+}
+
+static const char *
+toolset_text (const json_t *token)
+{
+  const char *toolset = json_string_value (json_object_get (token, "toolset"));
+  return toolset ? toolset : "any";
+}
+
+static char *
+expiry_text (const json_t *token)
+{
+  const char *expires = json_string_value (json_object_get (token, "expires"));
+  gboolean over = json_is_true (json_object_get (token, "expired"));
+  return g_strdup_printf ("%.*s%s", (int)strlen ("2026-11-22"), expires ? expires : "never",
+                          over ? ", is over" : "");
+}
+
+static const char *
+rights_text (const json_t *token)
+{
+  gboolean decides = json_is_true (json_object_get (token, "may_decide"));
+  if (json_is_true (json_object_get (token, "read_only")))
+    return decides ? "looks, decides" : "looks";
+  return decides ? "acts, decides" : "acts";
+}
+
+static void
+print_table (const json_t *tokens)
+{
+  static const char *const heads[] = {"NAME", "ROLE", "TOOLSET", "PROFILES", "ROOTS", "RIGHTS", "EXPIRES"};
+  struct text_table table;
+  gsize i;
+  json_t *token;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
+  json_array_foreach (tokens, i, token)
+  {
+    text_table_add (&table, g_strdup (json_member_text (token, "name")));
+    text_table_add (&table, g_strdup (json_member_text (token, "role")));
+    text_table_add (&table, g_strdup (toolset_text (token)));
+    text_table_add (&table, list_text (token, "profiles", "any"));
+    text_table_add (&table, list_text (token, "roots", "none"));
+    text_table_add (&table, g_strdup (rights_text (token)));
+    text_table_add (&table, expiry_text (token));
+  }
+  text_table_print (&table);
+}
+
+static void
+print_number (const json_t *token, const char *member, const char *after)
+{
+  json_int_t number = json_integer_value (json_object_get (token, member));
+  if (number > 0)
+    printf ("%-12s %" JSON_INTEGER_FORMAT "%s\n", member, number, after);
+}
+
+static void
+print_token (const json_t *token)
+{
+  g_autofree char *profiles = list_text (token, "profiles", "any that the role may use");
+  g_autofree char *roots = list_text (token, "roots", "none"), *expires = expiry_text (token);
+  cli_print_line ("name         %s", json_member_text (token, "name"));
+  cli_print_line ("role         %s", json_member_text (token, "role"));
+  cli_print_line ("toolset      %s", toolset_text (token));
+  cli_print_line ("profiles     %s", profiles);
+  cli_print_line ("roots        %s", roots);
+  cli_print_line ("rights       %s", rights_text (token));
+  print_number (token, "rate", " a minute");
+  print_number (token, "concurrent", "");
+  cli_print_line ("created      %s", json_member_text (token, "created"));
+  cli_print_line ("expires      %s", expires);
+}
+
+/* All must be there before any ends. */
+static gboolean
+revoke_all (char **names, GError **error)
+{
+  static const char *const operations[] = {"token.show", "token.revoke"};
+  for (gsize i = 0; i < G_N_ELEMENTS (operations); i++)
+    for (char **name = names; *name; name++) {
+      g_autoptr (json_t) answer =
+          client_call (NULL, operations[i], json_pack ("{s:s}", "token", *name), error);
+      if (!answer)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static int
+token_revoke (int argc, char **argv)
+{
+  const GOptionEntry entries[] = {{NULL}};
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 1, G_MAXINT, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  return revoke_all (argv + 1, &problem) ? 0 : cli_fail (problem);
+}
+
 static const struct cli_command commands[] = {
-    {"create", "NAME", "make a token for HTTP and print it, once", token_create},
-    {"list", "", "list the tokens, and what each may", token_list},
-    {"show", "NAME", "show what a token may", token_show},
+    {"create", "NAME", "make a token for HTTP and print it, once", token_create, .stays = TRUE},
+    {"list", "", "list the tokens, and what each may",
+     ASKS ("token.list", .list = "tokens", .view = print_table,
+           .none = "there are no tokens; adder token create NAME makes one")},
+    {"show", "NAME", "show what a token may", ASKS ("token.show", {"token"}, 1, print_token)},
     {"revoke", "NAME...", "take tokens back, at once", token_revoke},
-    {"rotate", "NAME", "give a token a new secret and print it, once; the old one ends", token_rotate},
+    {"rotate", "NAME", "give a token a new secret and print it, once; the old one ends", token_rotate,
+     .stays = TRUE},
     {0},
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interfaces/cli/operation_command.h"
 
+#include <stdio.h>
+
 #include "adder.h"
 #include "common/json.h"
 #include "engine/request/outcome.h"
@@ -23,26 +25,66 @@ operation_command_print (const json_t *answer, const GError *problem, gboolean j
   return 0;
 }
 
+static void
+print_names (const json_t *list)
+{
+  gsize i;
+  json_t *item;
+  json_array_foreach (list, i, item)
+  {
+    cli_print_line ("%s", json_member_text (item, "name"));
+  }
+}
+
+static void
+print_list (const struct operation_command *command, const json_t *list, gboolean json, gboolean names)
+{
+  if (json)
+    cli_print_json (list);
+  else if (names)
+    print_names (list);
+  else if (json_array_size (list) > 0)
+    command->view (list);
+  else if (command->none)
+    fprintf (stderr, "adder: %s\n", command->none);
+}
+
+/* What the arguments of COMMAND are; NULL where one is not UTF-8. The caller's. */
+static json_t *
+read_params (const struct operation_command *command, int argc, char **argv)
+{
+  json_t *params = json_object ();
+  for (int i = 1; i < argc; i++)
+    if (json_object_set_new (params, command->parameters[i - 1], json_string (argv[i])) < 0)
+      g_clear_pointer (&params, json_decref);
+  return params;
+}
+
 int
 operation_command (const struct operation_command *command, int argc, char **argv)
 {
-  gboolean json = FALSE;
+  gboolean json = FALSE, names = FALSE;
+  const GOptionEntry list_entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names, "Print the names only", NULL},
+      {NULL},
+  };
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
   int most = (int)g_strv_length ((GStrv)(guintptr)command->parameters);
-  if (!cli_parse (entries, command->least, most, &argc, &argv, &problem))
+  if (!cli_parse (command->list ? list_entries : entries, command->least, most, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  json_t *params = json_object ();
-  for (int i = 1; i < argc; i++)
-    if (json_object_set_new (params, command->parameters[i - 1], json_string (argv[i])) < 0)
-      g_clear_pointer (&params, json_decref);
-  g_autoptr (json_t) answer = client_call (NULL, command->operation, params, &problem);
+  g_autoptr (json_t) answer =
+      client_call (NULL, command->operation, read_params (command, argc, argv), &problem);
   if (command->empty && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
     g_clear_error (&problem);
     answer = json_pack ("{s:[]}", command->empty);
   }
-  return operation_command_print (answer, problem, json, command->view);
+  if (!command->list || !answer)
+    return operation_command_print (answer, problem, json, command->view);
+  print_list (command, json_object_get (answer, command->list), json, names);
+  return 0;
 }

@@ -11,6 +11,9 @@ struct operation_command {
   int least;                           /* of the arguments; the others may be left out */
   void (*view) (const json_t *answer); /* prints it for people; NULL: it says nothing to them */
   const char *empty; /* the list in the answer that is empty where no daemon runs, or NULL */
+  const char *list; /* the list in the answer that --json prints alone, VIEW gets, and of which --names prints
+                     * names; NULL: it is about one thing */
+  const char *none; /* what is said of an empty one, or NULL */
 };
 
 /* Carries it out: --json prints the answer as it is. The exit code; a session that is busy has one of its

@@ -51,8 +51,8 @@ struct http_route {
 
 /* The tables of routes, one file each; each ends with a row without a path. */
 extern const struct http_route http_routes_meta[]; /* /healthz /readyz /metrics /openapi.json */
-extern const struct http_route http_routes_runs[], http_routes_sessions[], http_routes_files[],
-    http_routes_tools[], http_routes_records[], http_routes_mcp[], http_routes_oauth[];
+extern const struct http_route http_routes_files[], http_routes_tools[], http_routes_records[],
+    http_routes_mcp[], http_routes_oauth[];
 
 /* Routes of operations, made of their rows by the first call; a server makes it. */
 #define HTTP_OPERATIONS_MAX 200

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations as routes: made from their rows, and all handled by one function. */
+/* Operations as routes: made from their rows, and all but those of run_routes.c handled by one function. */
+#include "interfaces/http/http_operations.h"
+
 #include <string.h>
 
 #include "base/fd.h"
 #include "common/json.h"
-#include "interfaces/http/http.h"
-#include "interfaces/http/run_request.h"
-#include "operations/operation.h"
+#include "interfaces/http/run_routes.h"
+#include "policy/roots.h"
 
 #define VERSION "/v1/"
 
 struct http_route http_routes_operations[HTTP_OPERATIONS_MAX + 1];
 
 /* ---- handling ---- */
+
+int
+http_open_root (struct http_request *request, const json_t *place, const char *mode, char **ret_path,
+                GError **error)
+{
+  const struct config *config = http_service (request)->config;
+  const char *path = json_string_value (json_object_get (place, "path"));
+  return root_open (config, http_who (request), json_member_text (place, "root"), path, mode, ret_path,
+                    error);
+}
 
 /* The three places of parameters as one object, which the caller gets. */
 static json_t *
@@ -26,46 +37,79 @@ gather_params (struct http_request *request, const struct operation *operation)
   return params;
 }
 
-/* A directory is named by a root of the configuration. *RET_FD stays -1 where there is none. */
+/* CALL's descriptor stays -1 where no directory is named. */
 static gboolean
-open_directory (struct http_request *request, const json_t *params, int *ret_fd, GError **error)
+open_directory (struct http_request *request, struct http_call *call, GError **error)
 {
-  const json_t *place = json_object_get (params, "workdir");
+  const json_t *place = json_object_get (call->params, "workdir");
   if (!json_is_object (place))
     return TRUE;
   g_autofree char *path = NULL;
-  *ret_fd = run_request_open_root (request, place, "rw", &path, error);
-  return *ret_fd >= 0;
+  const char *mode = json_object_get (place, "mode") ? json_member_text (place, "mode") : "rw";
+  call->directory_fd = http_open_root (request, place, mode, &path, error);
+  if (call->directory_fd < 0)
+    return FALSE;
+  json_object_set_new (call->params, "workdir", json_pack ("{s:s, s:s}", "path", path, "mode", mode));
+  return TRUE;
 }
 
+gboolean
+http_call_init (struct http_request *request, struct http_call *ret_call, GError **error)
+{
+  *ret_call = (struct http_call){gather_params (request, http_route (request)->called), -1, {0}};
+  gboolean ok = open_directory (request, ret_call, error);
+  ret_call->caller = (struct operation_caller){
+      .engine = http_service (request)->engine,
+      .owner = http_who (request)->owner,
+      .role = http_who (request)->role,
+      .profiles = principal_run_profiles (http_who (request)),
+      .front_end = "http",
+      .watch_fd = http_watch_fd (request),
+      .fd = ret_call->directory_fd,
+  };
+  return ok;
+}
+
+void
+http_call_clear (struct http_call *call)
+{
+  g_clear_pointer (&call->params, json_decref);
+  fd_close (&call->directory_fd);
+}
+
+/* Where to find what was made, which is VALUE. */
 static void
-handle_operation (struct http_request *request)
+set_location (struct http_request *request, const json_t *value)
+{
+  const struct operation *operation = http_route (request)->called;
+  if (!operation->http.made)
+    return;
+  g_autofree char *place =
+      g_strconcat (operation->http.path, "/", json_member_text (value, operation->http.made), NULL);
+  http_set_header (request, "Location", place);
+}
+
+void
+http_call_operation (struct http_request *request)
 {
   g_autoptr (GError) problem = NULL;
   const struct http_route *route = http_route (request);
-  g_autoptr (json_t) params = gather_params (request, route->called);
-  autoclose int directory_fd = -1;
-  json_t *value = NULL;
   struct service *service = http_service (request);
-  if (open_directory (request, params, &directory_fd, &problem) &&
+  struct http_call call;
+  json_t *value = NULL;
+  if (http_call_init (request, &call, &problem) &&
       service_begin_operation (service, route->called, &problem)) {
-    const struct operation_caller caller = {
-        .engine = service->engine,
-        .owner = http_who (request)->owner,
-        .role = http_who (request)->role,
-        .profiles = principal_run_profiles (http_who (request)),
-        .watch_fd = http_watch_fd (request),
-        .fd = directory_fd,
-    };
-    value = operation_run (route->called, &caller, params, &problem);
+    value = operation_run (route->called, &call.caller, call.params, &problem);
     service_end_operation (service, route->called);
   }
+  http_call_clear (&call);
   if (value && route->status == 204) {
     json_decref (value);
     http_reply_status (request, route->status);
-  } else if (value)
+  } else if (value) {
+    set_location (request, value);
     http_reply_json (request, route->status, value);
-  else
+  } else
     http_reply_problem (request, problem);
 }
 
@@ -101,6 +145,7 @@ fill_route (struct http_route *route, const struct operation *operation)
   const char *path = operation->http.path, *noun = path + strlen (VERSION);
   gboolean has_body = strcmp (operation->http.method, "POST") == 0;
   const struct field *others = select_params (operation, FALSE);
+  const struct run_route *own = run_route_find (operation->name);
   *route = (struct http_route){
       .method = operation->http.method,
       .path = path,
@@ -115,9 +160,11 @@ fill_route (struct http_route *route, const struct operation *operation)
       .body = has_body ? others : NULL,
       .replies = operation->http.status == 204 ? NULL : operation->replies,
       .status = operation->http.status,
-      .handle = handle_operation,
+      .handle = http_call_operation,
       .called = operation,
   };
+  if (own)
+    run_route_fill (own, route);
 }
 
 static gpointer

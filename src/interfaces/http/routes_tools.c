@@ -4,8 +4,8 @@
 
 #include "base/fd.h"
 #include "common/json.h"
+#include "interfaces/http/http_operations.h"
 #include "interfaces/http/run_reply.h"
-#include "interfaces/http/run_request.h"
 #include "interfaces/http/shapes.h"
 #include "tools/call.h"
 #include "tools/format.h"
@@ -131,7 +131,7 @@ open_directory (struct http_request *request, struct calling *calling, GError **
   const json_t *place = json_object_get (calling->body, "workdir");
   if (!json_is_object (place))
     return TRUE;
-  calling->directory_fd = run_request_open_root (request, place, "rw", &calling->directory, error);
+  calling->directory_fd = http_open_root (request, place, "rw", &calling->directory, error);
   return calling->directory_fd >= 0;
 }
 

@@ -5,8 +5,8 @@
 
 #include "common/json.h"
 #include "interfaces/service/quota.h"
-#include "interfaces/service/runs.h"
 #include "library/library.h"
+#include "library/runs.h"
 
 /* A run with what is known of it; all of it is owned. */
 struct running {
@@ -23,7 +23,7 @@ running_free (gpointer data)
 {
   struct running *running = data;
   if (running->listed)
-    runs_remove (running->service->runs, running->run, NULL);
+    runs_remove (running->service->engine->runs, running->run, NULL);
   adder_run_free (running->run);
   reservation_unref (running->reservation);
   service_end (running->service);
@@ -39,7 +39,7 @@ begin (struct service *service, const char *owner, gboolean background, GError *
 {
   if (!service_begin (service, error))
     return FALSE;
-  if (!background || runs_reserve (service->runs, owner, error))
+  if (!background || runs_reserve (service->engine->runs, owner, error))
     return TRUE;
   service_end (service);
   return FALSE;
@@ -66,7 +66,7 @@ start (struct http_request *request, AdderRequest *asked, const json_t *body, GE
     running->run = adder_run_start (service->engine, asked);
     const struct run_note note = {running->owner, running->conversation, running->session, "http",
                                   background};
-    runs_add (service->runs, running->run, &note);
+    runs_add (service->engine->runs, running->run, &note);
     running->listed = TRUE;
   }
   adder_request_free (asked);
@@ -84,7 +84,7 @@ pull (struct running *running, struct run_events *events)
       gone = TRUE;
       adder_run_cancel (running->run);
     }
-  runs_remove (running->service->runs, running->run, event.result);
+  runs_remove (running->service->engine->runs, running->run, event.result);
   running->listed = FALSE;
   return event.result;
 }
@@ -142,7 +142,7 @@ reply_background (struct http_request *request, struct running *running)
   g_autofree char *id = g_strdup (adder_run_id (running->run));
   g_autofree char *place = g_strdup_printf ("/v1/runs/%s", id);
   g_autoptr (GError) problem = NULL;
-  json_t *shown = runs_show (service->runs, running->owner, id, NULL);
+  json_t *shown = runs_show (service->engine->runs, running->owner, id, NULL);
   GThread *thread = g_thread_try_new ("adder-http-run", go_on, running, &problem);
   if (!thread) {
     json_decref (shown);

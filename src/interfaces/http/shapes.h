@@ -11,6 +11,3 @@
 
 extern const struct field no_fields[];
 extern const struct field files_fields[];
-
-/* A run that is under way, or in the background, as it is shown (routes_runs.c). */
-extern const struct field run_show_fields[];

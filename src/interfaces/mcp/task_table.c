@@ -10,10 +10,10 @@
 #include "base/fd.h"
 #include "common/guarded.h"
 #include "common/json.h"
+#include "common/owner_usage.h"
 #include "common/text.h"
 #include "engine/host/id.h"
 #include "interfaces/mcp/form.h"
-#include "interfaces/service/owner_usage.h"
 
 #define POLL_MS    1000
 #define SAID_BYTES 200

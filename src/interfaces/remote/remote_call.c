@@ -41,16 +41,6 @@ fill_path (const char *template, json_t *params)
   return g_string_free (path, FALSE);
 }
 
-/* VALUE as a query has it: texts of a list are joined by commas. The caller's. */
-static char *
-text_of (const json_t *value)
-{
-  if (!json_is_array (value))
-    return json_is_string (value) ? g_strdup (json_string_value (value))
-                                  : json_dumps (value, JSON_ENCODE_ANY);
-  return json_join (value, ",");
-}
-
 /* PATH with PARAMS as its query; takes PATH. The caller's. */
 static char *
 add_query (char *path, const json_t *params)
@@ -62,7 +52,7 @@ add_query (char *path, const json_t *params)
   json_t *value;
   json_object_foreach ((json_t *)(guintptr)params, name, value)
   {
-    g_autofree char *text = text_of (value);
+    g_autofree char *text = json_plain (value, ",");
     g_string_append_c (whole, sign);
     g_string_append_uri_escaped (whole, name, NULL, FALSE);
     g_string_append_c (whole, '=');

@@ -2,7 +2,7 @@
 #include "interfaces/service/quota.h"
 
 #include "common/guarded.h"
-#include "interfaces/service/owner_usage.h"
+#include "common/owner_usage.h"
 
 LOCK_CLASS (quota);
 

@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "library/library.h"
+#include "library/runs.h"
 
 struct service *
 service_new (AdderEngine *engine)
@@ -14,7 +15,6 @@ service_new (AdderEngine *engine)
   service->engine = engine;
   service->config = engine->engine->host->config;
   service->tools = tools_new (engine);
-  service->runs = runs_new (service->config);
   service->metrics = metrics_new ();
   g_mutex_init (&service->lock);
   g_cond_init (&service->idle);
@@ -26,13 +26,12 @@ service_free (struct service *service)
 {
   if (!service)
     return;
-  runs_close (service->runs);
+  runs_close (service->engine->runs);
   /* Who runs in the background is done with the service only then. */
   g_mutex_lock (&service->lock);
   while (service->running > 0)
     g_cond_wait (&service->idle, &service->lock);
   g_mutex_unlock (&service->lock);
-  runs_free (service->runs);
   metrics_free (service->metrics);
   tools_free (service->tools);
   g_cond_clear (&service->idle);
@@ -119,5 +118,5 @@ service_is_kept (struct service *service)
     return TRUE;
   struct service_holding holding = service_holding (service);
   return holding.sessions > 0 || holding.approvals > 0 ||
-         tools_living_conversation_states (service->tools) > 0 || runs_held (service->runs) > 0;
+         tools_living_conversation_states (service->tools) > 0 || runs_held (service->engine->runs) > 0;
 }

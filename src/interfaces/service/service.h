@@ -9,7 +9,6 @@
 #include "common/config.h"
 #include "common/guarded.h"
 #include "interfaces/service/metrics.h"
-#include "interfaces/service/runs.h"
 #include "operations/operation.h"
 #include "tools/tools.h"
 
@@ -21,7 +20,6 @@ struct service {
   AdderEngine *engine;
   struct tools *tools;
   const struct config *config; /* the engine's */
-  struct runs *runs;
   struct metrics *metrics;
   struct mcp_server *mcp; /* who made the service makes it, and frees it before */
 

@@ -233,6 +233,7 @@ handle_operation (struct connection *connection, struct protocol_message *messag
   const struct operation_caller caller = {
       .engine = service->engine,
       .owner = owner,
+      .front_end = "cli",
       .role = ROLE_ADMIN, /* the local user is an admin of their own daemon */
       .watch_fd = connection->fd,
       .fd = message->fd_count > 0 ? message->fds[0] : -1,

@@ -11,14 +11,15 @@
 
 struct runs;
 
-/* CONFIG must outlive it. */
+/* Its bounds are CONFIG's, which must outlive it: of an engine, which has it (library.h). */
 struct runs *runs_new (const struct config *config);
 /* Cancels those that run in the background, and waits for them. */
 void runs_close (struct runs *runs);
 /* After runs_close, when no run is under way. NULL is allowed. */
 void runs_free (struct runs *runs);
 
-/* Whose a run is and whence it came; each may be NULL but the first and the last. */
+/* Whose a run is and whence it came; each may be NULL, OWNER of those alone that do not run in the
+ * background. */
 struct run_note {
   const char *owner, *conversation, *session, *front_end;
   gboolean background; /* its result is held when it ends */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interfaces/service/owner_usage.h"
+#include "common/owner_usage.h"
 
 struct owner_usage {
   GHashTable *by_owner; /* their name -> guint64, never 0 */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs under way: one table by id, one lock that is held for looking and for cancelling, so that a run is
  * never cancelled after it is gone. */
-#include "interfaces/service/runs.h"
+#include "library/runs.h"
 
 #include <string.h>
 
 #include "common/guarded.h"
 #include "common/json.h"
+#include "common/owner_usage.h"
 #include "common/text.h"
 #include "engine/host/interrupt.h"
-#include "interfaces/service/owner_usage.h"
 
 /* Somebody who waits for the end of one. */
 struct waiter {
@@ -142,7 +142,7 @@ find (struct runs *runs, const char *owner, const char *run_id, GError **error)
 {
   purge (runs);
   struct entry *entry = g_hash_table_lookup (runs->entries, run_id);
-  if (entry && (!owner || strcmp (entry->owner, owner) == 0))
+  if (entry && (!owner || g_strcmp0 (entry->owner, owner) == 0))
     return entry;
   g_autofree char *shown = text_one_line (run_id, 60);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no run %s is under way", shown);
@@ -238,7 +238,7 @@ runs_list (struct runs *runs, const char *owner)
   purge (runs);
   for (GList *at = runs->order.head; at; at = at->next) {
     const struct entry *entry = at->data;
-    if (entry->run && (!owner || strcmp (entry->owner, owner) == 0))
+    if (entry->run && (!owner || g_strcmp0 (entry->owner, owner) == 0))
       json_array_append_new (list, describe (entry));
   }
   g_mutex_unlock (&runs->lock);

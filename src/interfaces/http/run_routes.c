@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interfaces/http/run_routes.h"
+
+#include <string.h>
+
+#include "common/field_rows.h"
+#include "common/json.h"
+#include "interfaces/http/http_operations.h"
+#include "interfaces/http/replay_reply.h"
+#include "interfaces/http/run_reply.h"
+#include "operations/result_fields.h"
+#include "operations/run.h"
+
+/* ---- handlers ---- */
+
+static void
+handle_run (struct http_request *request)
+{
+  g_autoptr (GError) problem = NULL;
+  struct http_call call;
+  AdderRequest *asked = http_call_init (request, &call, &problem)
+                            ? run_request_read (&call.caller, call.params, &problem)
+                            : NULL;
+  if (asked)
+    run_reply (request, asked, call.params);
+  else
+    http_reply_problem (request, problem);
+  http_call_clear (&call);
+}
+
+static void
+handle_replay (struct http_request *request)
+{
+  if (!json_is_true (json_object_get (http_body (request), "stream"))) {
+    http_call_operation (request);
+    return;
+  }
+  g_autoptr (GError) problem = NULL;
+  struct http_call call;
+  AdderReplay *replay =
+      http_call_init (request, &call, &problem) ? replay_begin (&call.caller, call.params, &problem) : NULL;
+  if (replay)
+    replay_reply (request, replay);
+  else
+    http_reply_problem (request, problem);
+  http_call_clear (&call);
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+#define ASK_STREAM ASK_FLAG ("stream", "Whether the reply is a stream of events.")
+#define ASK_BACKGROUND ASK_FLAG ("background", "Whether it goes on without the client.")
+
+#define RUN_TEXT \
+  " With `stream` the reply is a stream of events: `started`, `stdout`, `stderr`, `display` and, as the last, " \
+  "`result`. With `background` it is 202 at once and the run goes on by itself."
+#define REPLAY_TEXT \
+  " With `stream` the events are `replay`, for each cell `cell` and those of a run, and `end`."
+/* clang-format on */
+
+static const struct field run_fields[] = {ASK_STREAM, ASK_BACKGROUND, {0}};
+static const struct field replay_stream_fields[] = {ASK_STREAM, {0}};
+
+static const struct field *const run_replies[] = {result_fields, run_show_fields, NULL};
+static const struct field *const replay_replies[] = {replay_fields, NULL};
+
+struct run_route {
+  const char *operation;
+  const char *text;                   /* after the operation's */
+  const struct field *fields;         /* beside the operation's */
+  const struct field *const *replies; /* in their place */
+  void (*handle) (struct http_request *request);
+};
+
+static const struct run_route table[] = {
+    {"run.new", RUN_TEXT, run_fields, run_replies, handle_run},
+    {"session.cell", RUN_TEXT, run_fields, run_replies, handle_run},
+    {"session.replay", REPLAY_TEXT, replay_stream_fields, replay_replies, handle_replay},
+};
+
+const struct run_route *
+run_route_find (const char *operation)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (table); i++)
+    if (strcmp (table[i].operation, operation) == 0)
+      return &table[i];
+  return NULL;
+}
+
+static gsize
+count_fields (const struct field *fields)
+{
+  gsize count = 0;
+  while (fields && fields[count].name)
+    count++;
+  return count;
+}
+
+/* Both tables as one, which lives as long as the process. */
+static const struct field *
+join_fields (const struct field *first, const struct field *second)
+{
+  gsize count = count_fields (first), added = count_fields (second);
+  struct field *joined = g_new0 (struct field, count + added + 1);
+  memcpy (joined, first, count * sizeof *joined);
+  memcpy (joined + count, second, added * sizeof *joined);
+  return joined;
+}
+
+void
+run_route_fill (const struct run_route *own, struct http_route *route)
+{
+  route->text = g_strconcat (route->text, own->text, NULL);
+  route->body = join_fields (route->body, own->fields);
+  route->replies = own->replies;
+  route->flags |= HTTP_STREAMS;
+  route->handle = own->handle;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on runs: running code, and runs under way. */
+#include "operations/run.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "common/text.h"
+#include "library/library.h"
+#include "library/runs.h"
+#include "operations/fields.h"
+#include "operations/result_fields.h"
+#include "operations/run_body.h"
+#include "store/record_fields.h"
+#include "store/records.h"
+
+/* ---- a request ---- */
+
+/* Without confinement a run can do what the daemon can. */
+static gboolean
+check_isolation (const struct operation_caller *caller, const json_t *params, GError **error)
+{
+  if (caller->role == ROLE_ADMIN || strcmp (json_member_text (params, "isolation"), "none") != 0)
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "isolation none is for admins alone");
+  return FALSE;
+}
+
+/* That the session of PARAMS, where there is one, is of who asks, and lives. */
+static gboolean
+check_session (const struct operation_caller *caller, const json_t *params, GError **error)
+{
+  const char *session = json_string_value (json_object_get (params, "session"));
+  if (!session)
+    return TRUE;
+  g_autoptr (json_t) shown =
+      operation_call (caller, "session.show", json_pack ("{s:s}", "session", session), error);
+  if (!shown)
+    return FALSE;
+  if (strcmp (json_member_text (shown, "state"), "ended") != 0)
+    return TRUE;
+  g_autofree char *name = text_one_line (session, 64);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session %s has ended: %s", name,
+               json_member_text (shown, "reason"));
+  return FALSE;
+}
+
+AdderRequest *
+run_request_read (const struct operation_caller *caller, const json_t *params, GError **error)
+{
+  if (!check_isolation (caller, params, error) || !operation_has_directory (caller, params, error))
+    return NULL;
+  /* The descriptor is the run's. */
+  struct operation_caller asking = *caller;
+  asking.fd = -1;
+  if (!check_session (&asking, params, error))
+    return NULL;
+  const struct run_body_source source = {
+      .owner = caller->owner, .fds = &caller->fd, .fd_count = caller->fd >= 0 ? 1 : 0};
+  AdderRequest *asked = run_body_read (params, &source, error);
+  if (!asked)
+    return NULL;
+  adder_request_set_role (asked, role_name (caller->role));
+  adder_request_set_profiles_allowed (asked, caller->profiles);
+  adder_request_set_origin (asked, caller->front_end, NULL, NULL);
+  adder_request_set_watch (asked, caller->watch_fd);
+  return asked;
+}
+
+AdderRequest *
+run_options_read (const struct operation_caller *caller, const json_t *params, GError **error)
+{
+  g_autoptr (json_t) options = json_copy ((json_t *)(guintptr)params);
+  json_object_del (options, "name");
+  json_object_del (options, "session");
+  return run_request_read (caller, options, error);
+}
+
+/* ---- the functions ---- */
+
+AdderResult *
+run_pull (const struct operation_caller *caller, AdderRun *run, const char *session, const char *conversation)
+{
+  AdderEvent event;
+  const struct run_note note = {
+      .owner = caller->owner,
+      .conversation = conversation,
+      .session = session,
+      .front_end = caller->front_end,
+  };
+  runs_add (caller->engine->runs, run, &note);
+  while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
+    continue;
+  runs_remove (caller->engine->runs, run, NULL);
+  return event.result;
+}
+
+static json_t *
+run_new (const struct operation_call *call, GError **error)
+{
+  g_autoptr (AdderRequest) asked = run_request_read (call->caller, call->params, error);
+  if (!asked)
+    return NULL;
+  g_autoptr (AdderRun) run = adder_run_start (call->caller->engine, asked);
+  g_autoptr (AdderResult) result =
+      run_pull (call->caller, run, operation_text (call, "session"), operation_text (call, "conversation"));
+  return library_result (result);
+}
+
+static json_t *
+run_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
+{
+  return runs_list (call->caller->engine->runs, call->owner);
+}
+
+json_t *
+run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError **error)
+{
+  g_autoptr (GError) missing = NULL;
+  json_t *shown = runs_show (engine->runs, owner, run_id, &missing);
+  gboolean is_running = shown && strcmp (json_member_text (shown, "state"), "running") == 0;
+  g_autoptr (json_t) record = is_running ? NULL : records_show (engine->store, owner, run_id, NULL);
+  if (!shown && !record) {
+    g_propagate_error (error, g_steal_pointer (&missing));
+    return NULL;
+  }
+  if (!shown) {
+    static const char *const taken[] = {"run_id", "started", "owner", "conversation", "front_end"};
+    shown = json_pack ("{s:s, s:n}", "state", "ended", "result");
+    for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
+      json_object_set (shown, taken[i], json_object_get (record, taken[i]));
+    json_object_set (shown, "session", json_object_get (record, "session_id"));
+  }
+  json_object_set_new (shown, "record", record ? json_incref (record) : json_null ());
+  return shown;
+}
+
+static json_t *
+run_show (const struct operation_call *call, GError **error)
+{
+  AdderEngine *engine = call->caller->engine;
+  const char *id = operation_text (call, "run");
+  runs_wait (engine->runs, call->owner, id, operation_number (call, "wait_ms"), call->caller->watch_fd);
+  return run_describe (engine, call->owner, id, error);
+}
+
+static json_t *
+run_end (const struct operation_call *call, GError **error)
+{
+  AdderEngine *engine = call->caller->engine;
+  const char *id = operation_text (call, "run");
+  (void)runs_cancel (engine->runs, call->owner, id, NULL);
+  return run_describe (engine, call->owner, id, error);
+}
+
+/* ---- the fields ---- */
+
+/* clang-format off */
+#define RUN FIELD_ID ("run", "The run's id.")
+
+#define UNDER_WAY \
+    TEXT_0 ("run_id", "Its id."), \
+    TEXT ("state", "running or ended."), \
+    TEXT_0 ("started", "In UTC."), \
+    TEXT_0 ("owner", "Whose it is."), \
+    TEXT_0 ("conversation", "To which it belongs."), \
+    TEXT_0 ("session", "The session that it is a cell of."), \
+    TEXT_0 ("front_end", "By which way it came.")
+/* clang-format on */
+
+static const struct field under_way_fields[] = {UNDER_WAY, {0}};
+static const struct field list_fields[] = {
+    LIST ("runs", under_way_fields, "Those that are under way, the oldest first."),
+    {0},
+};
+const struct field run_show_fields[] = {
+    UNDER_WAY,
+    PART_0 ("result", result_fields, "Of one that ran in the background, while it is held."),
+    PART_0 ("record", record_fields, "Of one that has ended, where records are kept."),
+    {0},
+};
+
+static const struct field list_params[] = {ASK_OWNER, {0}};
+static const struct field show_params[] = {RUN, ASK_WAIT, {0}};
+static const struct field cancel_params[] = {RUN, {0}};
+
+static const struct field *const new_replies[] = {result_fields, NULL};
+static const struct field *const list_replies[] = {list_fields, NULL};
+static const struct field *const show_replies[] = {run_show_fields, NULL};
+
+/* ---- the table ---- */
+
+#define RUNS "/v1/runs"
+
+const struct operation run_operations[] = {
+    {
+        .name = "run.new",
+        .title = "Run code",
+        .text = "Runs Python code in a fresh, confined, warm interpreter, or as the next cell of a session, "
+                "and returns its result: also where it failed, was refused or needs an approval. It is "
+                "cancelled when the client goes away.",
+        .flags = OPERATION_RUNS,
+        .params = run_new_params,
+        .replies = new_replies,
+        .run = run_new,
+        .http = {"POST", RUNS, "run", 200},
+    },
+    {
+        .name = "run.list",
+        .title = "List the runs that are under way",
+        .text = "Those of the caller; an admin may ask for another's. Those that have ended are records.",
+        .params = list_params,
+        .replies = list_replies,
+        .run = run_list,
+        .http = {"GET", RUNS, "listRuns", 200},
+    },
+    {
+        .name = "run.show",
+        .title = "Show a run",
+        .text = "Whether it is under way; of one that has ended its record, and of one in the background its "
+                "result for a while. With `wait_ms` it is answered when the run ends, or that time is over.",
+        .params = show_params,
+        .replies = show_replies,
+        .run = run_show,
+        .http = {"GET", RUNS "/{run}", "showRun", 200},
+    },
+    {
+        .name = "run.cancel",
+        .title = "Cancel a run",
+        .text = "It ends as `cancelled`, and its result goes to who waits for it. One that has ended is left "
+                "as it is.",
+        .params = cancel_params,
+        .replies = show_replies,
+        .run = run_end,
+        .http = {"DELETE", RUNS "/{run}", "cancelRun", 200},
+    },
+    {0},
+};
