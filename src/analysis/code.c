@@ -30,12 +30,14 @@ indent_of (char *const *lines)
   return least == G_MAXSIZE ? 0 : least;
 }
 
-/* Whether LINE brings what is there: an import of pd or np, or, of a single table, df from a file, whose name
- * the model makes up, since it was told none. */
+/* Whether LINE brings what is there: an import of pd, np or stats, also as it was misread, or, of a single
+ * table, df from a file, whose name the model makes up, since it was told none. */
 static gboolean
 is_needless (const char *line, gboolean is_single)
 {
-  static const char import[] = "^import (pandas as pd|numpy as np)\\s*(#.*)?$";
+  static const char import[] = "^(import (pandas as pd|numpy as np|scipy\\.stats as stats|stats( as "
+                               "scipy\\.stats)?)|from scipy import "
+                               "stats)\\s*(#.*)?$";
   static const char load[] = "^df = pd\\.read_(csv|parquet)\\((\"[^\"]*\"|'[^']*')\\)\\s*(#.*)?$";
   return g_regex_match_simple (import, line, 0, 0) || (is_single && g_regex_match_simple (load, line, 0, 0));
 }

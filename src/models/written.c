@@ -17,6 +17,12 @@
 /* More than an agent carries out of one answer (AGENT_CALLS): the agent has the word on how many it does. */
 #define CALLS_MAX 33
 
+/* What no code that anybody writes has at its end: a line or two, sixteen times. Shorter ones are lists of
+ * numbers. */
+#define LOOPS      16
+#define LOOP_LEAST 12
+#define LOOP_MAX   256
+
 enum item { ITEM_PROSE, ITEM_MARK, ITEM_CALL, ITEM_OPEN };
 
 struct pass {
@@ -367,14 +373,29 @@ pass_clear (struct pass *pass)
 
 /* ---- from outside ---- */
 
-/* Where a tool must be called, blanks without end are no call: small models end so. */
+/* Whether TEXT ends with the same bytes, LOOP_LEAST to LOOP_MAX of them, LOOPS times in a row. */
+static gboolean
+is_looping (const char *text, gsize length)
+{
+  const char *end = text + length;
+  for (gsize bytes = LOOP_LEAST; bytes <= LOOP_MAX && bytes * LOOPS <= length; bytes++) {
+    gsize compared = bytes * (LOOPS - 1);
+    if (memcmp (end - compared, end - compared - bytes, compared) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Where a tool must be called, blanks without end and one thing again and again are no call: small models end
+ * so. */
 static gboolean
 is_lost (const struct model_question *question, const char *text)
 {
   gsize length = strlen (text), end = length;
   while (end > 0 && g_ascii_isspace (text[end - 1]))
     end--;
-  return question->tool && question->tool[0] && length - end > WRITTEN_BLANKS_MAX;
+  return question->tool && question->tool[0] &&
+         (length - end > WRITTEN_BLANKS_MAX || is_looping (text, length));
 }
 
 gboolean

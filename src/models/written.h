@@ -24,7 +24,7 @@
 json_t *written_message (const struct model_question *question, const json_t *message);
 
 /* Whether TEXT, an answer to QUESTION as far as it came, holds all the calls that it can hold, or goes on
- * with blanks alone where a tool must be called. */
+ * with blanks alone, or one thing again and again, where a tool must be called. */
 gboolean written_is_over (const struct model_question *question, const char *text);
 
 /* The first block of code in TEXT, or NULL. A block that begins with a brace is no code, but a call that

@@ -412,6 +412,8 @@ test_code_is_tidied (void)
       {"\\n    import pandas as pd\\n    import numpy as np \\n    for i in a:\\n        right\\n    ",
        "\nfor i in a:\n    right\n"},
       {"if a:\\n    import pandas as pd\\nright", "if a:\n    import pandas as pd\nright"},
+      {"from scipy import stats\\nimport stats as scipy.stats\\nimport scipy.stats as stats\\nright",
+       "right"},
       {"import pandas as pd # it\\ndf = pd.read_csv('a.csv')  # all\\nright", "right"},
       {"df = pd.read_csv('a.csv', sep=';')\\nx = pd.read_csv('a.csv')\\nright",
        "df = pd.read_csv('a.csv', sep=';')\nx = pd.read_csv('a.csv')\nright"},

@@ -194,6 +194,28 @@ test_blanks (void)
   g_assert_false (written_is_over (&question, endless));
 }
 
+/* So is one line again and again, but no list and no code in which lines are alike. */
+static void
+test_loops (void)
+{
+  g_autoptr (json_t) messages = messages_of (NULL), tools = json_loads (TOOLS, 0, NULL);
+  struct model_question question = {.messages = messages, .tools = tools, .tool = "f"};
+  g_autoptr (GString) loop = g_string_new ("{\"name\": \"f\", \"arguments\": {\"code\": \"r = 1\\n");
+  g_autoptr (GString) zeros = g_string_new (loop->str), lines = g_string_new (loop->str);
+  for (guint i = 0; i < 16; i++) {
+    g_assert_false (written_is_over (&question, loop->str));
+    g_string_append (loop, "r = r.sum()\\n");
+    g_string_append_printf (lines, "r%u = r.sum()\\n", i);
+  }
+  for (guint i = 0; i < 400; i++)
+    g_string_append_printf (zeros, "%u, ", i);
+  g_assert_true (written_is_over (&question, loop->str));
+  g_assert_false (written_is_over (&question, lines->str));
+  g_assert_false (written_is_over (&question, zeros->str));
+  question.tool = NULL;
+  g_assert_false (written_is_over (&question, loop->str));
+}
+
 /* The block that is code. */
 static void
 test_blocks_of_code (void)
@@ -252,6 +274,7 @@ UNIT_SUITE (models_written)
   g_test_add_func ("/models/written/other parts", test_other_parts);
   g_test_add_func ("/models/written/enough", test_enough);
   g_test_add_func ("/models/written/blanks", test_blanks);
+  g_test_add_func ("/models/written/loops", test_loops);
   g_test_add_func ("/models/written/blocks of code", test_blocks_of_code);
   g_test_add_func ("/models/written/long", test_long);
   return g_test_run ();
