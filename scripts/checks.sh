@@ -101,6 +101,11 @@ check_manual() {
   mandoc -T lint -W warning docs/adder.1 && /usr/bin/python3 -I scripts/testing/manual.py
 }
 
+# Made from the rows of operations.
+check_python_client() {
+  build/adder serve --openapi | /usr/bin/python3 -I clients/python/make_models.py --check
+}
+
 # Each source of a folder of src/ is named in the README there, or in that of the folder above: as a file (`run.c`), without its
 # ending (`mounts`), or by a pattern that has one (`proxy_*.c`).
 check_readmes() {

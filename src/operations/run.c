@@ -159,7 +159,7 @@ run_end (const struct operation_call *call, GError **error)
 #define RUN FIELD_ID ("run", "The run's id.")
 
 #define UNDER_WAY \
-    TEXT_0 ("run_id", "Its id."), \
+    TEXT ("run_id", "Its id."), \
     TEXT ("state", "running or ended."), \
     TEXT_0 ("started", "In UTC."), \
     TEXT_0 ("owner", "Whose it is."), \

@@ -13,6 +13,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/config.h"
+#include "common/json.h"
 #include "common/log.h"
 #include "common/size.h"
 #include "interfaces/cli/cli.h"
@@ -34,7 +35,7 @@
 
 struct serve_options {
   char *socket, *idle_exit;
-  gboolean background;
+  gboolean background, openapi;
   gboolean http;     /* as --http says, */
   char *http_listen; /* there; NULL: as the configuration has it */
   int ready_fd;      /* where client_start_daemon waits; -1: nobody does */
@@ -222,6 +223,13 @@ run_daemon (struct serve_options *options, GError **error)
 
 /* ---- the command ---- */
 
+static void
+print_openapi (void)
+{
+  g_autoptr (json_t) document = http_describe ();
+  cli_print_json (document);
+}
+
 /* A daemon that was started would wait some seconds for the lock of the one that is there. */
 static gboolean
 nobody_serves (const char *socket, GError **error)
@@ -279,6 +287,8 @@ cli_serve (int argc, char **argv)
        "TIME"},
       {"http", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)take_http,
        "Answer HTTP as well (default: where [http] listen says, else on " HTTP_USUAL_ADDRESS ")", "ADDRESS"},
+      {"openapi", 0, 0, G_OPTION_ARG_NONE, &options.openapi,
+       "Print the description of HTTP, /openapi.json, and serve nothing", NULL},
       {"ready-fd", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &options.ready_fd, NULL, NULL},
       {NULL},
   };
@@ -286,6 +296,8 @@ cli_serve (int argc, char **argv)
   taking = &options;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
+  else if (options.openapi)
+    print_openapi ();
   else if (options.background && options.ready_fd < 0 ? !start_in_background (&options, &problem)
                                                       : !run_daemon (&options, &problem)) {
     code = cli_fail (problem);

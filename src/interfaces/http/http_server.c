@@ -222,6 +222,13 @@ http_server_connections (struct http_server *server)
   return count;
 }
 
+json_t *
+http_describe (void)
+{
+  http_operations_fill ();
+  return http_openapi (http_all_routes);
+}
+
 const char *
 http_server_openapi (struct http_server *server)
 {

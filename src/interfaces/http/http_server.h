@@ -29,6 +29,9 @@ extern const struct http_route *const http_all_routes[];
 struct http_server *http_server_new (struct service *service, const struct http_server_options *options,
                                      GError **error);
 
+/* /openapi.json of all tables, without a server. The caller's. */
+json_t *http_describe (void);
+
 /* Where it listens, a URL each, for people and logs ("http://127.0.0.1:7117", "unix:/run/..."); the
  * server's; ends with NULL. */
 const char *const *http_server_addresses (struct http_server *server);

@@ -12,6 +12,7 @@ from ._async.client import AsyncAdder, AsyncRun
 from ._async.http import AsyncStream
 from ._async.kept import AsyncFiles, AsyncRecords, AsyncResults
 from ._async.sessions import AsyncSession, AsyncSessions
+from ._display import Display, Picture
 from ._sync.asking import Approvals, Reviews, Tools
 from ._sync.client import Adder, Run
 from ._sync.http import Stream
@@ -38,24 +39,15 @@ from .errors import (
     UnexpectedReply,
     Unsupported,
 )
+from .events import Displayed, Event, Finished, Progressed, Replied, Started, Stderr, Stdout
 from .models import (
     Approval,
     Checkpoint,
-    Display,
-    Displayed,
-    Event,
-    Finished,
     MadeFile,
-    Picture,
-    Progressed,
-    Replied,
     Result,
     Review,
     RunState,
     SessionInfo,
-    Started,
-    Stderr,
-    Stdout,
     StoredFile,
     Tool,
     ToolReply,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs, cells and sessions take, each option said once. `docs/profiles.md` of Adder has limits and profiles."""
+"""From options, as callers give them, to the bodies and queries of HTTP."""
 
 from __future__ import annotations
 
@@ -22,88 +22,6 @@ class Workdir(TypedDict, total=False):
     root: str
     path: str
     mode: str  # "read", "overlay", "review" or "rw"
-
-
-class CellOptions(TypedDict, total=False):
-    timeout: float  # seconds that the code may take; the limit wall_ms
-    limits: Mapping[str, int]  # others, by name
-    files: Files
-    stdin: str
-    values: Mapping[str, Any]  # variables that the code has, by name; any JSON
-    tables: str  # keep shown tables as "csv", "parquet" or "json"
-    svg: bool
-    check: bool  # only held against the guard of the profile
-    name: str  # of the code, in tracebacks
-    description: str
-    approval: str  # the id of the yes that it has
-    conversation: str
-    keep_over: int  # keep output that is longer than so many bytes
-    wait: bool  # for a session that is busy
-
-
-class _Settled(TypedDict, total=False):
-    """What a run has of its own, and what is settled when a session is made."""
-
-    environment: str
-    profile: str
-    isolation: str
-    memory_mb: int
-    arguments: Sequence[str]
-    variables: Mapping[str, str]  # of the environment
-
-
-class RunOptions(CellOptions, _Settled, total=False):
-    session: str  # name or id
-    workdir: Workdir
-
-
-class SessionOptions(_Settled, total=False):
-    name: str
-    timeout: float
-    limits: Mapping[str, int]
-    files: Files
-    tables: str
-    svg: bool
-    description: str
-    conversation: str
-
-
-class ReplayOptions(TypedDict, total=False):
-    name: str
-    start: int  # the first cell to run again
-    keep_going: bool
-    environment: str
-    profile: str
-    isolation: str
-    timeout: float
-    memory_mb: int
-    limits: Mapping[str, int]
-    variables: Mapping[str, str]
-    files: Files
-
-
-class FileFilter(TypedDict, total=False):
-    conversation: str
-    session: str
-    run_id: str
-    name: str
-    outputs: bool
-    owner: str
-
-
-class RecordFilter(TypedDict, total=False):
-    since: str
-    until: str
-    outcome: str
-    tool: str
-    profile: str
-    environment: str
-    front_end: str
-    session: str
-    conversation: str
-    node: str
-    code: str
-    owner: str
 
 
 def _content(name: str, content: FileContent) -> Dict[str, Any]:

@@ -6,18 +6,19 @@ from __future__ import annotations
 import json
 from typing import Iterator, List, Optional, Tuple
 
-from . import models
+from . import events, models
+from ._decode import decode
 from .errors import UnexpectedReply
 
 _kinds = {
-    "started": models.Started,
-    "stdout": models.Stdout,
-    "stderr": models.Stderr,
-    "display": models.Displayed,
-    "progress": models.Progressed,
-    "replay": models.Replaying,
-    "cell": models.CellBegins,
-    "end": models.Ended,
+    "started": events.Started,
+    "stdout": events.Stdout,
+    "stderr": events.Stderr,
+    "display": events.Displayed,
+    "progress": events.Progressed,
+    "replay": events.Replaying,
+    "cell": events.CellBegins,
+    "end": events.Ended,
 }
 
 
@@ -51,15 +52,15 @@ class Parser:
         return None  # comments, ids, and what nobody knows
 
 
-def event_of(name: str, data: str) -> Optional[models.Event]:
+def event_of(name: str, data: str) -> Optional[events.Event]:
     """None: of a kind that this package does not know yet."""
     try:
         value = json.loads(data)
     except ValueError:
         raise UnexpectedReply(f"an event {name} that is no JSON") from None
     if name == "result":
-        return models.Finished(models.decode(models.Result, value))
+        return events.Finished(decode(models.Result, value))
     if name == "reply":
-        return models.Replied(models.decode(models.ToolReply, value))
+        return events.Replied(decode(models.ToolReply, value))
     kind = _kinds.get(name)
-    return None if kind is None else models.decode(kind, value)
+    return None if kind is None else decode(kind, value)

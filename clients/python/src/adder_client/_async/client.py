@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, AsyncIterator, List, Optional, Type, Union
 import httpx
 
 from .. import _wire, models
+from .._bodies import body_of, query_of
+from .._decode import decode
 from .._wire import path
-from ..options import RunOptions, SessionOptions, body_of, query_of
+from ..options import RunOptions, SessionOptions
 from .asking import AsyncApprovals, AsyncReviews, AsyncTools
 from .http import AsyncHttp, AsyncStream
 from .kept import AsyncFiles, AsyncRecords, AsyncResults
@@ -37,7 +39,7 @@ class AsyncRun:
         """Asks how it is; waits for its end so many seconds."""
         query = query_of({"wait_ms": round(wait * 1000) or None})
         reply = await self._http.ask("GET", path("v1", "runs", self.id), query=query, endless=wait > 0)
-        self.state = models.decode(models.RunState, reply)
+        self.state = decode(models.RunState, reply)
         return self.state
 
     async def wait(self) -> models.RunState:
@@ -47,9 +49,7 @@ class AsyncRun:
         return self.state
 
     async def cancel(self) -> models.RunState:
-        self.state = models.decode(
-            models.RunState, await self._http.ask("DELETE", path("v1", "runs", self.id))
-        )
+        self.state = decode(models.RunState, await self._http.ask("DELETE", path("v1", "runs", self.id)))
         return self.state
 
 
@@ -92,17 +92,17 @@ class AsyncAdder:
         """Begins to run CODE in the background."""
         body = {"code": code, "background": True, **body_of(options)}
         reply = await self._http.ask("POST", "/v1/runs", body=body, endless=True)
-        return AsyncRun(self._http, models.decode(models.RunState, reply))
+        return AsyncRun(self._http, decode(models.RunState, reply))
 
     async def get_run(self, run_id: str) -> AsyncRun:
         """A run that was begun earlier, by this program or another."""
         reply = await self._http.ask("GET", path("v1", "runs", run_id))
-        return AsyncRun(self._http, models.decode(models.RunState, reply))
+        return AsyncRun(self._http, decode(models.RunState, reply))
 
     async def running(self) -> List[models.RunningRun]:
         """Those that are under way."""
         reply = await self._http.ask("GET", "/v1/runs")
-        return [models.decode(models.RunningRun, each) for each in reply["runs"]]
+        return [decode(models.RunningRun, each) for each in reply["runs"]]
 
     async def export_table(
         self, run_id: str, number: int = 1, *, format: str = "csv", name: Optional[str] = None
@@ -112,7 +112,7 @@ class AsyncAdder:
         reply = await self._http.ask(
             "POST", where, body=body_of({"format": format, "name": name}), endless=True
         )
-        return models.decode(models.StoredFile, reply)
+        return decode(models.StoredFile, reply)
 
     @contextlib.asynccontextmanager
     async def session(self, **options: Unpack[SessionOptions]) -> AsyncIterator[AsyncSession]:

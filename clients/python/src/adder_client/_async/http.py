@@ -11,7 +11,8 @@ from typing import Any, AsyncIterator, Dict, Mapping, Optional, Type, Union
 import anyio
 import httpx
 
-from .. import _wire, errors, models
+from .. import _wire, errors, events, models
+from .._decode import decode
 from .._events import Parser, event_of
 
 LONGEST_PAUSE = 30.0  # seconds between two tries
@@ -86,7 +87,7 @@ class AsyncHttp:
         response = await self.send("POST", path, body=body, endless=True)
         if not _wire.is_success(response) and not _wire.is_result(response):
             raise _wire.failed(response)
-        return models.decode(models.Result, _wire.object_of(response))
+        return decode(models.Result, _wire.object_of(response))
 
     @contextlib.asynccontextmanager
     async def opened(self, method: str, path: str, **options: Any) -> AsyncIterator[httpx.Response]:
@@ -110,7 +111,7 @@ class AsyncStream:
 
     def __init__(self, http: AsyncHttp, path: str, body: Mapping[str, Any]) -> None:
         self._http, self._path, self._body = http, path, {**body, "stream": True}
-        self._events: Optional[AsyncIterator[models.Event]] = None
+        self._events: Optional[AsyncIterator[events.Event]] = None
         self._result: Optional[models.Result] = None
 
     @property
@@ -120,7 +121,7 @@ class AsyncStream:
             raise errors.AdderError("the run has no result yet: read its events to the end")
         return self._result
 
-    async def _read(self) -> AsyncIterator[models.Event]:
+    async def _read(self) -> AsyncIterator[events.Event]:
         parser = Parser()
         last = False
         async with self._http.opened(
@@ -136,9 +137,9 @@ class AsyncStream:
                         event = event_of(name, data)
                         if event is None:
                             continue
-                        if isinstance(event, models.Finished):
+                        if isinstance(event, events.Finished):
                             self._result = event.result
-                        last = isinstance(event, (models.Finished, models.Replied, models.Ended))
+                        last = isinstance(event, (events.Finished, events.Replied, events.Ended))
                         yield event
         if not last:
             raise errors.StreamBroken("the server ended the stream before the run had ended")
@@ -146,7 +147,7 @@ class AsyncStream:
     def __aiter__(self) -> AsyncStream:
         return self
 
-    async def __anext__(self) -> models.Event:
+    async def __anext__(self) -> events.Event:
         if self._events is None:
             self._events = self._read()
         return await self._events.__anext__()

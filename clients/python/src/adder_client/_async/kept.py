@@ -9,9 +9,11 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Any, AsyncIterator, Dict, List, Optional, Union
 
 from .. import models
+from .._bodies import query_of
+from .._decode import decode
 from .._saving import make_folders, plan, put
 from .._wire import path
-from ..options import FileFilter, RecordFilter, query_of
+from ..options import FileFilter, RecordFilter
 from .http import AsyncHttp
 
 if TYPE_CHECKING:
@@ -53,14 +55,14 @@ class AsyncFiles:
             data={"conversation": conversation} if conversation else None,
             endless=True,
         )
-        return models.decode(models.StoredFile, reply["files"][0])
+        return decode(models.StoredFile, reply["files"][0])
 
     async def page(
         self, *, limit: int = 100, before: Optional[str] = None, **which: Unpack[FileFilter]
     ) -> models.FilePage:
         """The newest first. `next` of a page is `before` of the one that follows."""
         query = query_of({"limit": limit, "before": before, **which})
-        return models.decode(models.FilePage, await self._http.ask("GET", "/v1/files", query=query))
+        return decode(models.FilePage, await self._http.ask("GET", "/v1/files", query=query))
 
     async def list(self, **which: Unpack[FileFilter]) -> AsyncIterator[models.StoredFile]:
         """All of them, page by page."""
@@ -74,7 +76,7 @@ class AsyncFiles:
             before = page.next
 
     async def show(self, file: FileId) -> models.StoredFile:
-        return models.decode(models.StoredFile, await self._http.ask("GET", path("v1", "files", _id(file))))
+        return decode(models.StoredFile, await self._http.ask("GET", path("v1", "files", _id(file))))
 
     async def get(self, file: FileId) -> bytes:
         """The whole content. For what may be long, `stream` and `save` hold little of it at a time."""
@@ -136,9 +138,7 @@ class AsyncResults:
         grep: Optional[str] = None,
     ) -> models.Part:
         query = query_of({"stream": stream, "offset": offset, "limit": limit, "grep": grep})
-        return models.decode(
-            models.Part, await self._http.ask("GET", path("v1", "results", result_id), query=query)
-        )
+        return decode(models.Part, await self._http.ask("GET", path("v1", "results", result_id), query=query))
 
     async def read(self, result_id: str, stream: str = "stdout") -> AsyncIterator[str]:
         """All of it, in pieces."""
@@ -162,7 +162,7 @@ class AsyncRecords:
         self, *, limit: int = 50, before: Optional[str] = None, **which: Unpack[RecordFilter]
     ) -> models.RecordPage:
         query = query_of({"limit": limit, "before": before, **which})
-        return models.decode(models.RecordPage, await self._http.ask("GET", "/v1/records", query=query))
+        return decode(models.RecordPage, await self._http.ask("GET", "/v1/records", query=query))
 
     async def list(self, **which: Unpack[RecordFilter]) -> AsyncIterator[Dict[str, Any]]:
         """The newest first, page by page."""

@@ -7,8 +7,10 @@ import types
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Type, Union
 
 from .. import models
+from .._bodies import body_of, query_of
+from .._decode import decode
 from .._wire import path
-from ..options import CellOptions, ReplayOptions, SessionOptions, body_of, query_of
+from ..options import CellOptions, ReplayOptions, SessionOptions
 from .http import AsyncHttp, AsyncStream
 
 if TYPE_CHECKING:
@@ -36,9 +38,7 @@ class AsyncSession:
     async def _change(
         self, method: str, *parts: str, body: Optional[Mapping[str, Any]] = None
     ) -> models.SessionInfo:
-        self.info = models.decode(
-            models.SessionInfo, await self._http.ask(method, self._path(*parts), body=body)
-        )
+        self.info = decode(models.SessionInfo, await self._http.ask(method, self._path(*parts), body=body))
         return self.info
 
     async def run(self, code: str, **options: Unpack[CellOptions]) -> models.Result:
@@ -56,10 +56,10 @@ class AsyncSession:
         """All, without values; or those of NAMES, with them."""
         query = query_of({"names": ",".join(names) if names is not None else None})
         reply = await self._http.ask("GET", self._path("variables"), query=query)
-        return [models.decode(models.Variable, each) for each in reply["variables"]]
+        return [decode(models.Variable, each) for each in reply["variables"]]
 
     async def history(self) -> models.History:
-        return models.decode(models.History, await self._http.ask("GET", self._path("history")))
+        return decode(models.History, await self._http.ask("GET", self._path("history")))
 
     async def reset(self) -> models.SessionInfo:
         """Forgets all variables; files stay."""
@@ -71,11 +71,11 @@ class AsyncSession:
 
     async def checkpoint(self, name: Optional[str] = None) -> models.Checkpoint:
         reply = await self._http.ask("POST", self._path("checkpoints"), body=body_of({"name": name}))
-        return models.decode(models.Checkpoint, reply)
+        return decode(models.Checkpoint, reply)
 
     async def checkpoints(self) -> List[models.Checkpoint]:
         reply = await self._http.ask("GET", self._path("checkpoints"))
-        return [models.decode(models.Checkpoint, each) for each in reply["checkpoints"]]
+        return [decode(models.Checkpoint, each) for each in reply["checkpoints"]]
 
     async def rollback(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
         return await self._change("POST", "rollback", body={"checkpoint": _checkpoint(checkpoint)})
@@ -89,14 +89,12 @@ class AsyncSession:
         """COUNT sessions that go on from what this one is, or was at CHECKPOINT."""
         body = body_of({"count": count, "checkpoint": _checkpoint(checkpoint) if checkpoint else None})
         reply = await self._http.ask("POST", self._path("branches"), body=body)
-        return [
-            AsyncSession(self._http, models.decode(models.SessionInfo, each)) for each in reply["sessions"]
-        ]
+        return [AsyncSession(self._http, decode(models.SessionInfo, each)) for each in reply["sessions"]]
 
     async def replay(self, **options: Unpack[ReplayOptions]) -> models.Replay:
         """Its cells again, in a new session, which stays."""
         reply = await self._http.ask("POST", self._path("replay"), body=body_of(options), endless=True)
-        return models.decode(models.Replay, reply)
+        return decode(models.Replay, reply)
 
     async def end(self) -> models.SessionInfo:
         return await self._change("DELETE")
@@ -122,13 +120,13 @@ class AsyncSessions:
 
     async def new(self, **options: Unpack[SessionOptions]) -> AsyncSession:
         reply = await self._http.ask("POST", "/v1/sessions", body=body_of(options), endless=True)
-        return AsyncSession(self._http, models.decode(models.SessionInfo, reply))
+        return AsyncSession(self._http, decode(models.SessionInfo, reply))
 
     async def get(self, session: str) -> AsyncSession:
         """By its name, its id, or the first characters of the id."""
         reply = await self._http.ask("GET", path("v1", "sessions", session))
-        return AsyncSession(self._http, models.decode(models.SessionInfo, reply))
+        return AsyncSession(self._http, decode(models.SessionInfo, reply))
 
     async def list(self) -> List[models.SessionInfo]:
         reply = await self._http.ask("GET", "/v1/sessions")
-        return [models.decode(models.SessionInfo, each) for each in reply["sessions"]]
+        return [decode(models.SessionInfo, each) for each in reply["sessions"]]

@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Any, Dict, List, Mapping, Optional
 
 from .. import models
+from .._bodies import Workdir, body_of, query_of
+from .._decode import decode
 from .._wire import path
-from ..options import Workdir, body_of, query_of
 from .http import Http, Stream
 
 
@@ -19,7 +20,7 @@ class Tools:
     def list(self, toolset: Optional[str] = None) -> List[models.Tool]:
         """Those that may be called, of TOOLSET."""
         reply = self._http.ask("GET", "/v1/tools", query=query_of({"toolset": toolset}))
-        return [models.decode(models.Tool, each) for each in reply["tools"]]
+        return [decode(models.Tool, each) for each in reply["tools"]]
 
     def definitions(self, format: str, toolset: Optional[str] = None) -> List[Dict[str, Any]]:
         """The same in the form of a model API's field `tools`: "openai", "anthropic" or "mcp"."""
@@ -50,7 +51,7 @@ class Tools:
             }
         )
         reply = self._http.ask("POST", path("v1", "tools", tool), body=body, endless=True)
-        return models.decode(models.ToolReply, reply)
+        return decode(models.ToolReply, reply)
 
     def stream(
         self,
@@ -72,7 +73,7 @@ class Tools:
 
 
 def _approval(reply: Any) -> models.Approval:
-    return models.decode(models.Approval, reply)
+    return decode(models.Approval, reply)
 
 
 class Approvals:
@@ -101,7 +102,7 @@ class Approvals:
 
 
 def _review(reply: Any) -> models.Review:
-    return models.decode(models.Review, reply)
+    return decode(models.Review, reply)
 
 
 class Reviews:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Iterator, List, Optional, Type, Union
 import httpx
 
 from .. import _wire, models
+from .._bodies import body_of, query_of
+from .._decode import decode
 from .._wire import path
-from ..options import RunOptions, SessionOptions, body_of, query_of
+from ..options import RunOptions, SessionOptions
 from .asking import Approvals, Reviews, Tools
 from .http import Http, Stream
 from .kept import Files, Records, Results
@@ -38,7 +40,7 @@ class Run:
         """Asks how it is; waits for its end so many seconds."""
         query = query_of({"wait_ms": round(wait * 1000) or None})
         reply = self._http.ask("GET", path("v1", "runs", self.id), query=query, endless=wait > 0)
-        self.state = models.decode(models.RunState, reply)
+        self.state = decode(models.RunState, reply)
         return self.state
 
     def wait(self) -> models.RunState:
@@ -48,9 +50,7 @@ class Run:
         return self.state
 
     def cancel(self) -> models.RunState:
-        self.state = models.decode(
-            models.RunState, self._http.ask("DELETE", path("v1", "runs", self.id))
-        )
+        self.state = decode(models.RunState, self._http.ask("DELETE", path("v1", "runs", self.id)))
         return self.state
 
 
@@ -93,17 +93,17 @@ class Adder:
         """Begins to run CODE in the background."""
         body = {"code": code, "background": True, **body_of(options)}
         reply = self._http.ask("POST", "/v1/runs", body=body, endless=True)
-        return Run(self._http, models.decode(models.RunState, reply))
+        return Run(self._http, decode(models.RunState, reply))
 
     def get_run(self, run_id: str) -> Run:
         """A run that was begun earlier, by this program or another."""
         reply = self._http.ask("GET", path("v1", "runs", run_id))
-        return Run(self._http, models.decode(models.RunState, reply))
+        return Run(self._http, decode(models.RunState, reply))
 
     def running(self) -> List[models.RunningRun]:
         """Those that are under way."""
         reply = self._http.ask("GET", "/v1/runs")
-        return [models.decode(models.RunningRun, each) for each in reply["runs"]]
+        return [decode(models.RunningRun, each) for each in reply["runs"]]
 
     def export_table(
         self, run_id: str, number: int = 1, *, format: str = "csv", name: Optional[str] = None
@@ -113,7 +113,7 @@ class Adder:
         reply = self._http.ask(
             "POST", where, body=body_of({"format": format, "name": name}), endless=True
         )
-        return models.decode(models.StoredFile, reply)
+        return decode(models.StoredFile, reply)
 
     @contextlib.contextmanager
     def session(self, **options: Unpack[SessionOptions]) -> Iterator[Session]:

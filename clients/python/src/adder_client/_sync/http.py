@@ -12,7 +12,8 @@ from typing import Any, Iterator, Dict, Mapping, Optional, Type, Union
 
 import httpx
 
-from .. import _wire, errors, models
+from .. import _wire, errors, events, models
+from .._decode import decode
 from .._events import Parser, event_of
 
 LONGEST_PAUSE = 30.0  # seconds between two tries
@@ -87,7 +88,7 @@ class Http:
         response = self.send("POST", path, body=body, endless=True)
         if not _wire.is_success(response) and not _wire.is_result(response):
             raise _wire.failed(response)
-        return models.decode(models.Result, _wire.object_of(response))
+        return decode(models.Result, _wire.object_of(response))
 
     @contextlib.contextmanager
     def opened(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
@@ -111,7 +112,7 @@ class Stream:
 
     def __init__(self, http: Http, path: str, body: Mapping[str, Any]) -> None:
         self._http, self._path, self._body = http, path, {**body, "stream": True}
-        self._events: Optional[Iterator[models.Event]] = None
+        self._events: Optional[Iterator[events.Event]] = None
         self._result: Optional[models.Result] = None
 
     @property
@@ -121,7 +122,7 @@ class Stream:
             raise errors.AdderError("the run has no result yet: read its events to the end")
         return self._result
 
-    def _read(self) -> Iterator[models.Event]:
+    def _read(self) -> Iterator[events.Event]:
         parser = Parser()
         last = False
         with self._http.opened(
@@ -137,9 +138,9 @@ class Stream:
                         event = event_of(name, data)
                         if event is None:
                             continue
-                        if isinstance(event, models.Finished):
+                        if isinstance(event, events.Finished):
                             self._result = event.result
-                        last = isinstance(event, (models.Finished, models.Replied, models.Ended))
+                        last = isinstance(event, (events.Finished, events.Replied, events.Ended))
                         yield event
         if not last:
             raise errors.StreamBroken("the server ended the stream before the run had ended")
@@ -147,7 +148,7 @@ class Stream:
     def __iter__(self) -> Stream:
         return self
 
-    def __next__(self) -> models.Event:
+    def __next__(self) -> events.Event:
         if self._events is None:
             self._events = self._read()
         return self._events.__next__()

@@ -10,9 +10,11 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Any, Iterator, Dict, List, Optional, Union
 
 from .. import models
+from .._bodies import query_of
+from .._decode import decode
 from .._saving import make_folders, plan, put
 from .._wire import path
-from ..options import FileFilter, RecordFilter, query_of
+from ..options import FileFilter, RecordFilter
 from .http import Http
 
 if TYPE_CHECKING:
@@ -54,14 +56,14 @@ class Files:
             data={"conversation": conversation} if conversation else None,
             endless=True,
         )
-        return models.decode(models.StoredFile, reply["files"][0])
+        return decode(models.StoredFile, reply["files"][0])
 
     def page(
         self, *, limit: int = 100, before: Optional[str] = None, **which: Unpack[FileFilter]
     ) -> models.FilePage:
         """The newest first. `next` of a page is `before` of the one that follows."""
         query = query_of({"limit": limit, "before": before, **which})
-        return models.decode(models.FilePage, self._http.ask("GET", "/v1/files", query=query))
+        return decode(models.FilePage, self._http.ask("GET", "/v1/files", query=query))
 
     def list(self, **which: Unpack[FileFilter]) -> Iterator[models.StoredFile]:
         """All of them, page by page."""
@@ -75,7 +77,7 @@ class Files:
             before = page.next
 
     def show(self, file: FileId) -> models.StoredFile:
-        return models.decode(models.StoredFile, self._http.ask("GET", path("v1", "files", _id(file))))
+        return decode(models.StoredFile, self._http.ask("GET", path("v1", "files", _id(file))))
 
     def get(self, file: FileId) -> bytes:
         """The whole content. For what may be long, `stream` and `save` hold little of it at a time."""
@@ -137,9 +139,7 @@ class Results:
         grep: Optional[str] = None,
     ) -> models.Part:
         query = query_of({"stream": stream, "offset": offset, "limit": limit, "grep": grep})
-        return models.decode(
-            models.Part, self._http.ask("GET", path("v1", "results", result_id), query=query)
-        )
+        return decode(models.Part, self._http.ask("GET", path("v1", "results", result_id), query=query))
 
     def read(self, result_id: str, stream: str = "stdout") -> Iterator[str]:
         """All of it, in pieces."""
@@ -163,7 +163,7 @@ class Records:
         self, *, limit: int = 50, before: Optional[str] = None, **which: Unpack[RecordFilter]
     ) -> models.RecordPage:
         query = query_of({"limit": limit, "before": before, **which})
-        return models.decode(models.RecordPage, self._http.ask("GET", "/v1/records", query=query))
+        return decode(models.RecordPage, self._http.ask("GET", "/v1/records", query=query))
 
     def list(self, **which: Unpack[RecordFilter]) -> Iterator[Dict[str, Any]]:
         """The newest first, page by page."""

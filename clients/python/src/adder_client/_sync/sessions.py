@@ -8,8 +8,10 @@ import types
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Type, Union
 
 from .. import models
+from .._bodies import body_of, query_of
+from .._decode import decode
 from .._wire import path
-from ..options import CellOptions, ReplayOptions, SessionOptions, body_of, query_of
+from ..options import CellOptions, ReplayOptions, SessionOptions
 from .http import Http, Stream
 
 if TYPE_CHECKING:
@@ -37,9 +39,7 @@ class Session:
     def _change(
         self, method: str, *parts: str, body: Optional[Mapping[str, Any]] = None
     ) -> models.SessionInfo:
-        self.info = models.decode(
-            models.SessionInfo, self._http.ask(method, self._path(*parts), body=body)
-        )
+        self.info = decode(models.SessionInfo, self._http.ask(method, self._path(*parts), body=body))
         return self.info
 
     def run(self, code: str, **options: Unpack[CellOptions]) -> models.Result:
@@ -57,10 +57,10 @@ class Session:
         """All, without values; or those of NAMES, with them."""
         query = query_of({"names": ",".join(names) if names is not None else None})
         reply = self._http.ask("GET", self._path("variables"), query=query)
-        return [models.decode(models.Variable, each) for each in reply["variables"]]
+        return [decode(models.Variable, each) for each in reply["variables"]]
 
     def history(self) -> models.History:
-        return models.decode(models.History, self._http.ask("GET", self._path("history")))
+        return decode(models.History, self._http.ask("GET", self._path("history")))
 
     def reset(self) -> models.SessionInfo:
         """Forgets all variables; files stay."""
@@ -72,11 +72,11 @@ class Session:
 
     def checkpoint(self, name: Optional[str] = None) -> models.Checkpoint:
         reply = self._http.ask("POST", self._path("checkpoints"), body=body_of({"name": name}))
-        return models.decode(models.Checkpoint, reply)
+        return decode(models.Checkpoint, reply)
 
     def checkpoints(self) -> List[models.Checkpoint]:
         reply = self._http.ask("GET", self._path("checkpoints"))
-        return [models.decode(models.Checkpoint, each) for each in reply["checkpoints"]]
+        return [decode(models.Checkpoint, each) for each in reply["checkpoints"]]
 
     def rollback(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
         return self._change("POST", "rollback", body={"checkpoint": _checkpoint(checkpoint)})
@@ -90,14 +90,12 @@ class Session:
         """COUNT sessions that go on from what this one is, or was at CHECKPOINT."""
         body = body_of({"count": count, "checkpoint": _checkpoint(checkpoint) if checkpoint else None})
         reply = self._http.ask("POST", self._path("branches"), body=body)
-        return [
-            Session(self._http, models.decode(models.SessionInfo, each)) for each in reply["sessions"]
-        ]
+        return [Session(self._http, decode(models.SessionInfo, each)) for each in reply["sessions"]]
 
     def replay(self, **options: Unpack[ReplayOptions]) -> models.Replay:
         """Its cells again, in a new session, which stays."""
         reply = self._http.ask("POST", self._path("replay"), body=body_of(options), endless=True)
-        return models.decode(models.Replay, reply)
+        return decode(models.Replay, reply)
 
     def end(self) -> models.SessionInfo:
         return self._change("DELETE")
@@ -123,13 +121,13 @@ class Sessions:
 
     def new(self, **options: Unpack[SessionOptions]) -> Session:
         reply = self._http.ask("POST", "/v1/sessions", body=body_of(options), endless=True)
-        return Session(self._http, models.decode(models.SessionInfo, reply))
+        return Session(self._http, decode(models.SessionInfo, reply))
 
     def get(self, session: str) -> Session:
         """By its name, its id, or the first characters of the id."""
         reply = self._http.ask("GET", path("v1", "sessions", session))
-        return Session(self._http, models.decode(models.SessionInfo, reply))
+        return Session(self._http, decode(models.SessionInfo, reply))
 
     def list(self) -> List[models.SessionInfo]:
         reply = self._http.ask("GET", "/v1/sessions")
-        return [models.decode(models.SessionInfo, each) for each in reply["sessions"]]
+        return [decode(models.SessionInfo, each) for each in reply["sessions"]]

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes models.py and options.py of src/adder_client from the description of HTTP.
+
+adder serve --openapi | python make_models.py           # writes both
+adder serve --openapi | python make_models.py --check   # says what is not current, and fails then
+"""
+
+import json
+import pathlib
+import sys
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "src" / "adder_client"
+
+# A class of models.py: the operation and the place in its answer (a member, [] for the items of a list) that it
+# is, what it is, and a class with methods that it has as well.
+MODELS = {
+    "RunError": ("run", "error", "Why a run failed."),
+    "Violation": ("run", "violations[]", "What the guard of the profile refused."),
+    "Denial": (
+        "run",
+        "denials[]",
+        "What the sandbox refused, or a limit that was met without ending the run.",
+    ),
+    "Connection": ("run", "network[]", "A host that was reached through the proxy."),
+    "MadeFile": (
+        "run",
+        "files[]",
+        "A file that code made or changed. With `file_id` it can be had from `files`.",
+    ),
+    "Change": ("run", "changes[]", "What a run changed in a work directory."),
+    "Cell": ("run", "session", "The session that a run was a cell of."),
+    "Usage": ("run", "usage", "What a run used."),
+    "Container": ("run", "isolation.container", "The container that a run was in."),
+    "Isolation": ("run", "isolation", "How a run was isolated."),
+    "Result": (
+        "run",
+        "",
+        "What became of a run: docs/results.md of Adder says what each member is.",
+        "ResultMethods",
+    ),
+    "RunningRun": ("listRuns", "runs[]", "A run that is under way."),
+    "RunState": (
+        "showRun",
+        "",
+        "A run as it is: `result` while it is held, `record` where records are kept.",
+        "RunStateMethods",
+    ),
+    "Checkpoint": ("makeCheckpoint", "", "A checkpoint of a session."),
+    "SessionInfo": ("showSession", "", "A session."),
+    "Variable": ("listVariables", "variables[]", "A variable of a session."),
+    "HistoryCell": ("showHistory", "cells[]", "A cell that a session ran."),
+    "History": ("showHistory", "", "The cells of a session."),
+    "ReplayedCell": (
+        "replaySession",
+        "cells[]",
+        "A cell that ran again: how it ended, and had ended `before`; `differs` names what of the result is not as it was.",
+    ),
+    "Replay": ("replaySession", "", "What came of a replay."),
+    "StoredFile": ("showFile", "", "A file that is kept."),
+    "FilePage": ("listFiles", "", "Some of the files."),
+    "Line": ("peekResult", "lines[]", "A line in which the pattern was found."),
+    "Part": (
+        "peekResult",
+        "",
+        "A part of long output: `text`, or with `grep` the `lines` in which the pattern was found.",
+    ),
+    "RecordPage": ("listRecords", "", "Some of the records."),
+    "Tool": ("listTools", "tools[]", "A tool that the caller may call."),
+    "ToolReply": (
+        "callTool",
+        "",
+        "What a tool replied, in the form of its output schema.",
+        "ToolReplyMethods",
+    ),
+    "Approval": ("showApproval", "", "What waits for a yes, or had its answer; `raw` has all of it."),
+    "Review": ("showReview", "", "What a run would change in a work directory; `raw` has all of it."),
+}
+WITH_RAW = {"Result", "Approval", "Review"}  # which have the whole answer beside it
+# Members that are more than their schema tells, or less.
+TYPES = {
+    ("Result", "value"): "Optional[Display]",
+    ("Result", "displays"): "List[Display]",
+    ("SessionInfo", "checkpoints"): "List[Checkpoint]",
+    ("ReplayedCell", "result"): "Optional[Result]",  # not in events, which had it already
+}
+MAY_LACK = {  # what an event has of it, or another form of the answer
+    "Approval": lambda name: name not in ("approval_id", "state"),
+    "Review": lambda name: name not in ("review_id", "state"),
+}
+
+# A class of options.py: the operation whose body or query it is, without what the client says by itself.
+OPTIONS = {
+    "CellOptions": ("runCell", "What a cell takes."),
+    "RunOptions": ("run", "What a run takes."),
+    "SessionOptions": ("newSession", "What a new session takes."),
+    "ReplayOptions": ("replaySession", "What a replay takes."),
+    "FileFilter": ("listFiles", "Which files are meant."),
+    "RecordFilter": ("listRecords", "Which records are meant."),
+}
+OWN = {True: {"code", "stream", "background"}, False: {"limit", "before"}}  # of a body, and of a query
+NAMES = {"from": "start"}  # which is no name in Python
+OPTION_TYPES = {"files": "Files", "workdir": "Workdir"}
+SHORT = {  # of limits, what most set
+    "timeout": ("float", "Seconds that the code may take; the limit wall_ms."),
+    "memory_mb": ("int", "MiB that it may have; the limit memory_bytes."),
+}
+
+HEAD = """# SPDX-License-Identifier: Apache-2.0
+# Made from /openapi.json by make_models.py: change src/operations of Adder, or that.
+"""
+MODELS_HEAD = (
+    HEAD
+    + '''"""What Adder answers, as dataclasses; what it tells while something runs is in `events`.
+
+Each is made from the JSON of a reply by `decode` (`_decode.py`). A member that is not known here is left out, so that a newer
+server can say more; all of it is in `raw` where a class has that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, List, Optional
+
+from ._display import Display, Json, ResultMethods, RunStateMethods, ToolReplyMethods
+'''
+)
+OPTIONS_HEAD = (
+    HEAD
+    + '''"""What runs, cells, sessions, replays and lists take. `docs/profiles.md` of Adder has limits and profiles."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence, TypedDict
+
+from ._bodies import Files, Workdir
+'''
+)
+
+
+class Description:
+    def __init__(self, document):
+        self.operations = {
+            each["operationId"]: each for path in document["paths"].values() for each in path.values()
+        }
+        self.known = {frozenset(self.members(name)): name for name in MODELS}
+
+    def answers(self, operation):
+        """The schemas of what OPERATION can answer."""
+        responses = self.operations[operation]["responses"]
+        schema = responses[min(responses)]["content"]["application/json"]["schema"]
+        return schema.get("anyOf", [schema])
+
+    def members(self, name):
+        """{member: (schema, whether it is always there)}"""
+        operation, place, *_ = MODELS[name]
+        forms = []
+        for schema in self.answers(operation):
+            for step in filter(None, place.split(".")):
+                schema = not_null(schema.get("properties", {}).get(step.removesuffix("[]"), {}))
+                schema = schema.get("items", {}) if step.endswith("[]") else schema
+            if schema.get("properties"):
+                forms.append(schema)
+        if name != "Part":  # which is both
+            forms = forms[:1]
+        merged = {
+            member: each
+            for form in forms
+            for member, each in form["properties"].items()
+            if not member.startswith("_")
+        }
+        always = set(merged).intersection(*(form.get("required", []) for form in forms))
+        lacking = MAY_LACK.get(name, lambda member: False)
+        return {member: (each, member in always and not lacking(member)) for member, each in merged.items()}
+
+    def body(self, operation):
+        described = self.operations[operation]
+        if "requestBody" in described:
+            return described["requestBody"]["content"]["application/json"]["schema"]["properties"]
+        return {
+            each["name"]: {**each["schema"], "description": each["description"]}
+            for each in described["parameters"]
+        }
+
+    def type_of(self, schema, lists="List", maps="Dict"):
+        """SCHEMA's type, as it stands in an annotation, without null."""
+        schema = not_null(schema)
+        kind = schema.get("type")
+        if isinstance(kind, list):
+            kind = (
+                next(each for each in kind if each != "null") if len(kind) == 2 and "null" in kind else None
+            )
+        if kind == "array":
+            return f"{lists}[{self.type_of(schema['items'], lists, maps)}]"
+        if kind == "object":
+            values = schema.get("additionalProperties")
+            named = self.known.get(frozenset(schema.get("properties", {})))
+            return named or (
+                f"{maps}[str, {self.type_of(values, lists, maps)}]" if isinstance(values, dict) else "Json"
+            )
+        return {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}.get(kind, "Any")
+
+
+def not_null(schema):
+    forms = [each for each in schema.get("anyOf", []) if each.get("type") != "null"]
+    return forms[0] if len(forms) == 1 else schema
+
+
+def may_be_null(schema):
+    return "null" in schema.get("type", "") or any(
+        each.get("type") == "null" for each in schema.get("anyOf", [])
+    )
+
+
+def default_of(schema, kind, always):
+    """What a member has that an answer lacks; None: it must be there."""
+    if kind.startswith("List["):
+        return "dataclasses.field(default_factory=list)"
+    if kind == "Json" or kind.startswith("Dict["):
+        return "dataclasses.field(default_factory=dict)"
+    if kind.startswith("Optional["):
+        return "None"
+    return None if always else "False" if kind == "bool" else "None"
+
+
+def model(description, name):
+    _, _, words, *methods = MODELS[name]
+    yield f"\n\n@dataclasses.dataclass(frozen=True)\nclass {name}{'(' + methods[0] + ')' if methods else ''}:\n"
+    yield f'    """{words}"""\n\n'
+    rows = []
+    for member, (schema, always) in description.members(name).items():
+        kind = TYPES.get((name, member)) or description.type_of(schema)
+        empty = kind == "bool" or kind.startswith(("List[", "Json"))  # what stands for one that is left out
+        if (may_be_null(schema) or not (always or empty)) and not kind.startswith("Optional["):
+            kind = f"Optional[{kind}]"
+        default = default_of(schema, kind, always)
+        rows.append((default is not None, f"    {member}: {kind}{' = ' + default if default else ''}\n"))
+    for _, row in sorted(rows, key=lambda row: row[0]):
+        yield row
+    if name in WITH_RAW:
+        yield "    raw: Json = dataclasses.field(default_factory=dict, repr=False, compare=False)\n"
+
+
+def options(description, name):
+    operation, words = OPTIONS[name]
+    members = description.body(operation)
+    in_path = {
+        each["name"] for each in description.operations[operation]["parameters"] if each["in"] == "path"
+    }
+    yield f'\n\nclass {name}(TypedDict, total=False):\n    """{words}"""\n\n'
+    for member, schema in members.items():
+        if member in OWN["requestBody" in description.operations[operation]] or member in in_path:
+            continue
+        kind = OPTION_TYPES.get(member) or (
+            "Mapping[str, int]" if member == "limits" else description.type_of(schema, "Sequence", "Mapping")
+        )
+        yield f"    {NAMES.get(member, member)}: {kind}  # {schema['description']}\n"
+    for short, (kind, words) in SHORT.items() if "limits" in members else ():
+        yield f"    {short}: {kind}  # {words}\n"
+
+
+def main(arguments):
+    description = Description(json.load(sys.stdin))
+    made = {
+        "models.py": MODELS_HEAD + "".join(part for name in MODELS for part in model(description, name)),
+        "options.py": OPTIONS_HEAD + "".join(part for name in OPTIONS for part in options(description, name)),
+    }
+    stale = [name for name, text in made.items() if (SOURCE / name).read_text() != text]
+    if "--check" in arguments:
+        if stale:
+            print("not current: adder serve --openapi | python make_models.py:", *stale, file=sys.stderr)
+        return 1 if stale else 0
+    for name, text in made.items():
+        (SOURCE / name).write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
