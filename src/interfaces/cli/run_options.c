@@ -25,13 +25,14 @@
 
 struct option_row {
   guint commands; /* of enum run_options_for */
-  gsize offset;   /* in struct run_options */
+  gsize offset;   /* in struct run_options, or PLAIN */
   GOptionEntry entry;
   /* Of the body: it is the option's text, or true. NULL: it takes more than that (run_options_fill). */
   const char *field;
 };
 
 #define PLACE(member) offsetof (struct run_options, member)
+#define PLAIN         G_MAXSIZE /* it is nothing but its FIELD */
 #define TEXT          0, G_OPTION_ARG_FILENAME, NULL
 #define TEXTS         0, G_OPTION_ARG_FILENAME_ARRAY, NULL
 #define SWITCH        0, G_OPTION_ARG_NONE, NULL
@@ -69,9 +70,9 @@ static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN,
      PLACE (no_wait),
      {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
-    {RUN_OPTIONS_RUN, PLACE (svg), {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}, "svg"},
+    {RUN_OPTIONS_RUN, PLAIN, {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}, "svg"},
     {BOTH,
-     PLACE (tables),
+     PLAIN,
      {"tables", 0, TEXT, "Write each table that the code shows to a file as well: csv, parquet, json",
       "FORMAT"},
      "tables"},
@@ -116,25 +117,38 @@ static const struct option_row option_table[] = {
      PLACE (no_daemon),
      {"no-daemon", 0, SWITCH, "Run in this process, without a daemon", NULL}},
     {RUN_OPTIONS_RUN,
-     PLACE (conversation),
+     PLAIN,
      {"conversation", 0, TEXT, "Conversation that the run belongs to", "ID"},
      "conversation"},
     {RUN_OPTIONS_RUN,
-     PLACE (description),
+     PLAIN,
      {"description", 0, TEXT, "What the code is for, for who approves it", "TEXT"},
      "description"},
     {RUN_OPTIONS_RUN,
-     PLACE (approval),
+     PLAIN,
      {"approval", 0, TEXT, "Run what this approval is for (adder approval list)", "ID"},
      "approval"},
     {RUN_OPTIONS_RUN,
      PLACE (wait_approval),
      {"wait-approval", 0, TEXT, "Where an approval is needed, wait so long for it", "TIME"}},
     {BOTH,
-     PLACE (accept_all),
+     PLAIN,
      {"dangerously-accept-all", 0, SWITCH, "Say yes to all that would need an approval; it is logged", NULL},
      "accept_all"},
 };
+
+G_STATIC_ASSERT (G_N_ELEMENTS (option_table) <= RUN_OPTIONS_MAX);
+
+static gpointer
+place_of (const struct option_row *row, const struct run_options *options)
+{
+  struct run_options *into = (struct run_options *)(guintptr)options;
+  if (row->offset != PLAIN)
+    return (char *)into + row->offset;
+  gsize number = (gsize)(row - option_table);
+  return row->entry.arg == G_OPTION_ARG_NONE ? (gpointer)&into->plain[number].flag
+                                             : (gpointer)&into->plain[number].text;
+}
 
 GOptionEntry *
 run_options_entries (enum run_options_for command, struct run_options *options)
@@ -144,15 +158,9 @@ run_options_entries (enum run_options_for command, struct run_options *options)
   for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++)
     if (option_table[i].commands & command) {
       entries[count] = option_table[i].entry;
-      entries[count++].arg_data = (char *)options + option_table[i].offset;
+      entries[count++].arg_data = place_of (&option_table[i], options);
     }
   return entries;
-}
-
-static gpointer
-place_of (const struct option_row *row, const struct run_options *options)
-{
-  return (char *)(guintptr)options + row->offset;
 }
 
 void

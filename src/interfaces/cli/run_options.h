@@ -7,13 +7,20 @@
 
 #include "interfaces/service/submission.h"
 
+#define RUN_OPTIONS_MAX 40 /* rows of the table */
+
 struct run_options {
-  char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file;
-  char *conversation, *description, *approval, *wait_approval, *tables, *analysis;
+  /* Of rows that go into the body as they are and that nothing else reads, by their number. */
+  struct {
+    char *text;
+    gboolean flag;
+  } plain[RUN_OPTIONS_MAX];
+  char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file, *wait_approval;
+  char *analysis;
   char *session, *session_name;
   char *workdir;
   char **files, **limits, **variables, **values;
-  gboolean json, no_daemon, no_wait, svg, review, accept_all, force;
+  gboolean json, no_daemon, no_wait, review, force;
   gboolean check;   /* `adder guard`: no option of its own */
   const char *file; /* FILE or "-", or NULL */
   char **arguments; /* what follows "--"; argv's, or NULL */
